@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use mind_core::ops::circular::{Acosh, Asinh, Atan2};
+use mind_core::ops::convert::Bitcast;
+use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input;
 use mind_driver::equivalence::same_graphs;
@@ -253,7 +255,14 @@ fn every_level_reads_back_what_it_prints() {
         dtypes: vec![DType::F32, DType::F16],
         symbols: false,
         ops: 8,
-        without: vec![Acosh::DEF, Asinh::DEF, Atan2::DEF],
+        // Of sums alone MIL keeps every step.
+        without: vec![
+            Acosh::DEF,
+            Asinh::DEF,
+            Atan2::DEF,
+            Bitcast::DEF,
+            Cumulative::DEF,
+        ],
     };
     for optimiser in all.map(|text| Optimiser::new(&session, text)) {
         let config = if optimiser.text.ends_with("mil") {

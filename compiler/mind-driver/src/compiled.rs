@@ -90,8 +90,7 @@ pub fn refused(why: &RunError) -> Diagnostics {
         RunError::Count { .. }
         | RunError::Size { .. }
         | RunError::Division { .. }
-        | RunError::IndexOutOfBounds { .. } => {
-            Diagnostic::error(Span::FILE, why.to_string()).into()
-        }
+        | RunError::IndexOutOfBounds { .. }
+        | RunError::Evaluation { .. } => Diagnostic::error(Span::FILE, why.to_string()).into(),
     }
 }

@@ -3,11 +3,13 @@
 use std::num::NonZero;
 use std::sync::Arc;
 
+use mind_core::ops::input::Input;
 use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_interp::Bound;
 use mind_ir::eval::EvalCx;
 use mind_ir::listener::Silent;
 use mind_ir::opdef::Trait;
+use mind_ir::types::Dim;
 use mind_ir::verify::VerifyConfig;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_jit::pool::Pool;
@@ -20,6 +22,7 @@ use mind_pass::{
 use mind_transforms::{Known, specialize};
 use mind_vir::target::{Isa, TargetInfo};
 
+use crate::cut::cut;
 use crate::session::{PASSES, Session};
 
 /// What runs before kernels are made, on a module whose extents are known. It keeps every bit.
@@ -30,8 +33,6 @@ pub const C_PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops{pack=neve
 
 /// The most threads that an engine starts.
 pub const MAX_THREADS: usize = 1024;
-
-pub use mind_to_tensor::only_interpreted;
 
 /// What an engine compiles for.
 #[derive(Clone, Debug, Default)]
@@ -123,13 +124,36 @@ impl Engine {
     /// Extents that contradict each other, constants or outputs beyond the memory limit, and those of
     /// [`lower`](Engine::lower).
     pub fn lower_for(&self, g: &mut Graph, bound: &Bound<'_>) -> Result<(), Diagnostics> {
+        self.specialize_for(g, bound)?;
+        check_sizes(g, self.memory_limit)?;
+        self.lower(g)
+    }
+
+    /// Whether a verified module runs in parts for the extents of the arrays that are bound to it: an op decides the
+    /// extents of what it computes. It is then run by an [`Executable`](crate::executable::Executable).
+    ///
+    /// # Errors
+    ///
+    /// Extents that contradict each other.
+    pub fn is_cut(&self, g: &Graph, bound: &Bound<'_>) -> Result<bool, Diagnostics> {
+        let is_open = |value: ValueId| g.ty(value).shape.contains(&Dim::Dynamic);
+        let mut ops = g.ops(g.body()).filter(|&op| !g.is::<Input>(op));
+        if !ops.any(|op| g.results(op).into_iter().any(is_open)) {
+            return Ok(false);
+        }
+        let mut g = g.clone();
+        self.specialize_for(&mut g, bound)?;
+        Ok(cut(&g).is_some())
+    }
+
+    /// Puts the extents of the arrays that are bound to a module in the place of names and `?`.
+    fn specialize_for(&self, g: &mut Graph, bound: &Bound<'_>) -> Result<(), Diagnostics> {
         let known = Known {
             symbol: &|sym| bound.dims().get(sym).map(|extent| extent as i64),
             input: &|op, axis| bound.tensor(op).map(|tensor| tensor.shape()[axis] as i64),
         };
         specialize(g, &known, &VerifyConfig::default())?;
-        check_sizes(g, self.memory_limit)?;
-        self.lower(g)
+        Ok(())
     }
 
     /// Makes the code of a module of kernels.

@@ -15,6 +15,7 @@ pub mod admission;
 pub mod canonical;
 #[cfg(feature = "jit")]
 pub mod compiled;
+mod cut;
 pub mod disk;
 pub mod draw;
 pub mod emit;

@@ -46,7 +46,9 @@ pub(crate) fn ranges(g: &Graph, extents: &Extents) -> FxHashMap<OpId, Range> {
                 operands[indices],
             ));
         }
-        if def.scalar == Some(ScalarFn::Div) && g.ty(operands[1]).dtype.is_int() {
+        let divides = [ScalarFn::Div, ScalarFn::Mod, ScalarFn::Remainder];
+        if def.scalar.is_some_and(|own| divides.contains(&own)) && g.ty(operands[1]).dtype.is_int()
+        {
             seeds.push((DIVISOR, operands[1]));
         }
         if def.scalar == Some(ScalarFn::Pow) && g.ty(operands[0]).dtype.is_int() {

@@ -170,7 +170,7 @@ impl<'g> Builder<'g> {
         self.one(def, operands, &attrs)
     }
 
-    /// Creates a copy of an op without regions over other operands of the same types.
+    /// Creates a copy of an op, with its regions, over other operands of the same types.
     pub fn copy(&mut self, op: OpId, operands: &[ValueId]) -> OpId {
         self.graph.copy(self.at, op, operands)
     }

@@ -63,6 +63,8 @@ pub enum Step {
     Gather(Gather),
     /// Copies bytes.
     Transfer(Transfer),
+    /// Calls a routine of the executor's.
+    Evaluate(Evaluate),
 }
 
 impl Step {
@@ -74,6 +76,7 @@ impl Step {
                 SmallVec::from_slice(&[gather.data, gather.indices, gather.result])
             }
             Step::Transfer(copy) => SmallVec::from_slice(&[copy.from, copy.to]),
+            Step::Evaluate(call) => call.operands.iter().chain(&call.results).copied().collect(),
         }
     }
 }
@@ -169,4 +172,17 @@ pub struct Transfer {
     pub from: Region,
     /// Where they go.
     pub to: Region,
+}
+
+/// A call of a routine that is no kernel, once for all elements.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Evaluate {
+    /// The routine's number in the program.
+    pub routine: usize,
+    /// The arrays that it reads.
+    pub operands: Vec<Region>,
+    /// The arrays that it writes.
+    pub results: Vec<Region>,
+    /// The op, for messages.
+    pub op: &'static str,
 }

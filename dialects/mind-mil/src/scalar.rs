@@ -12,6 +12,7 @@ static ROWS: &[(ScalarFn, &MilOp)] = &[
     (ScalarFn::Sub, &binary::SUB),
     (ScalarFn::Mul, &binary::MUL),
     (ScalarFn::Div, &binary::REAL_DIV),
+    (ScalarFn::Mod, &binary::MOD),
     (ScalarFn::Maximum, &binary::MAXIMUM),
     (ScalarFn::Minimum, &binary::MINIMUM),
     (ScalarFn::Abs, &unary::ABS),
@@ -75,6 +76,10 @@ mod tests {
         (
             ScalarFn::Pow,
             "`pow` with a known exponent is imported as products and roots",
+        ),
+        (
+            ScalarFn::Remainder,
+            "MIL has no remainder that truncates: it is the sign times the `mod` of the magnitudes",
         ),
         (ScalarFn::Atan2, "MIL has no angle of a point"),
         (

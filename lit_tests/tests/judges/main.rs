@@ -361,7 +361,7 @@ fn case_text(case: &Case) -> String {
             dims.join(", ")
         );
     }
-    text + &format!("%9 = {}\noutputs: %9\n", case.op)
+    text + &case.end()
 }
 
 fn random(g: &Graph) -> Option<Arrays> {

@@ -1,5 +1,6 @@
 //! The same elements in another order or shape.
 
+use mind_core::ops::pad::{PadMode, PadOp};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -7,9 +8,9 @@ use mind_mil::MilOp;
 use mind_mil::ops::{movement, tensor};
 use mind_tensor::ops::broadcast::Broadcast;
 
-use crate::emit::{Emit, Import, Imported, number};
+use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
-use crate::slice::{part, taken};
+use crate::slice::part;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&movement::RESHAPE, renamed),
@@ -146,41 +147,25 @@ fn pad(op: OpId, e: &mut Emit<'_>) -> Imported {
     let pads = e.ints(op, "pad")?;
     let call = e.call(op)?;
     let (mode, value) = (
-        call.word("mode").to_owned(),
+        match call.word("mode") {
+            "reflect" => PadMode::Reflect,
+            "replicate" => PadMode::Edge,
+            _ => PadMode::Constant,
+        },
         call.float("constant_val").unwrap_or(0.0),
     );
     let x = e.argument(op, "x")?;
-    let (mut x, rank) = (e.float(x)?, e.rank(x));
-    let edge = number(e.dtype(x), value);
-    let first = rank - pads.len() / 2;
-    for (axis, pair) in (first..rank).zip(pads.chunks_exact(2)) {
-        let (before, behind, extent) = (pair[0], pair[1], e.shape(x)?[axis]);
-        let place = |at: i64| match mode.as_str() {
-            "reflect" if at < 0 => -at,
-            "reflect" if at >= extent => 2 * extent - 2 - at,
-            _ => at.clamp(0, extent - 1),
-        };
-        if (before, behind) == (0, 0) {
-            continue;
-        }
-        if mode != "constant" {
-            let places: Vec<i64> = (-before..extent + behind).map(place).collect();
-            x = taken(e, x, axis, &places)?;
-            continue;
-        }
-        let mut parts = Vec::with_capacity(3);
-        for (extent, own) in [(before, None), (extent, Some(x)), (behind, None)] {
-            let mut shape = e.shape(x)?;
-            shape[axis] = extent;
-            match own {
-                Some(own) => parts.push(own),
-                None if extent > 0 => parts.push(e.splat(&edge, &shape)),
-                None => {}
-            }
-        }
-        x = e.concat(&parts, axis)?;
+    let mut low = vec![0; e.rank(x) - pads.len() / 2];
+    let mut high = low.clone();
+    for pair in pads.chunks_exact(2) {
+        low.push(pair[0]);
+        high.push(pair[1]);
     }
-    Ok(x)
+    let value =
+        (mode == PadMode::Constant && value.to_bits() != 0).then(|| e.number(e.dtype(x), value));
+    Ok(PadOp::with(&low, &high)
+        .mode(mode)
+        .build(&mut e.b, x, value)?)
 }
 
 /// From a factor and `[N, C, H, W]` the six dimensions that channels, height and width are split into, and

@@ -1,6 +1,7 @@
 //! Elements put at places, and elements taken from places that are known when importing.
 
 use mind_core::eval::bounds::Bounds;
+use mind_core::ops::dynamic::DynamicUpdateSlice;
 use mind_core::ops::elementwise::Neg;
 use mind_core::ops::index::Gather;
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
@@ -212,6 +213,15 @@ fn slice_update(op: OpId, e: &mut Emit<'_>) -> Imported {
         .iter()
         .map(|range| range.count.max(0) as usize)
         .collect();
+    if ranges.iter().all(|range| range.step == 1) && extents(e, update)? == counts {
+        let starts = ranges
+            .iter()
+            .map(|range| e.constant(&Tensor::scalar(range.start)));
+        let starts: Vec<ValueId> = starts.collect();
+        return Ok(DynamicUpdateSlice::with()
+            .bounds(Bounds::Strict)
+            .build(&mut e.b, x, update, &starts)?);
+    }
     let strides = row_major(&shape);
     let mut index = vec![0usize; counts.len()];
     let mut offsets = Vec::new();

@@ -1,13 +1,11 @@
 //! Reductions along axes.
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
-use mind_core::ops::contract::MatMul;
+use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::normalize::Softmax;
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_ir::attr::Attr;
 use mind_ir::opdef::{Op, OpDef};
-use mind_ir::tensor::Tensor;
-use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::call::ArgState;
@@ -88,7 +86,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         let x = e.argument(op, "x")?;
         Ok(Softmax::with().axis(axis).build(&mut e.b, x)?)
     }),
-    (&tensor::CUMSUM, partial_sums),
+    (&tensor::CUMSUM, cumulative),
 ];
 
 /// What a reduction runs along.
@@ -139,44 +137,14 @@ fn counted(op: OpId, e: &mut Emit<'_>, places: ValueId) -> Imported {
     e.convert(places, to)
 }
 
-/// The longest axis along which partial sums are a product with a triangle of ones.
-const LONGEST: i64 = 1024;
-
-/// Partial sums along an axis: its last place, then a product with a triangle of ones.
-fn partial_sums(op: OpId, e: &mut Emit<'_>) -> Imported {
+/// The sums along an axis.
+fn cumulative(op: OpId, e: &mut Emit<'_>) -> Imported {
     let x = e.argument(op, "x")?;
-    let (x, rank) = (e.float(x)?, e.rank(x));
     let call = e.call(op)?;
-    let axis = call.axis(call.int("axis").unwrap_or(0), rank)?;
+    let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(x))?;
     let (exclusive, reverse) = (call.flag("exclusive"), call.flag("reverse"));
-    let extent = e.shape(x)?[axis];
-    if extent > LONGEST {
-        return Err(Refused::new(format!(
-            "an axis of {extent} is longer than {LONGEST}"
-        )));
-    }
-    let mut perm: Vec<i64> = (0..rank as i64).collect();
-    perm.swap(axis, rank - 1);
-    let counts = |from: i64, to: i64| match (exclusive, reverse) {
-        (false, false) => from <= to,
-        (true, false) => from < to,
-        (false, true) => from >= to,
-        (true, true) => from > to,
-    };
-    let places = (0..extent * extent).map(|at| counts(at / extent, at % extent));
-    let ones = places.map(|counts| f32::from(u8::from(counts))).collect();
-    let ones = e.constant(&Tensor::of(vec![extent as usize; 2], ones));
-    let last = e.transpose(x, &perm)?;
-    let dtype = e.dtype(x);
-    let last = match rank {
-        1 => e.reshape(last, &[1, extent])?,
-        _ => last,
-    };
-    let wide = e.convert(last, DType::F32)?;
-    let sums = MatMul::build(&mut e.b, wide, ones)?;
-    let sums = e.convert(sums, dtype)?;
-    match rank {
-        1 => e.reshape(sums, &[extent]),
-        _ => e.transpose(sums, &perm),
-    }
+    Ok(Cumulative::with(axis as i64)
+        .exclusive(exclusive)
+        .reverse(reverse)
+        .build(&mut e.b, x)?)
 }

@@ -22,17 +22,6 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
             Ok(Floor::build(&mut e.b, quotient)?)
         })
     }),
-    (&binary::MOD, |op, e| {
-        if let Some([x, y]) = whole::pair(op, e)? {
-            return whole::modulo(e, x, y);
-        }
-        in_doubles(op, e, |e, x, y| {
-            let quotient = e.div(x, y)?;
-            let whole = Floor::build(&mut e.b, quotient)?;
-            let past = e.mul(whole, y)?;
-            e.sub(x, past)
-        })
-    }),
     (&reduction::REDUCE_PROD, product),
 ];
 

@@ -1,6 +1,8 @@
 //! Parts of a tensor.
 
-use mind_core::ops::index::{Gather, Slice};
+use mind_core::eval::bounds::Bounds;
+use mind_core::ops::dynamic::DynamicSlice;
+use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::shape::Reverse;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
@@ -15,8 +17,11 @@ use crate::refuse::Refused;
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&movement::SLICE_BY_INDEX, by_index),
     (&movement::SLICE_BY_SIZE, |op, e| {
-        let (begin, size) = (e.ints(op, "begin")?, e.ints(op, "size")?);
+        let size = e.ints(op, "size")?;
         let x = e.argument(op, "x")?;
+        let Ok(begin) = e.ints(op, "begin") else {
+            return window(op, e, x, &size);
+        };
         let shape = e.shape(x)?;
         let bound = |at: usize| {
             let start = if begin[at] < 0 {
@@ -46,6 +51,22 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         Ok(Reverse::with(&axes).build(&mut e.b, x)?)
     }),
 ];
+
+/// A window that begins where only a run knows; a negative start counts from the end.
+fn window(op: OpId, e: &mut Emit<'_>, x: ValueId, size: &[i64]) -> Imported {
+    if size.contains(&-1) {
+        return Err(Refused::new(
+            "a size that depends on `begin` comes at run time",
+        ));
+    }
+    let begin = e.argument(op, "begin")?;
+    let axes = 0..size.len() as i64;
+    let starts = axes.map(|axis| Ok(Index::with(&[axis]).build(&mut e.b, begin)?));
+    let starts: Result<Vec<ValueId>, Box<Refused>> = starts.collect();
+    Ok(DynamicSlice::with(size)
+        .bounds(Bounds::FromEnd)
+        .build(&mut e.b, x, &starts?)?)
+}
 
 /// `[starts, ends, steps]` of `x`.
 pub(crate) fn strided(

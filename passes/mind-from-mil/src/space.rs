@@ -1,5 +1,6 @@
 //! Positions as batch and as windows, and images of other extents.
 
+use mind_core::ops::pad::PadOp;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
@@ -72,18 +73,11 @@ pub(crate) fn between(
     pads: [i64; 2],
     value: &Tensor,
 ) -> Imported {
-    let mut shape = e.shape(x)?;
-    let mut parts = Vec::with_capacity(3);
-    for (at, pad) in pads.into_iter().enumerate() {
-        shape[axis] = pad;
-        if pad > 0 {
-            parts.push(e.splat(value, &shape));
-        }
-        if at == 0 {
-            parts.push(x);
-        }
-    }
-    e.concat(&parts, axis)
+    let mut low = vec![0; e.rank(x)];
+    let mut high = low.clone();
+    [low[axis], high[axis]] = pads;
+    let value = e.constant(value);
+    Ok(PadOp::with(&low, &high).build(&mut e.b, x, Some(value))?)
 }
 
 fn sliding(op: OpId, e: &mut Emit<'_>) -> Imported {

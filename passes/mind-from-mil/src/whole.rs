@@ -18,26 +18,15 @@ pub(crate) fn pair(op: OpId, e: &mut Emit<'_>) -> Result<Option<[ValueId; 2]>, B
 
 /// The largest integer that is not above `x / y`.
 pub(crate) fn floor_div(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> Imported {
-    let (quotient, _, is_above) = divided(e, x, y)?;
+    let (quotient, is_above) = divided(e, x, y)?;
     let one = e.constant(&Tensor::scalar(1i32));
     let below = e.sub(quotient, one)?;
     Ok(Select::build(&mut e.b, is_above, below, quotient)?)
 }
 
-/// `x - y floor(x / y)`.
-pub(crate) fn modulo(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> Imported {
-    let (_, rest, is_above) = divided(e, x, y)?;
-    let other = e.add(rest, y)?;
-    Ok(Select::build(&mut e.b, is_above, other, rest)?)
-}
-
-/// The quotient, cut off toward zero; the rest; and whether the quotient is above the exact one, since the rest and the
-/// divisor have other signs.
-fn divided(
-    e: &mut Emit<'_>,
-    x: ValueId,
-    y: ValueId,
-) -> Result<(ValueId, ValueId, ValueId), Box<Refused>> {
+/// The quotient, cut off toward zero, and whether it is above the exact one, since the rest and the divisor have other
+/// signs.
+fn divided(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> Result<(ValueId, ValueId), Box<Refused>> {
     let quotient = e.div(x, y)?;
     let product = e.mul(quotient, y)?;
     let rest = e.sub(x, product)?;
@@ -47,5 +36,5 @@ fn divided(
     let [rest_negative, divisor_negative] = negative;
     let signs_differ = Xor::build(&mut e.b, rest_negative?, divisor_negative?)?;
     let is_above = And::build(&mut e.b, is_inexact, signs_differ)?;
-    Ok((quotient, rest, is_above))
+    Ok((quotient, is_above))
 }

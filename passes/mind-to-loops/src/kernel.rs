@@ -1,7 +1,9 @@
 //! Kernels before they are ops.
 
 use mind_ir::OpId;
+use mind_ir::types::DType;
 use mind_loops::node::Node;
+use mind_loops::ops::cumulative::Prefixes;
 
 use crate::strided::StridedView;
 
@@ -38,8 +40,14 @@ pub(crate) enum Kind {
     Slide(OpId),
     /// Takes slices along an axis.
     Gather { axis: i64 },
+    /// Keeps what the elements along an axis up to each place are combined to.
+    Cumulative { axis: i64, prefixes: Prefixes },
+    /// Copies bits as elements of another dtype.
+    Bitcast { dtype: DType },
     /// Puts operands one after the other along an axis.
     Join { axis: i64 },
+    /// Runs the `eval` of its origin, with the extents of each result.
+    Evaluate(Vec<Vec<usize>>),
     /// Kernels in a row, a few rows at a time. Their places count the kernels here.
     Block(Vec<Kernel>),
 }
@@ -158,6 +166,9 @@ impl Kernel {
 
     /// The extents of an output.
     pub(crate) fn extents(&self, output: usize) -> Vec<usize> {
+        if let Kind::Evaluate(results) = &self.kind {
+            return results[output].clone();
+        }
         let mut extents = self.dims.clone();
         if let Some(axis) = self.along()
             && self.uniform()[self.outputs[output]]

@@ -6,8 +6,10 @@ use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::node::Node;
 use mind_loops::ops::slide::vector_axis;
+use mind_tensor::ops::bitcast::Bitcast;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
+use mind_tensor::ops::cumulative::Cumulative;
 use mind_tensor::ops::group::Group;
 use mind_tensor::ops::index::{Gather, Index, Slice};
 use mind_tensor::ops::join::Concat;
@@ -126,6 +128,14 @@ impl LoopLowering {
         if let Some(group) = g.view::<Group>(op) {
             return self.group(g, group);
         }
+        if mind_core::ops::OPS
+            .iter()
+            .any(|own| std::ptr::eq(*own, def))
+            && !def.has(Trait::Constant)
+        {
+            self.evaluated(g, op);
+            return Ok(());
+        }
         let place = if def.has(Trait::Constant) {
             let result = g.result(op);
             Ok(StridedView::whole(Source::Value(result), known(g, result)))
@@ -219,6 +229,26 @@ impl LoopLowering {
             origin: op,
         };
         self.push(kernel).remove(0)
+    }
+
+    /// Lowers an op of core that became nothing else: its `eval` is called.
+    fn evaluated(&mut self, g: &Graph, op: OpId) {
+        let operands = g.operands(op).iter().map(|&value| Operand {
+            place: self.dense(op, value),
+            is_row: false,
+        });
+        let operands = operands.collect();
+        let results: Vec<ValueId> = g.results(op).into_iter().collect();
+        let extents = results.iter().map(|&value| known(g, value)).collect();
+        let places = self.push(Kernel {
+            kind: Kind::Evaluate(extents),
+            dims: Vec::new(),
+            operands,
+            body: Vec::new(),
+            outputs: (0..results.len()).collect(),
+            origin: op,
+        });
+        self.places.extend(results.into_iter().zip(places));
     }
 
     /// The kernel of a product or a convolution, without results.
@@ -372,6 +402,17 @@ static MOVES: &[(&OpDef, Lower)] = &[
         let operands = [gather.data(g), gather.indices(g)];
         let operands = operands.map(|value| lowering.dense(op, value));
         Ok(lowering.moved(g, op, Kind::Gather { axis }, operands.to_vec()))
+    }),
+    (Cumulative::DEF, |lowering, g, op| {
+        let view = Cumulative::from_id(op);
+        let (axis, prefixes) = (view.axis(g), view.prefixes(g));
+        let input = lowering.dense(op, view.input(g));
+        Ok(lowering.moved(g, op, Kind::Cumulative { axis, prefixes }, vec![input]))
+    }),
+    (Bitcast::DEF, |lowering, g, op| {
+        let view = Bitcast::from_id(op);
+        let (dtype, input) = (view.dtype(g), lowering.dense(op, view.input(g)));
+        Ok(lowering.moved(g, op, Kind::Bitcast { dtype }, vec![input]))
     }),
     (Concat::DEF, |lowering, g, op| {
         let join = Concat::from_id(op);

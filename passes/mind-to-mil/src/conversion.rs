@@ -19,18 +19,19 @@ use crate::emit::{Emit, Lower};
 use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
-    constant, contract, convolve, elementwise, flexible, interface, movement, normalize, pool,
-    reduce, structured,
+    constant, contract, convolve, dynamic, elementwise, flexible, interface, movement, normalize,
+    pool, reduce, structured,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 10] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 11] = [
     elementwise::ROWS,
     contract::ROWS,
     convolve::ROWS,
     reduce::ROWS,
     pool::ROWS,
     movement::ROWS,
+    dynamic::ROWS,
     movement::CORE_ROWS,
     movement::TENSOR_ROWS,
     normalize::ROWS,

@@ -1,7 +1,7 @@
 //! Arithmetic.
 
 use mind_core::ops::compare::Select;
-use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu};
+use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu, Remainder};
 use mind_core::ops::logic::{And, Not, Or, Xor};
 use mind_core::ops::power::{Expm1, Log1p, Log2, Pow, Rsqrt};
 use mind_core::ops::rounding::Trunc;
@@ -10,7 +10,7 @@ use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::activation::GELU;
-use mind_mil::ops::binary::{ADD, MAXIMUM, MUL, POW, SELECT, SUB};
+use mind_mil::ops::binary::{ADD, MAXIMUM, MOD, MUL, POW, SELECT, SUB};
 use mind_mil::ops::unary::{ABS, CAST, EXP, FLOOR, LOG, RSQRT, SIGN};
 use mind_mil::scalar::op_of;
 
@@ -29,6 +29,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Log2::DEF, lower_log2),
     (Expm1::DEF, lower_expm1),
     (Trunc::DEF, lower_trunc),
+    (Remainder::DEF, lower_remainder),
     (Pow::DEF, |op, e| {
         let [x, y] = operands(op, e);
         if !e.dtype(x).is_float() {
@@ -55,6 +56,16 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         e.op(&GELU, &[("x", Value(x)), ("mode", Word("EXACT"))])
     }),
 ];
+
+/// The sign of `x` times the `mod` of the magnitudes.
+fn lower_remainder(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let [x, y] = operands(op, e);
+    let magnitude = e.op(&ABS, &[("x", Value(x))])?;
+    let divisor = e.op(&ABS, &[("x", Value(y))])?;
+    let left = pair(e, &MOD, magnitude, divisor)?;
+    let sign = e.op(&SIGN, &[("x", Value(x))])?;
+    pair(e, &MUL, left, sign)
+}
 
 fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
     let operands = e.g().operands(op);

@@ -13,6 +13,7 @@ mod constant;
 mod contract;
 mod conversion;
 mod convolve;
+mod dynamic;
 mod elementwise;
 mod emit;
 mod flexible;

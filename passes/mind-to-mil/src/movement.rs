@@ -7,25 +7,26 @@ use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::join::{Concat, Split};
+use mind_core::ops::pad::{Margins, PadMode, PadOp};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
 use mind_core::ops::shape::{
     ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
 };
-use mind_ir::ValueId;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
+use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::Opset;
 use mind_mil::call::integers;
 use mind_mil::ops::index::{GATHER, GATHER_ALONG_AXIS, GATHER_ND, SCATTER_ALONG_AXIS, SCATTER_ND};
 use mind_mil::ops::movement::{EXPAND_DIMS, REVERSE, SLICE_BY_INDEX, SQUEEZE};
-use mind_mil::ops::tensor::CONCAT;
+use mind_mil::ops::tensor::{CONCAT, PAD};
 use mind_tensor::ops::index::{Gather as TensorGather, Index as TensorIndex, Slice as TensorSlice};
 use mind_tensor::ops::join::Concat as TensorConcat;
 
 use crate::emit::Argument;
-use crate::emit::Argument::{Flag, Flags, Int, Ints, Value, Values, Word};
+use crate::emit::Argument::{Flag, Flags, Int, Ints, Number, Value, Values, Word};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::refuse::Refused;
 
@@ -73,6 +74,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
             e.op(&REVERSE, &[("x", Value(x)), ("axes", Ints(&axes))])
         }
     }),
+    (PadOp::DEF, pad),
     (BroadcastTo::DEF, |op, e| {
         let x = BroadcastTo::from_id(op).input(e.g());
         let (rank, shape) = (e.g().ty(x).rank(), e.shape(e.g().result(op))?);
@@ -189,6 +191,52 @@ macro_rules! shared {
 pub(crate) const CORE_ROWS: &[(&OpDef, Lower)] = shared!(Index, Slice, Gather, Concat);
 pub(crate) const TENSOR_ROWS: &[(&OpDef, Lower)] =
     shared!(TensorIndex, TensorSlice, TensorGather, TensorConcat);
+
+/// Elements around a float tensor; those that are removed are sliced off first.
+fn pad(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let view = PadOp::from_id(op);
+    let (x, mode, value) = (view.input(e.g()), view.mode(e.g()), view.value(e.g()));
+    let (margins, shape) = (Margins::of(view, e.g()), e.shape(x)?);
+    if margins.iter().any(|margins| margins.interior != 0) {
+        return Err(Refused::new("`pad` puts nothing between elements"));
+    }
+    let mode = match mode {
+        PadMode::Constant => "constant",
+        PadMode::Edge => "replicate",
+        PadMode::Reflect => "reflect",
+        PadMode::Wrap => return Err(Refused::new("`pad` does not wrap")),
+    };
+    let dtype = e.dtype(x);
+    if !dtype.is_float() {
+        return Err(Refused::new(format!("`pad` takes no {dtype}")));
+    }
+    let value = match value {
+        None => 0.0,
+        Some(value) => e
+            .uniform(value)
+            .ok_or_else(|| Refused::new("the value that `pad` adds is no constant"))?,
+    };
+    let removed = |amount: i64| (-amount).max(0);
+    let mut x = x;
+    if margins.iter().any(|own| own.low < 0 || own.high < 0) {
+        let starts = margins.iter().map(|own| removed(own.low)).collect();
+        let ends = margins.iter().zip(&shape);
+        let ends = ends.map(|(own, extent)| extent - removed(own.high));
+        x = slice(e, x, &[starts, ends.collect(), vec![1; shape.len()]])?;
+    }
+    let added = margins.iter().flat_map(|own| [own.low, own.high]);
+    let added: Vec<i64> = added.map(|amount| amount.max(0)).collect();
+    if added.iter().all(|&amount| amount == 0) {
+        return Ok(x);
+    }
+    let args = [
+        ("x", Value(x)),
+        ("pad", Ints(&added)),
+        ("mode", Word(mode)),
+        ("constant_val", Number(value, dtype)),
+    ];
+    e.op(&PAD, &args)
+}
 
 /// The single element at `indices`.
 pub(crate) fn element(e: &mut Emit<'_, '_>, x: ValueId, indices: &[i64]) -> Lowered {

@@ -1,6 +1,7 @@
 //! Reductions.
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
+use mind_core::ops::cumulative::{Accumulation, Cumulative, Prefixes};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_ir::ValueId;
 use mind_ir::opdef::{Op, OpDef};
@@ -8,6 +9,7 @@ use mind_mil::MilOp;
 use mind_mil::ops::reduction::{
     REDUCE_ARGMAX, REDUCE_ARGMIN, REDUCE_MAX, REDUCE_MEAN, REDUCE_MIN, REDUCE_PROD, REDUCE_SUM,
 };
+use mind_mil::ops::tensor::CUMSUM;
 
 use crate::emit::Argument::{Flag, Int, Ints, Value};
 use crate::emit::{Emit, Lower, Lowered};
@@ -43,9 +45,34 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     reduction!(Max, REDUCE_MAX),
     reduction!(Min, REDUCE_MIN),
     reduction!(Prod, REDUCE_PROD),
+    (Cumulative::DEF, |op, e| {
+        let view = Cumulative::from_id(op);
+        let (x, axis, prefixes) = (view.input(e.g()), view.axis(e.g()), view.prefixes(e.g()));
+        cumulative(e, x, axis, prefixes)
+    }),
     place!(ArgMax, REDUCE_ARGMAX),
     place!(ArgMin, REDUCE_ARGMIN),
 ];
+
+/// The sums along an axis.
+pub(crate) fn cumulative(
+    e: &mut Emit<'_, '_>,
+    x: ValueId,
+    axis: i64,
+    prefixes: Prefixes,
+) -> Lowered {
+    if prefixes.kind != Accumulation::Sum {
+        let word = prefixes.kind.name();
+        return Err(Refused::new(format!("`cumsum` adds, and this is {word}")));
+    }
+    let args = [
+        ("x", Value(x)),
+        ("axis", Int(axis)),
+        ("exclusive", Flag(prefixes.exclusive)),
+        ("reverse", Flag(prefixes.reverse)),
+    ];
+    e.op(&CUMSUM, &args)
+}
 
 /// No axes written means all of them, removed.
 fn core(

@@ -9,6 +9,7 @@ use mind_mil::ops::reduction::{REDUCE_MAX, REDUCE_MEAN, REDUCE_MIN, REDUCE_PROD,
 use mind_mil::ops::unary::CAST;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
+use mind_tensor::ops::cumulative::Cumulative;
 use mind_tensor::ops::reduce::{Reduce, Reduction};
 use mind_tensor::ops::reshape::Reshape;
 use mind_tensor::ops::transpose::Transpose;
@@ -27,6 +28,11 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Contract::DEF, lower_contract),
     (Cast::DEF, lower_cast),
     (Reduce::DEF, lower_reduce),
+    (Cumulative::DEF, |op, e| {
+        let view = Cumulative::from_id(op);
+        let (x, axis, prefixes) = (view.input(e.g()), view.axis(e.g()), view.prefixes(e.g()));
+        reduce::cumulative(e, x, axis, prefixes)
+    }),
     (Reshape::DEF, |op, e| {
         let x = Reshape::from_id(op).input(e.g());
         let shape = e.shape(e.g().result(op))?;

@@ -10,8 +10,8 @@ use mind_tensor::ops::group::Group;
 use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
 use crate::{
-    argmax, contract, convolve, elementwise, gather, join, known, movement, normalize, reduce,
-    reshape, window,
+    argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize, pad,
+    reduce, reshape, window,
 };
 
 /// What each op becomes that does not just apply a scalar function.
@@ -25,12 +25,14 @@ const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
 ];
 
 /// What each op becomes that is lowered only if its extents are known.
-const KNOWN: [&[(&OpDef, LowerKnown)]; 5] = [
+const KNOWN: [&[(&OpDef, LowerKnown)]; 7] = [
     known::ROWS,
+    pad::ROWS,
     argmax::ROWS,
     window::ROWS,
     convolve::ROWS,
     gather::ROWS,
+    dynamic::ROWS,
 ];
 
 /// How an op is lowered.
@@ -51,20 +53,6 @@ pub fn lowers(def: &'static OpDef) -> bool {
 /// Whether an op of this kind is lowered if its extents are known, and not always.
 pub fn lowers_if_known(def: &'static OpDef) -> bool {
     matches!(conversion(def), Some(Conversion::Known(_)))
-}
-
-/// Whether a module has an op of core that no lowering takes, so that it can only be interpreted.
-pub fn only_interpreted(g: &Graph) -> bool {
-    let is_core = |def: &OpDef| {
-        mind_core::ops::OPS
-            .iter()
-            .any(|own| std::ptr::eq(*own, def))
-    };
-    g.walk().any(|op| {
-        let def = g.def(op);
-        let stays = def.has(Trait::Constant) || def.has(Trait::Interface);
-        !stays && !lowers(def) && !lowers_if_known(def) && is_core(def)
-    })
 }
 
 fn conversion(def: &'static OpDef) -> Option<Conversion> {

@@ -239,12 +239,17 @@ fn mask(b: &mut Builder<'_>, parts: &[Index]) -> Lowered {
     })
 }
 
-fn number(b: &mut Builder<'_>, value: i64) -> ValueId {
+pub(crate) fn number(b: &mut Builder<'_>, value: i64) -> ValueId {
     mind_core::constant(b, &Tensor::scalar(value))
 }
 
 /// An index as `i64`, counted from the front where `bounds` takes it from the end, or clamped.
-fn counted(b: &mut Builder<'_>, index: ValueId, extent: usize, bounds: Bounds) -> Lowered {
+pub(crate) fn counted(
+    b: &mut Builder<'_>,
+    index: ValueId,
+    extent: usize,
+    bounds: Bounds,
+) -> Lowered {
     let index = match b.graph.ty(index).dtype {
         DType::I64 => index,
         _ => Cast::with(DType::I64).build(b, index)?,
@@ -265,7 +270,7 @@ fn counted(b: &mut Builder<'_>, index: ValueId, extent: usize, bounds: Bounds) -
     }
 }
 
-fn within(b: &mut Builder<'_>, index: ValueId, extent: usize) -> Lowered {
+pub(crate) fn within(b: &mut Builder<'_>, index: ValueId, extent: usize) -> Lowered {
     let (zero, extent) = (number(b, 0), number(b, extent as i64));
     let first = Compare::with(Direction::Ge).build(b, index, zero)?;
     let last = Compare::with(Direction::Lt).build(b, index, extent)?;

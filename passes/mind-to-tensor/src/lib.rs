@@ -9,6 +9,7 @@ mod broadcast;
 mod contract;
 mod conversion;
 mod convolve;
+mod dynamic;
 mod elementwise;
 mod emit;
 mod gather;
@@ -16,13 +17,14 @@ mod join;
 mod known;
 mod movement;
 mod normalize;
+mod pad;
 mod pass;
 mod reduce;
 mod replace;
 mod reshape;
 mod window;
 
-pub use conversion::{lower, lowers, lowers_if_known, only_interpreted};
+pub use conversion::{lower, lowers, lowers_if_known};
 
 use mind_pass::PassInfo;
 

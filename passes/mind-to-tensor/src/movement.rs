@@ -1,10 +1,12 @@
 //! Ops that read parts of a tensor.
 
 use mind_core::axes::resolve;
+use mind_core::ops::convert::Bitcast;
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_ir::OpId;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
+use mind_tensor::ops::bitcast::Bitcast as TensorBitcast;
 use mind_tensor::ops::index as tensor;
 
 use crate::emit::{Lower, Lowered};
@@ -13,6 +15,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Index::DEF, lower_index),
     (Slice::DEF, lower_slice),
     (Gather::DEF, lower_gather),
+    (Bitcast::DEF, lower_bitcast),
 ];
 
 fn lower_index(op: OpId, b: &mut Builder<'_>) -> Lowered {
@@ -31,6 +34,12 @@ fn lower_slice(op: OpId, b: &mut Builder<'_>) -> Lowered {
     ]
     .map(<[i64]>::to_vec);
     tensor::Slice::with(&starts, &ends, &steps).build(b, input)
+}
+
+fn lower_bitcast(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let view = Bitcast::from_id(op);
+    let (input, dtype) = (view.input(b.graph), view.dtype(b.graph));
+    TensorBitcast::with(dtype).build(b, input)
 }
 
 fn lower_gather(op: OpId, b: &mut Builder<'_>) -> Lowered {

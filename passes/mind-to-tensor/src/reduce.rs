@@ -1,12 +1,14 @@
 //! Reductions.
 
 use mind_core::axes::resolve;
+use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_ir::OpId;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::DType;
 use mind_ir::verify::VerifyError;
+use mind_tensor::ops::cumulative::Cumulative as TensorCumulative;
 use mind_tensor::ops::reduce::Reduction;
 
 use crate::emit::{Lower, Lowered, cast, reduce};
@@ -28,7 +30,19 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     reduction!(Max),
     reduction!(Min),
     reduction!(Prod),
+    (Cumulative::DEF, cumulative),
 ];
+
+fn cumulative(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let view = Cumulative::from_id(op);
+    let (input, prefixes) = (view.input(b.graph), view.prefixes(b.graph));
+    let rank = b.graph.ty(input).rank();
+    let axis = resolve("cumulative", view.axis(b.graph), rank)?;
+    TensorCumulative::with(axis as i64, prefixes.kind)
+        .exclusive(prefixes.exclusive)
+        .reverse(prefixes.reverse)
+        .build(b, input)
+}
 
 /// Axes counted from the front, ascending; no axes written means all of them, removed. Truth values are numbers meanwhile.
 fn lower(

@@ -5,15 +5,18 @@ mod arrays;
 mod bench;
 mod model;
 pub mod npz;
+mod runner;
 mod show;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mind_cli::{DONE, REJECTED, ToolInfo};
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::compiled::{self, Compiled};
-use mind_driver::engine::{Engine, MORE_MEMORY, only_interpreted};
+use mind_driver::engine::{Engine, MORE_MEMORY};
+use mind_driver::executable::{Executable, ExecutionError};
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module};
 use mind_driver::session::Session;
@@ -25,6 +28,7 @@ use mind_ir::tensor::Tensor;
 use mind_jit::program::{Port, Program};
 
 use self::args::{Args, EngineKind, Form};
+use self::runner::{Compilation, Parts, Runner};
 
 /// The tool.
 pub const TOOL: ToolInfo = ToolInfo {
@@ -83,25 +87,40 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             let started = host.now();
             let engine =
                 Engine::new(&args.config).map_err(|found| reject(args, host, &found, file))?;
-            let program = engine.compile_for(graph, &bound);
-            let program = program.map_err(|found| interpreted().err().unwrap_or(found));
-            let program = program.map_err(|found| reject(args, host, &found, file))?;
+            let engine = Arc::new(engine);
+            let code = (engine.is_cut(graph, &bound))
+                .and_then(|is_cut| match is_cut {
+                    true => Ok(Compilation::Parts(Executable::new(
+                        engine.clone(),
+                        graph.clone(),
+                    )?)),
+                    false => Ok(Compilation::Program(engine.compile_for(graph, &bound)?)),
+                })
+                .map_err(|found| interpreted().err().unwrap_or(found));
+            let code = code.map_err(|found| reject(args, host, &found, file))?;
             compile += host.now().saturating_sub(started);
             drop(work);
             let _work = host.working("packing weights");
             let started = host.now();
-            let fits = fits(args, &program).map_err(|found| interpreted().err().unwrap_or(found));
-            let compiled = fits.and_then(|()| {
-                Compiled::new(&program, &arrays).map_err(|why| failed(&why, &interpreted))
-            });
-            let compiled = compiled.map_err(|found| reject(args, host, &found, file))?;
+            let runner = match code {
+                Compilation::Program(program) => fits(args, &program)
+                    .map_err(|found| interpreted().err().unwrap_or(found))
+                    .and_then(|()| {
+                        Compiled::new(&program, &arrays).map_err(|why| failed(&why, &interpreted))
+                    })
+                    .map(|compiled| Runner::Code(Box::new(compiled), engine)),
+                Compilation::Parts(executable) => Parts::new(&executable, &arrays)
+                    .map_err(|why| stopped(why, &interpreted))
+                    .map(|parts| Runner::Parts(parts, engine)),
+            };
+            let runner = runner.map_err(|found| reject(args, host, &found, file))?;
             binding += host.now().saturating_sub(started);
-            Runner::Code(Box::new(compiled), Box::new(engine))
+            runner
         }
     };
     let work = host.working(match &runner {
         Runner::Interpreter => "interpreting",
-        Runner::Code(..) => "running",
+        Runner::Code(..) | Runner::Parts(..) => "running",
     });
     let results = match &mut runner {
         Runner::Interpreter => interpreted(),
@@ -110,6 +129,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             let results = results.and_then(|()| compiled.take_results());
             results.map_err(|why| failed(&why, &interpreted))
         }
+        Runner::Parts(parts, _) => parts.run().map_err(|why| stopped(why, &interpreted)),
     };
     drop(work);
     let results = results.map_err(|found| reject(args, host, &found, file))?;
@@ -127,6 +147,10 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
                 Runner::Code(compiled, _) => compiled
                     .run(&arrays)
                     .map_err(|why| failed(&why, &interpreted)),
+                Runner::Parts(parts, _) => {
+                    let results = parts.run().map_err(|why| stopped(why, &interpreted));
+                    results.map(drop)
+                }
             };
             let work = host.working("timing runs");
             // Compiled code allocates new outputs, since the first ones were taken.
@@ -156,8 +180,8 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     Ok(())
 }
 
-/// What runs a module unless another engine is asked for: programs of MIL that were not imported, modules that are
-/// lowered already, and those with an op that has no kernel, are interpreted.
+/// What runs a module unless another engine is asked for: programs of MIL that were not imported, and modules that are
+/// lowered already, are interpreted.
 fn usual_engine(g: &Graph) -> EngineKind {
     let is_lowered = |op| {
         mind_loops::ops::OPS
@@ -165,32 +189,10 @@ fn usual_engine(g: &Graph) -> EngineKind {
             .any(|def| std::ptr::eq(*def, g.def(op)))
     };
     let is_program = mind_mil::structure::program(g).is_some();
-    if is_program || g.ops(g.body()).any(is_lowered) || only_interpreted(g) {
+    if is_program || g.ops(g.body()).any(is_lowered) {
         EngineKind::Interp
     } else {
         EngineKind::Jit
-    }
-}
-
-/// What runs the module.
-enum Runner {
-    Interpreter,
-    Code(Box<Compiled>, Box<Engine>),
-}
-
-impl Runner {
-    fn threads(&self) -> usize {
-        match self {
-            Runner::Interpreter => 1,
-            Runner::Code(_, engine) => engine.pool().threads(),
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Runner::Interpreter => "interp",
-            Runner::Code(_, engine) => engine.target().isa.name(),
-        }
     }
 }
 
@@ -221,6 +223,18 @@ fn failed(
     match interpreted() {
         Err(found) => found,
         Ok(_) => compiled::refused(why),
+    }
+}
+
+/// What stopped a module that runs in parts.
+fn stopped(
+    why: ExecutionError,
+    interpreted: &dyn Fn() -> Result<Vec<Tensor>, Diagnostics>,
+) -> Diagnostics {
+    match why {
+        ExecutionError::Run(why) => failed(&why, interpreted),
+        ExecutionError::Compile(found) => interpreted().err().unwrap_or(found),
+        other => Diagnostic::error(Span::FILE, other.to_string()).into(),
     }
 }
 

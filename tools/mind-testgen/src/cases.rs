@@ -13,12 +13,24 @@ pub struct Case {
     pub op: String,
     /// The shapes of those.
     pub shapes: Vec<Vec<usize>>,
+    /// How many results it has.
+    pub results: usize,
+}
+
+impl Case {
+    /// The lines behind those of the inputs: the op, and its results as outputs.
+    pub fn end(&self) -> String {
+        let results: Vec<String> = (9..9 + self.results).map(|at| format!("%{at}")).collect();
+        let results = results.join(", ");
+        format!("{results} = {}\noutputs: {results}\n", self.op)
+    }
 }
 
 fn case(op: impl Into<String>, shapes: &[&[usize]]) -> Case {
     Case {
         op: op.into(),
         shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
+        results: 1,
     }
 }
 
@@ -74,11 +86,38 @@ fn elementwise() -> Vec<Case> {
     unary.chain(binary).chain(squares).collect()
 }
 
+fn sorts() -> Vec<Case> {
+    let shapes: [&[usize]; 4] = [&[1], &[7], &[3, 5], &[2, 9, 2]];
+    let ops = [
+        "Sort (%0)",
+        "Sort (%0) {axis=0, descending=true}",
+        "TopK (%0) {k=1}",
+        "TopK (%0) {k=1, axis=0, largest=false}",
+    ];
+    ops.iter()
+        .flat_map(|op| {
+            shapes.map(|shape| Case {
+                results: 2,
+                ..case(*op, &[shape])
+            })
+        })
+        .collect()
+}
+
 fn casts() -> Vec<Case> {
     let shapes: [&[usize]; 3] = [&[], &[3, 5], &[2, 1, 67]];
     let dtypes = DType::ALL.iter();
     let cast = |dtype| shapes.map(|shape| case(format!("Cast (%0) {{dtype={dtype}}}"), &[shape]));
     dtypes.flat_map(cast).collect()
+}
+
+/// Bits as another dtype, narrower, as wide or wider; those that do not fit an operand's dtype are left out.
+fn bits() -> Vec<Case> {
+    let shapes: [&[usize]; 6] = [&[], &[3, 5], &[67], &[3, 2], &[5, 4], &[3, 8]];
+    let dtypes = DType::ALL.iter();
+    let bits =
+        |dtype| shapes.map(|shape| case(format!("Bitcast (%0) {{dtype={dtype}}}"), &[shape]));
+    dtypes.flat_map(bits).collect()
 }
 
 fn reductions() -> Vec<Case> {
@@ -101,6 +140,15 @@ fn reductions() -> Vec<Case> {
     for name in ["ArgMax", "ArgMin"] {
         for (axis, keepdims, last) in [(0, false, false), (-1, true, false), (1, false, true)] {
             let op = format!("{name} (%0) {{axis={axis}, keepdims={keepdims}, last={last}}}");
+            all.push(case(op.clone(), &[&[3, 67]]));
+            all.push(case(op, &[&[5, 2, 3]]));
+        }
+    }
+    for kind in ["sum", "prod", "max", "min"] {
+        for (axis, exclusive, reverse) in [(0, false, false), (-1, true, false), (1, false, true)] {
+            let op = format!(
+                "Cumulative (%0) {{axis={axis}, exclusive={exclusive}, kind={kind}, reverse={reverse}}}"
+            );
             all.push(case(op.clone(), &[&[3, 67]]));
             all.push(case(op, &[&[5, 2, 3]]));
         }
@@ -238,6 +286,18 @@ fn shapes() -> Vec<Case> {
         case("Reverse (%0) {axes=[]}", &[&[3]]),
         case("Reverse (%0) {axes=[1]}", &[&[2, 5, 3]]),
         case("Reverse (%0) {axes=[-1, 0]}", &[&[2, 1, 3]]),
+        case("Pad (%0) {high=[1], low=[2]}", &[&[3]]),
+        case("Pad (%0) {high=[], low=[]}", &[&[]]),
+        case("Pad (%0, %1) {high=[0, 3], low=[1, 0]}", &[&[2, 5], &[]]),
+        case(
+            "Pad (%0, %1) {high=[2, -1], interior=[2, 1], low=[-2, 1]}",
+            &[&[3, 4], &[]],
+        ),
+        case("Pad (%0, %1) {high=[-4], low=[3]}", &[&[3], &[]]),
+        case("Pad (%0) {high=[0, -6], low=[1, 3]}", &[&[2, 3]]),
+        case("Pad (%0) {high=[2, 1], low=[0, 3], mode=edge}", &[&[2, 3]]),
+        case("Pad (%0) {high=[7], low=[4], mode=reflect}", &[&[4]]),
+        case("Pad (%0) {high=[7, 0], low=[4, 1], mode=wrap}", &[&[4, 2]]),
         case("BroadcastTo (%0) {shape=[3]}", &[&[]]),
         case("BroadcastTo (%0) {shape=[2, 3, 5]}", &[&[3, 1]]),
         case("BroadcastTo (%0) {shape=[2, 5]}", &[&[2, 5]]),
@@ -304,7 +364,23 @@ pub fn gathers() -> Vec<Case> {
     ]
 }
 
-/// Scatters, whose operand `%1` holds indices. No kernel computes them.
+/// Windows whose place is known when run: operand `%1` is a start, clamped.
+pub fn windows() -> Vec<Case> {
+    vec![
+        case("DynamicSlice (%0, %1) {sizes=[3]}", &[&[5], &[]]),
+        case("DynamicSlice (%0, %1, %1) {sizes=[2, 4]}", &[&[3, 4], &[]]),
+        case("DynamicSlice (%0, %1) {sizes=[0]}", &[&[3], &[]]),
+        case("DynamicUpdateSlice (%0, %2, %1)", &[&[5], &[], &[2]]),
+        case("DynamicUpdateSlice (%0, %2, %1)", &[&[3], &[], &[3]]),
+        case("DynamicUpdateSlice (%0, %2, %1)", &[&[3], &[], &[0]]),
+        case(
+            "DynamicUpdateSlice (%0, %2, %1, %1)",
+            &[&[3, 67], &[], &[2, 5]],
+        ),
+    ]
+}
+
+/// Scatters, whose operand `%1` holds indices.
 pub fn scatters() -> Vec<Case> {
     vec![
         case(
@@ -357,6 +433,7 @@ pub fn all() -> Vec<Case> {
     let families = [
         elementwise(),
         casts(),
+        bits(),
         reductions(),
         products(),
         windows(),
@@ -364,6 +441,7 @@ pub fn all() -> Vec<Case> {
         shapes(),
         movement(),
         normalisations(),
+        sorts(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -52,14 +52,24 @@ impl<'c> Generator<'c> {
         let at = InsertPoint::End(self.graph.body());
         let mut builder = Builder::new(&mut self.graph, at, Span::FILE);
         let op = builder.create(def, operands, attrs).ok()?;
-        let value = self.graph.result(op);
-        let too_large = |count| count > MAX_ELEMENTS;
-        if self.graph.ty(value).count().is_some_and(too_large) {
+        let results = self.graph.results(op);
+        let too_large = |value| {
+            self.graph
+                .ty(value)
+                .count()
+                .is_some_and(|n| n > MAX_ELEMENTS)
+        };
+        if results.into_iter().any(too_large) {
             self.graph.erase(op);
             return None;
         }
-        self.values.push(value);
-        Some(value)
+        self.values.extend(results);
+        Some(results.get(0))
+    }
+
+    /// Whether an op may decide the extents of what it computes.
+    pub(crate) fn decides_extents(&self) -> bool {
+        self.config.symbols
     }
 
     /// A dtype that values of the module may have.

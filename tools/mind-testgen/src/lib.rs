@@ -27,7 +27,7 @@ pub struct Config {
     pub ops: usize,
     /// The dtypes of inputs and constants; at least one.
     pub dtypes: Vec<DType>,
-    /// Whether inputs may have symbolic dimensions.
+    /// Whether inputs may have symbolic dimensions, and ops may decide the extents of what they compute.
     pub symbols: bool,
     /// Ops that are not drawn.
     pub without: Vec<&'static OpDef>,

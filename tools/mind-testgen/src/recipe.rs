@@ -8,15 +8,23 @@ use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::convolution::{Conv, ConvTranspose};
 use mind_core::ops::elementwise::{Add, Div};
+use mind_core::ops::convert::Bitcast;
+use mind_core::ops::cumulative::{Accumulation, Cumulative};
+use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
+use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
+use mind_core::ops::elementwise::{Add, Div, Mod, Remainder};
 use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::input::Input;
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::{LayerNorm, Softmax};
+use mind_core::ops::pad::{PadMode, PadOp};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
 use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
 use mind_core::ops::window::ReduceWindow;
+use mind_core::ops::sort::{Sort, TopK};
 use mind_ir::ValueId;
 use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::opdef::{AttrDef, Op, OpDef, OperandClass, Trait};
@@ -38,6 +46,11 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (ArgMax::DEF, |draw| place(draw, ArgMax::DEF)),
     (ArgMin::DEF, |draw| place(draw, ArgMin::DEF)),
     (ReduceWindow::DEF, reduce_window),
+    (Sort::DEF, sort),
+    (TopK::DEF, top_k),
+    (ScatterElements::DEF, scatter_elements),
+    (ScatterNd::DEF, scatter_nd),
+    (Cumulative::DEF, cumulative),
     (MatMul::DEF, matmul),
     (MatMul::DEF, attention),
     (Dot::DEF, dot),
@@ -64,14 +77,21 @@ static MOVING: &[(&OpDef, Recipe)] = &[
         let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
         draw.op(Reverse::DEF, &[input], &Reverse::attrs(&axes))
     }),
+    (PadOp::DEF, pad),
     (BroadcastTo::DEF, broadcast_to),
     (Iota::DEF, iota),
     (ExtentOf::DEF, dim),
+    (Bitcast::DEF, bitcast),
     (Slice::DEF, slice),
     (Index::DEF, index),
     (Gather::DEF, gather),
+    (DynamicSlice::DEF, dynamic_slice),
+    (DynamicUpdateSlice::DEF, dynamic_update_slice),
     (GatherElements::DEF, gather_elements),
     (GatherNd::DEF, gather_nd),
+    (NonZero::DEF, nonzero),
+    (Unique::DEF, unique),
+    (NonMaxSuppression::DEF, suppression),
     (Concat::DEF, concat),
     (Concat::DEF, rotate),
     (Split::DEF, split),
@@ -115,7 +135,8 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let first = draw.value(class);
     let ty = draw.graph.ty(first).to_owned();
     let attrs: Vec<Attr<'static>> = def.attrs.iter().map(|row| any_attr(draw, row)).collect();
-    let is_quotient = std::ptr::eq(def, Div::DEF);
+    let quotients = [Div::DEF, Mod::DEF, Remainder::DEF];
+    let is_quotient = quotients.iter().any(|own| std::ptr::eq(*own, def));
     let mut operands = Vec::with_capacity(def.operands.len());
     for (index, operand) in def.operands.iter().enumerate() {
         let dtype = match operand.class {
@@ -173,6 +194,108 @@ fn place(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     draw.op(def, &[input], &ArgMax::attrs(axis, keepdims, last))
 }
 
+fn sort(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let axis = draw.rng.below(extents.len()) as i64;
+    let descending = draw.rng.once_in(2);
+    draw.op(Sort::DEF, &[input], &Sort::attrs(axis, descending))
+}
+
+fn top_k(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let axis = draw.rng.below(extents.len());
+    let k = draw.rng.below(extents[axis] as usize + 1) as i64;
+    let attrs = TopK::attrs(k, axis as i64, draw.rng.once_in(2));
+    draw.op(TopK::DEF, &[input], &attrs)
+}
+
+/// What a scatter does with elements of `dtype`.
+fn update(draw: &mut Generator<'_>, dtype: DType) -> Update {
+    match dtype {
+        DType::Bool => Update::Replace,
+        _ => draw.rng.pick(Update::ALL),
+    }
+}
+
+fn nonzero(draw: &mut Generator<'_>) -> Option<ValueId> {
+    draw.decides_extents().then_some(())?;
+    let input = draw.value(OperandClass::Any);
+    draw.op(NonZero::DEF, &[input], &NonZero::attrs())
+}
+
+fn unique(draw: &mut Generator<'_>) -> Option<ValueId> {
+    draw.decides_extents().then_some(())?;
+    let input = draw.value(OperandClass::Any);
+    let rank = draw.graph.ty(input).rank();
+    let flat = rank == 0 || draw.rng.once_in(2);
+    let axis = draw.rng.below(rank.max(1)) as i64;
+    let attrs = Unique::attrs(flat, axis, draw.rng.once_in(2));
+    draw.op(Unique::DEF, &[input], &attrs)
+}
+
+fn suppression(draw: &mut Generator<'_>) -> Option<ValueId> {
+    draw.decides_extents().then_some(())?;
+    let ty = |shape: &[i64]| TensorType::fixed(DType::F32, shape);
+    let boxes = draw.value_of(&ty(&[2, 5, 4]));
+    let scores = draw.value_of(&ty(&[2, 3, 5]));
+    let max = draw.value_of(&TensorType::fixed(DType::I64, &[]));
+    let [iou, score] = [(); 2].map(|()| draw.value_of(&ty(&[])));
+    let attrs = NonMaxSuppression::attrs(draw.rng.once_in(2));
+    let operands = [boxes, scores, max, iou, score];
+    draw.op(NonMaxSuppression::DEF, &operands, &attrs)
+}
+
+fn scatter_elements(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let data = draw.value(OperandClass::Any);
+    let dtype = draw.graph.ty(data).dtype;
+    let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
+    if extents.contains(&0) {
+        return None;
+    }
+    let axis = draw.rng.below(extents.len());
+    let mut shape: Vec<usize> = extents.iter().map(|&extent| extent as usize).collect();
+    shape[axis] = draw.rng.pick(&[0, 1, 2, 5]);
+    let indices = draw.indices(&shape, extents[axis]);
+    let extents: Vec<i64> = shape.iter().map(|&extent| extent as i64).collect();
+    let updates = draw.value_of(&TensorType::fixed(dtype, &extents));
+    let (kind, bounds) = (update(draw, dtype), draw.rng.pick(Bounds::ALL));
+    let attrs = ScatterElements::attrs(axis as i64, kind, bounds);
+    draw.op(ScatterElements::DEF, &[data, indices, updates], &attrs)
+}
+
+fn scatter_nd(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let data = draw.value(OperandClass::Any);
+    let dtype = draw.graph.ty(data).dtype;
+    let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
+    if extents.contains(&0) {
+        return None;
+    }
+    let length = 1 + draw.rng.below(extents.len());
+    let least = extents[..length].iter().copied().min()?;
+    let indices = draw.indices(&[3, length], least);
+    let shape: Vec<i64> = std::iter::once(3)
+        .chain(extents[length..].iter().copied())
+        .collect();
+    let updates = draw.value_of(&TensorType::fixed(dtype, &shape));
+    let attrs = ScatterNd::attrs(update(draw, dtype), draw.rng.pick(Bounds::ALL));
+    draw.op(ScatterNd::DEF, &[data, indices, updates], &attrs)
+}
+
+fn cumulative(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Num);
+    let rank = draw.graph.ty(input).rank();
+    if rank == 0 {
+        return None;
+    }
+    let axis = draw.rng.below(rank) as i64;
+    let kind = draw.rng.pick(Accumulation::ALL);
+    let (exclusive, reverse) = (draw.rng.once_in(2), draw.rng.once_in(2));
+    let attrs = Cumulative::attrs(axis, kind, exclusive, reverse);
+    draw.op(Cumulative::DEF, &[input], &attrs)
+}
+
 fn transpose(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let mut permutation: Vec<i64> = (0..draw.graph.ty(input).rank() as i64).collect();
@@ -215,6 +338,34 @@ fn squeeze(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(Squeeze::DEF, &[input], &Squeeze::attrs(axes))
 }
 
+/// A value grown along every axis, or cut.
+fn pad(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let ty = draw.graph.ty(input).to_owned();
+    let extents = small(ty.view())?;
+    let mode = draw.rng.pick(PadMode::ALL);
+    let is_constant = mode == PadMode::Constant;
+    let (mut low, mut high, mut interior) = (Vec::new(), Vec::new(), Vec::new());
+    for &extent in &extents {
+        let amounts: &[i64] = match (is_constant, extent) {
+            (true, 2..) => &[0, 0, 1, 3, -1],
+            (true, _) => &[0, 0, 1, 2],
+            (false, 0) => &[0],
+            (false, _) => &[0, 0, 1, 4],
+        };
+        low.push(draw.rng.pick(amounts));
+        high.push(draw.rng.pick(amounts));
+        let between: &[i64] = if is_constant { &[0, 0, 1, 2] } else { &[0] };
+        interior.push(draw.rng.pick(between));
+    }
+    let mut operands = vec![input];
+    if is_constant && draw.rng.once_in(2) {
+        operands.push(draw.value_of(&TensorType::fixed(ty.dtype, &[])));
+    }
+    let attrs = PadOp::attrs(&low, &high, &interior, mode);
+    draw.op(PadOp::DEF, &operands, &attrs)
+}
+
 /// The value in a shape that it is a partner of.
 fn broadcast_to(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
@@ -248,6 +399,19 @@ fn dim(draw: &mut Generator<'_>) -> Option<ValueId> {
     }
     let axis = draw.rng.below(rank) as i64;
     draw.op(ExtentOf::DEF, &[input], &ExtentOf::attrs(axis))
+}
+
+/// Bits of integers alone: which NaN an op computes is not defined.
+fn bitcast(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Bits);
+    let dtype = draw.dtype();
+    let ty = draw.graph.ty(input).to_owned();
+    let ratio = (dtype.size() / ty.dtype.size()) as i64;
+    let fits = ratio < 2 || ty.shape.last() == Some(&Dim::Fixed(ratio));
+    if !fits || (dtype == DType::Bool && ty.dtype != DType::Bool) {
+        return None;
+    }
+    draw.op(Bitcast::DEF, &[input], &Bitcast::attrs(dtype))
 }
 
 fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
@@ -299,6 +463,50 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
         indices = draw.op(Slice::DEF, &[indices], &attrs)?;
     }
     draw.op(Gather::DEF, &[data, indices], &Gather::attrs(axis as i64))
+}
+
+/// A start of a window of each size: within bounds that are checked, anywhere where it is clamped.
+fn starts(draw: &mut Generator<'_>, own: &[i64], sizes: &[i64], bounds: Bounds) -> Vec<ValueId> {
+    let mut starts = Vec::with_capacity(own.len());
+    for (extent, size) in own.iter().zip(sizes) {
+        starts.push(match bounds {
+            Bounds::Clamp => draw.value_of(&TensorType::fixed(DType::I32, &[])),
+            Bounds::Strict | Bounds::FromEnd | Bounds::Skip => draw.indices(&[], extent - size + 1),
+        });
+    }
+    starts
+}
+
+fn dynamic_slice(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let bounds = draw
+        .rng
+        .pick(&[Bounds::Clamp, Bounds::Strict, Bounds::FromEnd]);
+    let size = |draw: &mut Generator<'_>, extent: i64| draw.rng.below(extent as usize + 1) as i64;
+    let sizes: Vec<i64> = extents.iter().map(|&extent| size(draw, extent)).collect();
+    let mut operands = vec![input];
+    operands.extend(starts(draw, &extents, &sizes, bounds));
+    draw.op(
+        DynamicSlice::DEF,
+        &operands,
+        &DynamicSlice::attrs(&sizes, bounds),
+    )
+}
+
+fn dynamic_update_slice(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let dtype = draw.graph.ty(input).dtype;
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let bounds = draw
+        .rng
+        .pick(&[Bounds::Clamp, Bounds::Strict, Bounds::FromEnd]);
+    let size = |draw: &mut Generator<'_>, extent: i64| draw.rng.below(extent as usize + 1) as i64;
+    let sizes: Vec<i64> = extents.iter().map(|&extent| size(draw, extent)).collect();
+    let mut operands = vec![input, draw.value_of(&TensorType::fixed(dtype, &sizes))];
+    operands.extend(starts(draw, &extents, &sizes, bounds));
+    let attrs = DynamicUpdateSlice::attrs(bounds);
+    draw.op(DynamicUpdateSlice::DEF, &operands, &attrs)
 }
 
 fn gather_elements(draw: &mut Generator<'_>) -> Option<ValueId> {
@@ -468,15 +676,12 @@ mod tests {
                 dtypes.extend(g.results(op).into_iter().map(|value| g.ty(value).dtype));
             }
         }
-        // `fuse` makes groups; no kernel scatters.
+        // `fuse` makes groups.
         let missing = mind_core::ops::OPS
             .iter()
             .filter(|def| !ops.contains(def.name));
         let missing: Vec<&str> = missing.map(|def| def.name).collect();
-        assert_eq!(
-            missing,
-            ["core.scatter_elements", "core.scatter_nd", "core.fused"]
-        );
+        assert_eq!(missing, ["core.fused"]);
         let undrawn = mind_core::ops::OPS.iter().filter(|def| !covered(def));
         assert_eq!(undrawn.map(|def| def.name).collect::<Vec<_>>(), missing);
         assert_eq!(dtypes.len(), 13);

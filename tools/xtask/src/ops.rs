@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mind_driver::session::registry;
-use mind_ir::opdef::{OpDef, Registry, Results, Trait};
+use mind_ir::opdef::{AttrDef, OpDef, Registry, Results, Trait};
 
 /// `docs/ops/<dialect>.md` for every dialect.
 pub fn documents() -> Vec<(String, String)> {
@@ -91,8 +91,9 @@ fn describe(text: &mut String, def: &OpDef) {
         let default = default.map_or(String::new(), |text| format!(", `{text}` if absent"));
         let _ = writeln!(
             text,
-            "- attribute `{}`: {}{default}",
+            "- attribute `{}`{}: {}{default}",
             attr.name,
+            mic1_key(def, attr),
             attr.kind.text()
         );
     }
@@ -105,4 +106,13 @@ fn describe(text: &mut String, def: &OpDef) {
     let _ = writeln!(text, "- results: {results}");
     let traits: Vec<String> = def.traits.iter().map(|each| format!("{each:?}")).collect();
     let _ = writeln!(text, "- traits: {}", traits.join(", "));
+}
+
+/// How mic@1 writes an attribute, if it has the op.
+fn mic1_key(def: &OpDef, attr: &AttrDef) -> String {
+    match (def.names.mic1, attr.key) {
+        (None, _) => String::new(),
+        (Some(_), Some(key)) => format!(" (mic@1 `{key}=`)"),
+        (Some(_), None) => " (mic@1 without a key)".to_owned(),
+    }
 }

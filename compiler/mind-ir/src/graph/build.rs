@@ -104,33 +104,6 @@ impl Graph {
         self.attrs[first..][..self.def(op).attrs.len()].into()
     }
 
-    /// Creates a copy of `op`, which has no regions, over operands of the same types.
-    ///
-    /// Results get the next labels.
-    pub fn copy(&mut self, at: InsertPoint, op: OpId, operands: &[ValueId]) -> OpId {
-        let data = &self.ops[op.index()];
-        let (def, results, span) = (data.def, data.results, data.span);
-        assert_eq!(def.regions, 0, "{} has a body", def.name);
-        let attrs = self.stored_attrs(op);
-        let new = NewOp {
-            def,
-            operands,
-            attrs: &attrs,
-            results: results.len(),
-            span,
-        };
-        let copy = self.insert(at, new);
-        for (old, new) in results.into_iter().zip(self.results(copy)) {
-            if let Some(ty) = self.type_id(old) {
-                self.set_type(new, ty);
-            }
-            if let Some(declared) = self.declared(old) {
-                self.declare(new, declared);
-            }
-        }
-        copy
-    }
-
     #[cold]
     fn add_regions(&mut self, op: OpId, count: usize) {
         for _ in 0..count {

@@ -8,6 +8,7 @@
 //!   replacing it costs one step per use.
 
 mod build;
+mod copy;
 mod data;
 mod edit;
 mod iter;

@@ -134,6 +134,8 @@ operand_classes! {
     Num = "a numeric dtype", |dtype| dtype != DType::Bool;
     /// Floats.
     Float = "a float dtype", DType::is_float;
+    /// `f32` alone.
+    F32 = "`f32`", |dtype| dtype == DType::F32;
     /// Truth values.
     Bool = "`bool`", |dtype| dtype == DType::Bool;
     /// Integers.

@@ -67,6 +67,30 @@ pub(super) fn divide<T: Num>(x: T, y: T) -> Result<T, EvalError> {
     })
 }
 
+/// What is left of a division that truncates.
+///
+/// # Errors
+///
+/// An integer divided by 0.
+pub(super) fn remainder<T: Num>(x: T, y: T) -> Result<T, EvalError> {
+    x.remainder(y).ok_or_else(|| EvalError::Division {
+        lhs: exact(x),
+        rhs: 0,
+    })
+}
+
+/// What is left of a division that rounds down.
+///
+/// # Errors
+///
+/// An integer divided by 0.
+pub(super) fn modulo<T: Num>(x: T, y: T) -> Result<T, EvalError> {
+    x.modulo(y).ok_or_else(|| EvalError::Division {
+        lhs: exact(x),
+        rhs: 0,
+    })
+}
+
 /// The power.
 ///
 /// # Errors

@@ -1,7 +1,9 @@
 //! The scalar functions: a row each.
 
 use super::bits::{Bits, Int};
-use super::eval::{choose, compare, divide, exact, fits, map, one, power, two, undefined, zip};
+use super::eval::{
+    choose, compare, divide, exact, fits, map, modulo, one, power, remainder, two, undefined, zip,
+};
 use super::facts::Facts;
 use super::math;
 use crate::eval::{EvalCx, EvalError};
@@ -530,6 +532,20 @@ scalar_fns! {
         eval: float2(math::atan2_f32, math::atan2_f64),
         steps_of_two: atan2,
         facts: |k| k.kept(Facts::NONNEG).union(NUMBER.when(k.both(Facts::NEVER_NAN))),
+    }
+    /// x less whole y, with the sign of y.
+    Mod {
+        arity: 2, domain: Num, cost: 180, rounds: true, total: false,
+        eval: partial2(modulo),
+        steps_of_two: modulo,
+        facts: |_| Facts::NONE,
+    }
+    /// x less whole y, with the sign of x.
+    Remainder {
+        arity: 2, domain: Num, cost: 170, rounds: true, total: false,
+        eval: partial2(remainder),
+        steps_of_two: remainder,
+        facts: |k| k.kept(Facts::NONNEG),
     }
     /// x^y; integers wrap and truncate toward zero.
     Pow {

@@ -1,6 +1,6 @@
 //! Arithmetic of element types, as docs/numerics.md states it.
 
-use crate::scalar::math::{pow_f32, pow_f64};
+use crate::scalar::math::{mod_f32, mod_f64, pow_f32, pow_f64, remainder_f32, remainder_f64};
 use half::{bf16, f16};
 
 use super::Element;
@@ -45,6 +45,11 @@ pub trait Num: Element + PartialOrd {
     /// The power: of floats as IEEE 754 has it, rounded as in [`math`](crate::scalar::math), of integers wrapping, with
     /// negative exponents truncated toward zero; `None` for an integer 0 to a negative exponent.
     fn pow(self, exponent: Self) -> Option<Self>;
+    /// What is left of `self` after as many whole `rhs` as fit, with the sign of `self` and exact; `None` for an integer
+    /// less multiples of 0.
+    fn remainder(self, rhs: Self) -> Option<Self>;
+    /// As [`remainder`](Num::remainder), with the sign of `rhs`; of floats rounded once.
+    fn modulo(self, rhs: Self) -> Option<Self>;
     /// Itself where it is above zero, else +0; so +0 of a NaN.
     fn relu(self) -> Self;
     /// The larger, with NaN if either is NaN and +0 above -0.
@@ -171,6 +176,12 @@ macro_rules! wide_float {
             fn pow(self, exponent: Self) -> Option<Self> {
                 Some(self.apply2(exponent, pow_f32, pow_f64))
             }
+            fn remainder(self, rhs: Self) -> Option<Self> {
+                Some(self.apply2(rhs, remainder_f32, remainder_f64))
+            }
+            fn modulo(self, rhs: Self) -> Option<Self> {
+                Some(self.apply2(rhs, mod_f32, mod_f64))
+            }
             #[inline]
             fn relu(self) -> Self {
                 // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
@@ -246,6 +257,12 @@ macro_rules! narrow_float {
             }
             fn pow(self, exponent: Self) -> Option<Self> {
                 Some(self.apply2(exponent, pow_f32, pow_f64))
+            }
+            fn remainder(self, rhs: Self) -> Option<Self> {
+                Some(self.apply2(rhs, remainder_f32, remainder_f64))
+            }
+            fn modulo(self, rhs: Self) -> Option<Self> {
+                Some(self.apply2(rhs, mod_f32, mod_f64))
             }
             #[inline]
             fn relu(self) -> Self {
@@ -382,6 +399,14 @@ macro_rules! integers {
             fn sign(self) -> Self {
                 let zero: $int = 0;
                 <$int>::from(self > zero).wrapping_sub(<$int>::from(self < zero))
+            }
+            fn remainder(self, rhs: Self) -> Option<Self> {
+                (rhs != 0).then(|| self.wrapping_rem(rhs))
+            }
+            fn modulo(self, rhs: Self) -> Option<Self> {
+                let (left, zero): ($int, $int) = (self.remainder(rhs)?, 0);
+                let differs = left != zero && (left < zero) != (rhs < zero);
+                Some(if differs { left.wrapping_add(rhs) } else { left })
             }
             fn pow(self, exponent: Self) -> Option<Self> {
                 let zero: $int = 0;

@@ -2,6 +2,7 @@
 //!
 //! - [`apply`]: any scalar function on any dtype.
 //! - [`convert`]: floats in other float dtypes.
+//! - [`prefixes`]: chains that keep every step.
 //! - [`for_each`]: loops over a range by vectors, with the rest at the end.
 //! - [`nest`]: rows of elementwise functions and reductions.
 //! - [`product`]: matrix products in tiles of registers.
@@ -13,6 +14,7 @@ pub mod product;
 pub mod slide;
 
 mod convert;
+mod cumulative;
 mod each;
 mod math;
 mod reduce;
@@ -21,6 +23,7 @@ mod transpose;
 mod truth;
 
 pub use convert::{convert, convert_lane};
+pub use cumulative::{Lines, prefixes};
 pub use each::{At, for_each};
 pub use math::VectorSteps;
 pub use reduce::{combine, identity, reduce};

@@ -284,6 +284,16 @@ fn unrounded(
         | ScalarFn::Acosh
         | ScalarFn::Atanh
         | ScalarFn::Atan2 => steps(b, function, operands),
+        ScalarFn::Mod | ScalarFn::Remainder => match class {
+            Float => steps(b, function, operands),
+            Signed | Unsigned | Bool => {
+                let (divisor, left) = integer_remainder(b, class, [x, y], count);
+                match function {
+                    ScalarFn::Mod if class == Signed => with_sign_of(b, divisor, left),
+                    _ => left,
+                }
+            }
+        },
         ScalarFn::Pow => match class {
             Float => steps(b, function, operands),
             Signed | Unsigned | Bool => integer_power(b, class, [x, y], count),
@@ -383,6 +393,42 @@ fn sign(b: &mut Builder, class: DTypeClass, x: Value) -> Value {
             b.binary(BinaryOp::UMin, x, one)
         }
     }
+}
+
+/// What is left of `x` divided by `y`, truncating, and the divisor. That is 1 for -1, which leaves nothing either and does
+/// not overflow.
+fn integer_remainder(
+    b: &mut Builder,
+    class: DTypeClass,
+    [x, y]: [Value; 2],
+    count: Option<Value>,
+) -> (Value, Value) {
+    let (lane, signed) = (b.lane(x), class == DTypeClass::Signed);
+    let mut divisor = y;
+    if signed {
+        let [one, minus_one] = [1, u64::MAX].map(|number| b.constant(lane, number));
+        let is_minus_one = b.compare(Predicate::Eq, y, minus_one);
+        divisor = b.select(is_minus_one, one, y);
+    }
+    let quotient = b.op(Op::IntDiv {
+        signed,
+        lhs: x,
+        rhs: divisor,
+        count,
+    });
+    let whole = b.binary(BinaryOp::Mul, quotient, divisor);
+    (divisor, b.binary(BinaryOp::Sub, x, whole))
+}
+
+/// What is `left` of a division by `divisor`, one divisor more where the signs differ.
+fn with_sign_of(b: &mut Builder, divisor: Value, left: Value) -> Value {
+    let zero = zero(b, left);
+    let signs = b.binary(BinaryOp::Xor, left, divisor);
+    let differs = b.compare(Predicate::Lt, signs, zero);
+    let moved = b.binary(BinaryOp::Add, left, divisor);
+    let moved = b.select(differs, moved, left);
+    let is_none = b.compare(Predicate::Eq, left, zero);
+    b.select(is_none, left, moved)
 }
 
 /// The power of integers, by squares for each bit of the exponent.

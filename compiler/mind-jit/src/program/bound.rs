@@ -8,7 +8,7 @@ use super::compiled::Program;
 use super::error::RunError;
 use super::memory::Block;
 use super::port::Port;
-use super::run::{Memory, run};
+use super::run::{Code, Memory, run};
 
 /// A program with its weights, ready to run. It can be run from any thread, and from several at once.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl BoundProgram {
         unsafe {
             run(
                 &new.program.bind_steps,
-                &new.program.kernels,
+                Code::of(&new.program),
                 &new.program.pool,
                 memory,
             )?
@@ -100,7 +100,7 @@ impl BoundProgram {
             ..self.memory(&workspace)
         };
         // SAFETY: sizes were checked; borrows keep others from outputs, and the workspace is this run's own.
-        let done = unsafe { run(&program.steps, &program.kernels, &program.pool, memory) };
+        let done = unsafe { run(&program.steps, Code::of(program), &program.pool, memory) };
         self.give_back(workspace);
         done
     }

@@ -175,6 +175,17 @@ impl Memory {
                 }
                 self.fill(copy.to)
             }
+            Step::Evaluate(call) => {
+                for &operand in &call.operands {
+                    if self.bytes(operand)?.contains(&0) {
+                        let problem = format!("nothing wrote all of {operand:?}");
+                        return Err(fault(call.op, &problem));
+                    }
+                }
+                call.results
+                    .iter()
+                    .try_for_each(|&result| self.fill(result))
+            }
             Step::Call(call) => {
                 let mut done = 0;
                 for threads in [1, THREADS] {

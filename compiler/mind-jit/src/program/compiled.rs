@@ -11,6 +11,7 @@ use super::error::ProgramError;
 use super::memory::Block;
 use super::panels::PanelChoice;
 use super::port::Port;
+use super::routine::Routine;
 use crate::pool::Pool;
 use mind_vir::kernel::Kernel;
 use mind_vir::program::Step;
@@ -34,6 +35,7 @@ pub struct Program {
     /// What is done once, when weights are bound.
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
+    pub(super) routines: Vec<Routine>,
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
@@ -72,6 +74,7 @@ impl Program {
             kernels,
             bind_steps: unit.bind_steps,
             steps: unit.steps,
+            routines: unit.routines,
             inputs: layout.inputs,
             params: layout.params,
             outputs: layout.outputs,

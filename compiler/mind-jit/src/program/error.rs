@@ -1,5 +1,6 @@
 //! Why a module has no program, and why a run of one stopped.
 
+use mind_ir::eval::EvalError;
 use mind_vir::CompileError;
 use mind_vir::ir::Status;
 
@@ -34,7 +35,7 @@ pub enum ProgramError {
 }
 
 /// Why a run stopped. Outputs then hold anything.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RunError {
     /// Another number of arrays than the program takes.
     #[error("{found} {what} are given, the program takes {expected}")]
@@ -77,6 +78,14 @@ pub enum RunError {
         axis: usize,
         /// The extent of that axis.
         extent: usize,
+    },
+    /// An op that has no kernel found something wrong with its operands.
+    #[error("{error} in `{op}`")]
+    Evaluation {
+        /// The op.
+        op: &'static str,
+        /// What went wrong.
+        error: EvalError,
     },
     /// The system gives no memory.
     #[error("out of memory: the system does not provide {bytes} more bytes")]

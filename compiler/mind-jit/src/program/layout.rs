@@ -9,6 +9,7 @@ use mind_ir::opdef::Trait;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places};
+use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::Pack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -156,14 +157,16 @@ impl Layout {
         Ok(())
     }
 
-    /// A kernel that reads nothing but constants and weights runs once.
+    /// A kernel that reads nothing but constants and weights runs once; what has no kernel, in each run.
     fn place_results(&mut self, g: &Graph, widened: &Widened, quantised: &Quantised, op: OpId) {
         let stays = |value: &ValueId| {
             let base = self.buffer(g, *value).base;
             matches!(base, Base::Constants | Base::Param(_) | Base::Bound)
         };
         let is_output = |value: ValueId| self.buffers.contains_key(&value);
-        let fixed = g.operands(op).iter().all(stays) && !g.results(op).into_iter().any(is_output);
+        let fixed = !g.is::<Evaluate>(op)
+            && g.operands(op).iter().all(stays)
+            && !g.results(op).into_iter().any(is_output);
         if fixed {
             self.fixed.insert(op);
         }

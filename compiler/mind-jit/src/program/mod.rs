@@ -19,6 +19,7 @@ mod memory;
 mod panels;
 mod partition;
 mod port;
+mod routine;
 mod run;
 
 pub use binding::Binding;

@@ -4,12 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
+use super::compiled::Program;
 use super::error::RunError;
 use super::partition::Partition;
+use super::routine::Routine;
 use crate::pool::{Pool, share};
 use mind_vir::ir::Status;
 use mind_vir::kernel::Kernel;
-use mind_vir::program::{Base, Call, Gather, IndexType, Region, Step, Transfer};
+use mind_vir::program::{Base, Call, Evaluate, Gather, IndexType, Region, Step, Transfer};
 
 /// From this work on, in about nanoseconds of one thread, a call is divided among threads.
 const WORTH_DIVIDING: u64 = 4_000;
@@ -52,11 +54,28 @@ impl Memory<'_> {
     }
 }
 
+/// What steps call.
+#[derive(Clone, Copy)]
+pub(super) struct Code<'p> {
+    kernels: &'p [Kernel],
+    routines: &'p [Routine],
+}
+
+impl Code<'_> {
+    pub(super) fn of(program: &Program) -> Code<'_> {
+        Code {
+            kernels: &program.kernels,
+            routines: &program.routines,
+        }
+    }
+}
+
 /// Runs `steps` in order.
 ///
 /// # Errors
 ///
-/// The first step that finds an integer division without result, or an index out of bounds.
+/// The first step that finds an integer division without result, an index out of bounds, or that an op without a
+/// kernel refuses its operands.
 ///
 /// # Safety
 ///
@@ -64,7 +83,7 @@ impl Memory<'_> {
 /// or read what the steps write, before this returns.
 pub(super) unsafe fn run(
     steps: &[Step],
-    kernels: &[Kernel],
+    code: Code<'_>,
     pool: &Pool,
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
@@ -72,9 +91,10 @@ pub(super) unsafe fn run(
         // SAFETY: the caller answers for the memory.
         unsafe {
             match step {
-                Step::Call(call) => run_call(call, &kernels[call.kernel], pool, memory)?,
+                Step::Call(call) => run_call(call, &code.kernels[call.kernel], pool, memory)?,
                 Step::Gather(gather) => run_gather(gather, memory)?,
                 Step::Transfer(copy) => run_transfer(copy, memory),
+                Step::Evaluate(call) => run_routine(call, &code.routines[call.routine], memory)?,
             }
         }
     }
@@ -179,4 +199,29 @@ unsafe fn run_transfer(copy: &Transfer, memory: Memory<'_>) {
     let [from, to] = [copy.from, copy.to].map(|region| memory.address(region));
     // SAFETY: both have these bytes and do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(from, to, copy.from.bytes) };
+}
+
+/// # Safety
+///
+/// As for [`run`].
+unsafe fn run_routine(
+    call: &Evaluate,
+    routine: &Routine,
+    memory: Memory<'_>,
+) -> Result<(), RunError> {
+    let read = |region: &Region| {
+        // SAFETY: the region is in memory of that size, which nothing writes until the routine returns.
+        unsafe { std::slice::from_raw_parts(memory.address(*region).cast_const(), region.bytes) }
+    };
+    let operands: SmallVec<[&[u8]; 4]> = call.operands.iter().map(read).collect();
+    let results = routine.call(&operands)?;
+    for (tensor, region) in results.iter().zip(&call.results) {
+        let bytes = tensor.buffer().as_bytes();
+        assert_eq!(bytes.len(), region.bytes, "a result of `{}`", call.op);
+        // SAFETY: the region has these bytes, and what is read of it was copied before.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.address(*region), bytes.len());
+        }
+    }
+    Ok(())
 }

@@ -91,7 +91,8 @@ pub fn operands(
         .into_iter()
         .map(|dtype| elements(dtype, count, random));
     let mut operands: Vec<Buffer> = operands.collect();
-    if function == ScalarFn::Div && dtype.is_int() {
+    let divides = [ScalarFn::Div, ScalarFn::Mod, ScalarFn::Remainder].contains(&function);
+    if divides && dtype.is_int() {
         operands[1] = divisors(dtype, count);
     }
     if function == ScalarFn::Pow && dtype.is_int() {

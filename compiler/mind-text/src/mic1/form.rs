@@ -1,6 +1,6 @@
 //! What the lines of kinds hold in the form in which they are printed.
 
-use mind_ir::opdef::OpDef;
+use mind_ir::opdef::{OpDef, Results};
 
 /// What the plain line of a kind holds.
 #[derive(Clone, Copy)]
@@ -19,7 +19,8 @@ pub(super) enum Plain {
 impl Plain {
     /// The plain form of an op that is read as its table entry says.
     pub(super) fn of(def: &OpDef) -> Plain {
-        let fixed = def.variadic.is_none() && def.optional.is_none();
+        let single = def.results == Results::One;
+        let fixed = single && def.variadic.is_none() && def.optional.is_none();
         match (def.attrs.len(), def.operands.len()) {
             (0, arity @ 0..=2) if fixed => Plain::Operands(arity),
             _ => Plain::No,

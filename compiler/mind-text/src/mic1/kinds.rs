@@ -30,7 +30,8 @@ pub(super) struct Kinds {
 impl Kinds {
     pub(super) fn new(registry: &Registry) -> Kinds {
         let sayable = |def: &&'static OpDef| {
-            let regular = def.results == Results::One && def.regions == 0;
+            let named = matches!(def.results, Results::One | Results::Named(_));
+            let regular = named && def.regions == 0;
             let literal = def
                 .attrs
                 .iter()

@@ -8,6 +8,7 @@ mod parse;
 mod plain;
 mod print;
 mod reader;
+mod results;
 mod special;
 mod value;
 mod writer;

@@ -13,6 +13,7 @@ use super::HEADER;
 use super::ids::Entry;
 use super::kinds::Kinds;
 use super::plain;
+use super::results;
 
 use super::reader::{Data, Head, Late, Reader, Target, node_meant};
 use super::special::{in_quotes, literal};
@@ -64,7 +65,7 @@ impl Parser<'_> {
     fn lines(&mut self) {
         loop {
             // Plain lines record no names.
-            if self.reader.map.is_none() {
+            if self.reader.map.is_none() && self.reader.several.is_none() {
                 plain::lines(&mut self.reader, self.kinds);
             }
             let cursor = &mut self.reader.cursor;
@@ -124,6 +125,17 @@ impl Parser<'_> {
         reader.cursor.blanks();
         let kind_at = reader.cursor.at();
         let word = reader.cursor.word();
+        if word == results::KIND.as_bytes() {
+            let read = results::read(reader, head);
+            if read.is_err() {
+                reader.nodes.set(head.id, Entry::Failed);
+            }
+            return read;
+        }
+        if let Some(missing) = results::missing(reader) {
+            self.found.push((Box::new(missing), None));
+        }
+        let reader = &mut self.reader;
         let read = match self.kinds.get(word) {
             Some(kind) => {
                 reader.note(kind_at, Entity::Op(kind.def), Role::Reference);
@@ -239,6 +251,9 @@ impl Parser<'_> {
 
     /// Settles what waited for lines below.
     fn resolve(&mut self) {
+        if let Some(missing) = results::missing(&mut self.reader) {
+            self.found.push((Box::new(missing), None));
+        }
         for Late { target, id, at } in std::mem::take(&mut self.reader.late) {
             match target {
                 Target::Type(value) => {

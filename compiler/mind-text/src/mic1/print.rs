@@ -3,10 +3,11 @@
 use mind_diag::Diagnostics;
 use mind_ir::OpId;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Trait;
+use mind_ir::opdef::{Results, Trait};
 
 use super::HEADER;
 use super::kinds::Kinds;
+use super::results;
 use super::writer::Writer;
 use crate::refusal::{Refusal, refused};
 
@@ -36,7 +37,9 @@ fn write_op(kinds: &Kinds, w: &mut Writer<'_>, op: OpId) -> Result<(), Refusal> 
             Err("has no kind".to_owned())
         };
     };
-    let value = g.result(op);
+    let Some(value) = g.results(op).into_iter().next() else {
+        return Err("has no result".to_owned());
+    };
     w.begin(value);
     (spelling.write)(w, op, spelling)?;
     let ty = match g.declared(value) {
@@ -47,5 +50,8 @@ fn write_op(kinds: &Kinds, w: &mut Writer<'_>, op: OpId) -> Result<(), Refusal> 
         w.ty(ty)?;
     }
     w.out().push('\n');
-    Ok(())
+    if def.results == Results::One {
+        return Ok(());
+    }
+    results::write(w, op)
 }

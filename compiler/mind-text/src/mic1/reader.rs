@@ -73,8 +73,20 @@ pub(super) struct Reader<'t> {
     pub(super) undefined: Option<u64>,
     /// Whether a limit was passed, which ends the reading.
     pub(super) stopped: bool,
+    /// The node whose further results the next lines name.
+    pub(super) several: Option<Several>,
     /// Takes the names of the text, where they are asked for.
     pub(super) map: Option<&'t mut SourceMap>,
+}
+
+/// A node of several results, of which the next line names one.
+#[derive(Clone, Copy)]
+pub(super) struct Several {
+    pub(super) op: OpId,
+    /// The id of its first result.
+    pub(super) first: u64,
+    /// The number of the result that the next line names.
+    pub(super) next: usize,
 }
 
 /// Where the elements of a constant stand.
@@ -106,6 +118,7 @@ impl<'t> Reader<'t> {
             poisoned: false,
             undefined: None,
             stopped: false,
+            several: None,
             map,
         }
     }
@@ -379,7 +392,14 @@ impl<'t> Reader<'t> {
             return None;
         }
         let value = ValueId::new(self.graph.value_bound());
-        let ty = match declared {
+        let ty = self.type_of(value, declared);
+        let span = self.cursor.span_of_line(head.start);
+        Some(self.append(head.id, def, operands, attrs, ty, span))
+    }
+
+    /// The type that a line declares for `value`, unless a line below declares it.
+    fn type_of(&mut self, value: ValueId, declared: Declared) -> Option<Ty> {
+        match declared {
             Declared::Known(ty) => Some(ty),
             Declared::Late(id, at) => {
                 let target = Target::Type(value);
@@ -387,9 +407,21 @@ impl<'t> Reader<'t> {
                 None
             }
             Declared::No | Declared::Failed => None,
-        };
-        let span = self.cursor.span_of_line(head.start);
-        Some(self.append(head.id, def, operands, attrs, ty, span))
+        }
+    }
+
+    /// Gives the node of the line `head` the value that it stands for.
+    pub(super) fn name(&mut self, head: Head, value: ValueId, declared: Declared) {
+        if let Some(ty) = self.type_of(value, declared) {
+            self.graph.declare(value, ty);
+        }
+        if self.graph.label(value) != head.id {
+            self.graph.set_label(value, head.id);
+        }
+        self.nodes.set(head.id, Entry::Defined(value.index()));
+        if let Some(map) = &mut self.map {
+            map.bind(head.id, value);
+        }
     }
 
     /// Appends the op of the node `id`.
@@ -404,13 +436,21 @@ impl<'t> Reader<'t> {
         span: Span,
     ) -> OpId {
         let value = ValueId::new(self.graph.value_bound());
+        let results = def.results.count().unwrap_or(1);
         let op = self.graph.append(NewOp {
             def,
             operands,
             attrs,
-            results: 1,
+            results,
             span,
         });
+        if results > 1 {
+            self.several = Some(Several {
+                op,
+                first: id,
+                next: 1,
+            });
+        }
         if self.graph.label(value) != id {
             self.graph.set_label(value, id);
         }

@@ -29,6 +29,8 @@ const LINES: &[&str] = &[
     "BinOp(Maximum, %a, %a)",
     "BinOp(Minimum, %a, %a)",
     "Pow(%a,%a)",
+    "Mod(%a, %a)",
+    "core.remainder(%a, %a)",
     "core.atan2(%a, %a)",
     "Compare(%a, %a, lt)",
     "Compare (%a, %a) {direction: ge}",
@@ -53,14 +55,26 @@ const LINES: &[&str] = &[
     "ArgMin(%a, -1, true, true)",
     "ReduceWindow(%a, [1, 2], [2, 2], [1, 1], [0, 1], [0, 1], max)",
     "ReduceWindow (%a) {count_padding: true, kind: mean, window: [1, 2]}",
+    "Bitcast(%a, u8)",
+    "Cumulative(%a, 1, prod)",
+    "core.cumulative(%a, -1) {reverse: true}",
     "Reverse(%a, [0])",
+    "Pad(%a, [1, -1], [0, 0])",
+    "Pad(%a, %a) {low=[1], high=[0], interior=[2]}",
     "BroadcastTo(%a, [2, B, ?])",
     "Iota {dtype=u8, shape=[2, B]}",
     "Dim(%a, 1)",
+    "DynamicSlice(%a, %a, %a) {sizes=[1, 2]}",
+    "DynamicUpdateSlice(%a, %a, %a) {bounds=from_end}",
     "GatherElements(%a, %a, 1)",
     "GatherNd(%a, %a) {bounds=skip}",
     "ScatterElements(%a, %a, %a) {kind=add}",
     "ScatterNd(%a, %a, %a) {bounds=clamp}",
+    "%1, %2 = Sort(%a, 1, true)",
+    "%1, %2 = TopK(%a, 2)",
+    "NonZero(%a)",
+    "%1, %2, %3, %4 = Unique(%a, false, 1)",
+    "NonMaxSuppression(%a, %a, %a, %a, %a)",
     "Reshape(%a, [2, -1])",
     "Reshape(%a, [B, ?, 007])",
     "Transpose(%a, [1, 0])",
@@ -91,8 +105,9 @@ const LINES: &[&str] = &[
 ];
 
 fn module(line: &str) -> String {
+    let results = if line.starts_with('%') { "" } else { "%1 = " };
     format!(
-        "%0 = Input {{name=a}} : tensor<f32[]>\n%1 = {}\noutputs: %1",
+        "%0 = Input {{name=a}} : tensor<f32[]>\n{results}{}\noutputs: %1",
         line.replace("%a", "%0")
     )
 }

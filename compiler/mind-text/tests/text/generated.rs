@@ -140,11 +140,11 @@ fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
         def,
         operands: &operands,
         attrs: &attrs,
-        results: 1,
+        results: def.results.count().unwrap_or(1),
         span: Span::FILE,
     };
     let op = g.insert(at, new);
-    let value = g.result(op);
+    let value = g.results(op).get(0);
     let needs_type = def.has(mind_ir::opdef::Trait::DeclaresType);
     if needs_type || (format == Format::Mic1 && rng.below(2) == 0) {
         g.declare(value, ty);
@@ -165,7 +165,7 @@ fn module(seed: u64, format: Format) -> Graph {
     let defs: Vec<&'static OpDef> = registry
         .ops()
         .filter(own)
-        .filter(|def| def.results == Results::One)
+        .filter(|def| matches!(def.results, Results::One | Results::Named(_)))
         .collect();
     let input = registry.get("core.input").unwrap();
     let (mut g, mut rng) = (Graph::new(), Draw(Rng::new(seed)));

@@ -61,7 +61,11 @@ impl Module<'_> {
             for region in step.regions() {
                 self.region(region, &mut used)?;
             }
-            let Step::Call(call) = step else { continue };
+            let call = match step {
+                Step::Call(call) => call,
+                Step::Evaluate(call) => return Err(EmitError::NoC { op: call.op }),
+                Step::Gather(_) | Step::Transfer(_) => continue,
+            };
             let Some(function) = self.functions.get(call.kernel) else {
                 let (found, count) = (call.kernel, self.functions.len());
                 return Err(EmitError::NoFunction { found, count });

@@ -95,6 +95,12 @@ pub enum EmitError {
         /// How many there are.
         count: usize,
     },
+    /// An op that only the compiler itself evaluates.
+    #[error("`{op}` has no kernel")]
+    NoC {
+        /// The op.
+        op: &'static str,
+    },
     /// A call has more or fewer arguments than the function has parameters.
     #[error("a call of `{function}` with {found} arguments; expected {expected}")]
     Arguments {

@@ -1,7 +1,7 @@
 //! Elements read one by one, at offsets that depend on the index.
 
 use mind_ir::eval::{EvalCx, EvalError};
-use mind_ir::tensor::{Element, Tensor, advance};
+use mind_ir::tensor::{Buffer, Element, Tensor, advance};
 use mind_ir::with_dtype;
 
 /// The tensor of `shape` whose element at each index is that of `input` at `offset(index)`, or 0 for `None`.
@@ -15,15 +15,59 @@ pub(crate) fn picked(
     shape: Vec<usize>,
     offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
 ) -> Result<Tensor, EvalError> {
+    let zero = Tensor::new(Vec::new(), Buffer::zeros(input.dtype(), 1));
+    picked_or(cx, input, &zero, shape, offset)
+}
+
+/// As [`picked`], with the element of the scalar `other` for `None`.
+///
+/// # Errors
+///
+/// Those of [`picked`].
+pub(crate) fn picked_or(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    other: &Tensor,
+    shape: Vec<usize>,
+    offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
+) -> Result<Tensor, EvalError> {
     let count = cx.count(input.dtype(), &shape)?;
     with_dtype!(input.dtype(), T => {
-        let elements = elements_at(input.elements::<T>(), &shape, count, offset)?;
+        let other = other.elements::<T>()[0];
+        let elements = elements_at(input.elements::<T>(), other, &shape, count, offset)?;
+        Ok(Tensor::of(shape, elements))
+    })
+}
+
+/// `input` with the elements of `update` at `offset(index)`, but for `None`.
+///
+/// # Errors
+///
+/// E6004 too large.
+pub(crate) fn merged(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    update: &Tensor,
+    mut offset: impl FnMut(&[usize]) -> Option<usize>,
+) -> Result<Tensor, EvalError> {
+    let shape = input.shape().to_vec();
+    cx.count(input.dtype(), &shape)?;
+    with_dtype!(input.dtype(), T => {
+        let (mut elements, updates) = (input.elements::<T>().to_vec(), update.elements::<T>());
+        let mut index = vec![0; shape.len()];
+        for element in &mut elements {
+            if let Some(at) = offset(&index) {
+                *element = updates[at];
+            }
+            advance(&mut index, &shape);
+        }
         Ok(Tensor::of(shape, elements))
     })
 }
 
 fn elements_at<T: Element>(
     elements: &[T],
+    other: T,
     shape: &[usize],
     count: usize,
     mut offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
@@ -31,7 +75,7 @@ fn elements_at<T: Element>(
     let mut picked = Vec::with_capacity(count);
     let mut index = vec![0; shape.len()];
     for _ in 0..count {
-        picked.push(offset(&index)?.map_or(T::ZERO, |at| elements[at]));
+        picked.push(offset(&index)?.map_or(other, |at| elements[at]));
         advance(&mut index, shape);
     }
     Ok(picked)

@@ -5,6 +5,7 @@
 //! Extents are always those of the operand tensors: a static type may claim more than a run keeps,
 //! where an extent was open and its declaration a guess. Ranks and dtypes are as verified.
 
+pub mod bits;
 pub mod bounds;
 pub(crate) mod chain;
 mod checked;
@@ -12,6 +13,7 @@ pub(crate) mod contract;
 pub(crate) mod contraction;
 pub(crate) mod conv;
 pub mod convert;
+pub mod cumulative;
 pub(crate) mod indexed;
 mod lanes;
 pub mod reduce;

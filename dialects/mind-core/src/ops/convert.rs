@@ -6,6 +6,7 @@ use mind_ir::ops;
 use mind_ir::types::TypeView;
 use mind_ir::verify::InferResult;
 
+use crate::eval::bits::{bitcast, bitcast_type};
 use crate::eval::convert::cast;
 
 ops! {
@@ -28,6 +29,31 @@ ops! {
         eval: |op: Cast, cx, operands| cast(cx, operands[0], op.dtype(cx.graph)),
         fold: fold_cast,
     }
+
+    /// The bits of `input` as elements of `dtype`.
+    ///
+    /// Of a narrower dtype several elements are made of each, the least significant first, along a new last dimension.
+    /// Of a wider dtype each element is made of those along the last dimension. A NaN keeps its bits, but which NaN an op
+    /// computes is not defined.
+    ///
+    /// Shapes: as the operand, with an extent for the parts of an element at the end, or without.
+    /// Errors: E2005 `dtype` is `bool` and the operand is not, E3002 a wider dtype of rank 0, or rank above 32, E3003 the
+    /// last extent does not hold one element.
+    /// Source: this compiler; ONNX `BitCast`, StableHLO `bitcast_convert`.
+    Bitcast = "core.bitcast" {
+        operands: (input: Any),
+        attrs: { dtype "t": ElementType },
+        traits: [Pure, Extended],
+        names: { core: "Bitcast", mic1: "bitcast" },
+        infer: |op, g| bitcast_type(g, g.ty(op.input(g)), op.dtype(g)),
+        eval: |op: Bitcast, cx, operands| bitcast(cx, operands[0], op.dtype(cx.graph)),
+        fold: fold_bitcast,
+    }
+}
+
+fn fold_bitcast(op: Bitcast, g: &Graph) -> Option<Folded> {
+    let input = op.input(g);
+    (g.ty(input).dtype == op.dtype(g)).then_some(Folded::Value(input))
 }
 
 fn infer_cast(op: Cast, g: &Graph) -> InferResult {

@@ -53,6 +53,38 @@ ops! {
         scalar: Div,
     }
 
+    /// What is left of `lhs` after as many whole `rhs` as fit, at every position, with the sign of `rhs`.
+    ///
+    /// It is `Remainder`, and `rhs` more where that has the other sign, which rounds a float once. A zero has the sign of
+    /// `rhs`. An infinite `rhs` gives `lhs`, or `rhs` where the signs differ.
+    ///
+    /// Shapes: the operands' shapes broadcast.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3001 shapes do not broadcast; E6005 when run, on
+    /// an integer divided by zero.
+    /// Source: this compiler; ONNX `Mod`, MIL `mod`.
+    Mod = "core.mod" {
+        operands: (lhs: Num, rhs: Num),
+        traits: [Pure, SameDType, Elementwise, Extended],
+        names: { core: "Mod", mic1: "mod" },
+        scalar: Mod,
+    }
+
+    /// What is left of `lhs` after as many whole `rhs` as fit, at every position, exactly and with the sign of `lhs`.
+    ///
+    /// A zero has the sign of `lhs` too. An infinite `rhs` gives `lhs`; an infinite `lhs` and a float `rhs` of zero give
+    /// NaN.
+    ///
+    /// Shapes: the operands' shapes broadcast.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3001 shapes do not broadcast; E6005 when run, on
+    /// an integer divided by zero.
+    /// Source: this compiler; ONNX `Mod` with `fmod`, StableHLO `remainder`, C `fmod`.
+    Remainder = "core.remainder" {
+        operands: (lhs: Num, rhs: Num),
+        traits: [Pure, SameDType, Elementwise, Extended],
+        names: { core: "Remainder", mic1: "remainder" },
+        scalar: Remainder,
+    }
+
     /// The larger operand at every position; NaN if either is NaN, +0 above -0.
     ///
     /// Shapes: the operands' shapes broadcast.

@@ -9,6 +9,9 @@ pub mod contract;
 pub mod conv;
 pub mod convert;
 pub mod convolution;
+pub mod cumulative;
+pub mod data;
+pub mod dynamic;
 pub mod elementwise;
 pub mod extents;
 pub mod fused;
@@ -18,17 +21,19 @@ pub mod input;
 pub mod join;
 pub mod logic;
 pub mod normalize;
+pub mod pad;
 pub mod power;
 pub mod reduce;
 pub mod rounding;
 pub mod scatter;
 pub mod shape;
 pub mod window;
+pub mod sort;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 24] = [
+const FAMILIES: [&[&OpDef]; 29] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -41,12 +46,17 @@ const FAMILIES: [&[&OpDef]; 24] = [
     reduce::OPS,
     argmax::OPS,
     window::OPS,
+    cumulative::OPS,
     shape::OPS,
+    pad::OPS,
     broadcast::OPS,
     extents::OPS,
     index::OPS,
+    dynamic::OPS,
     gather::OPS,
     scatter::OPS,
+    sort::OPS,
+    data::OPS,
     join::OPS,
     contract::OPS,
     conv::OPS,

@@ -1,12 +1,13 @@
 //! Numbers in other dtypes.
 
-use mind_core::ops::convert::Cast;
+use mind_core::ops::convert::{Bitcast, Cast};
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Element;
 use mind_ir::tensor::rust_types::{BF16 as bf16, F16 as f16};
+use mind_ir::types::DType;
 
 use crate::elements::{assert_same, of};
-use crate::run::RUN;
+use crate::run::{OPEN, RUN};
 
 fn cast<A: Element, B: Element>(x: &[A], expected: &[B]) {
     let found = RUN.get(Cast::DEF, &Cast::attrs(B::DTYPE), &[&of(&[x.len()], x)]);
@@ -85,4 +86,38 @@ fn whatever_is_not_zero_is_true() {
     cast(&[false, true], &[0.0f32, 1.0]);
     cast(&[false, true], &[0u64, 1]);
     cast(&[true], &[true]);
+}
+
+#[test]
+fn bits_become_elements_of_other_widths() {
+    fn bits<A: Element, B: Element>(from: (&[usize], &[A]), to: (&[usize], &[B])) {
+        let found = RUN.get(
+            Bitcast::DEF,
+            &Bitcast::attrs(B::DTYPE),
+            &[&of(from.0, from.1)],
+        );
+        let name = format!("{} to {}", A::DTYPE, B::DTYPE);
+        assert_same(&found, &of(to.0, to.1), &name);
+    }
+    bits((&[2], &[1.0f32, -0.0]), (&[2], &[0x3f80_0000u32, 1 << 31]));
+    bits(
+        (&[2], &[0x3f80_0000i32, -1]),
+        (&[2], &[1.0f32, f32::from_bits(u32::MAX)]),
+    );
+    bits(
+        (&[2], &[0x0102_0304u32, 5]),
+        (&[2, 4], &[4u8, 3, 2, 1, 5, 0, 0, 0]),
+    );
+    bits((&[1, 4], &[0u16, 0, 0, 0x3ff0]), (&[1], &[1.0f64]));
+    bits((&[2], &[true, false]), (&[], &[1u16]));
+    bits::<u8, u64>((&[0, 8], &[]), (&[0], &[]));
+    let text = OPEN.mismatch(
+        Bitcast::DEF,
+        &Bitcast::attrs(DType::U32),
+        &[&of(&[2, 3], &[0u8; 6])],
+    );
+    assert!(
+        text.contains("the last extent of [2, 3] is not 4"),
+        "{text}"
+    );
 }

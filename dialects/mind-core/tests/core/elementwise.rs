@@ -156,6 +156,32 @@ fn powers_follow_ieee_and_integers_wrap() {
 }
 
 #[test]
+fn remainders_have_the_sign_of_either_operand() {
+    let inf = f32::INFINITY;
+    let x = [7.5f32, -7.5, 7.5, -7.5, -6.0, -2.0, inf, 1.0];
+    let y = [2.0f32, 2.0, -2.0, -2.0, 3.0, inf, 2.0, 0.0];
+    let nan = f32::NAN;
+    check(
+        Remainder::DEF,
+        &[&x, &y],
+        &[1.5, -1.5, 1.5, -1.5, -0.0, -2.0, nan, nan],
+    );
+    check(
+        Mod::DEF,
+        &[&x, &y],
+        &[1.5, 0.5, -0.5, -1.5, 0.0, inf, nan, nan],
+    );
+    let (x, y) = ([7i8, -7, 7, -7, -128, 127], [3i8, 3, -3, -3, -1, -128]);
+    check(Remainder::DEF, &[&x, &y], &[1, -1, 1, -1, 0, 127]);
+    check(Mod::DEF, &[&x, &y], &[1, 2, -2, -1, 0, -1]);
+    check(Mod::DEF, &[&[250u8], &[7]], &[5]);
+    for def in [Mod::DEF, Remainder::DEF] {
+        let refused = RUN.eval(def, &[], &[&of(&[], &[5i32]), &of(&[], &[0i32])]);
+        assert_eq!(refused.unwrap_err(), EvalError::Division { lhs: 5, rhs: 0 });
+    }
+}
+
+#[test]
 fn angles_of_points_follow_the_signs_of_zeros() {
     use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
     let inf = f32::INFINITY;

@@ -75,9 +75,9 @@ pub struct Example {
 pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
-        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*,
-        convolution::*, extents::*, gather::*, index::*, join::*, normalize::*, reduce::*,
-        scatter::*, shape::*, window::*,
+        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, convolution::*,
+        cumulative::*, data::*, dynamic::*, extents::*, gather::*, index::*, join::*, normalize::*,
+        pad::*, reduce::*, scatter::*, shape::*, sort::*, window::*,
     };
     use mind_ir::attr::{Literal, Padding};
     use mind_ir::scalar::Reduction;
@@ -107,6 +107,12 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             Cast::attrs(DType::I8),
             "i8[2, 3]",
+        ),
+        row(
+            Bitcast::DEF,
+            &["f32[2, 3]"],
+            Bitcast::attrs(DType::I8),
+            "i8[2, 3, 4]",
         ),
         row(Sum::DEF, &["f32[2, 3]"], Sum::attrs(&[1], false), "f32[2]"),
         row(
@@ -154,6 +160,37 @@ pub fn examples() -> Vec<Example> {
             "f32[1, 6, 11]",
         ),
         row(
+            Sort::DEF,
+            &["f32[2, 3]"],
+            Sort::attrs(1, true),
+            "f32[2, 3]; i64[2, 3]",
+        ),
+        row(NonZero::DEF, &["bool[2, 3]"], NonZero::attrs(), "i64[2, ?]"),
+        row(
+            Unique::DEF,
+            &["f32[2, 3]"],
+            Unique::attrs(true, 0, true),
+            "f32[?]; i64[?]; i64[6]; i64[?]",
+        ),
+        row(
+            NonMaxSuppression::DEF,
+            &["f32[1, 5, 4]", "f32[1, 2, 5]", "i64[]", "f32[]", "f32[]"],
+            NonMaxSuppression::attrs(false),
+            "i64[?, 3]",
+        ),
+        row(
+            TopK::DEF,
+            &["f32[2, 3]"],
+            TopK::attrs(2, 1, true),
+            "f32[2, 2]; i64[2, 2]",
+        ),
+        row(
+            Cumulative::DEF,
+            &["f32[2, 3]"],
+            Cumulative::attrs(1, Accumulation::Sum, false, true),
+            "f32[2, 3]",
+        ),
+        row(
             Reshape::DEF,
             &["f32[2, 3]"],
             Reshape::attrs(&[Dim::Fixed(6)]),
@@ -177,6 +214,12 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             Reverse::attrs(&[1]),
             "f32[2, 3]",
+        ),
+        row(
+            PadOp::DEF,
+            &["f32[2, 3]"],
+            PadOp::attrs(&[1, 0], &[0, -1], &[0, 2], PadMode::Constant),
+            "f32[3, 6]",
         ),
         row(
             BroadcastTo::DEF,
@@ -203,6 +246,18 @@ pub fn examples() -> Vec<Example> {
             &["f32[5]", "i64[2]"],
             Gather::attrs(0),
             "f32[2]",
+        ),
+        row(
+            DynamicSlice::DEF,
+            &["f32[5, 4]", "i64[]", "i32[]"],
+            DynamicSlice::attrs(&[2, 3], Bounds::Clamp),
+            "f32[2, 3]",
+        ),
+        row(
+            DynamicUpdateSlice::DEF,
+            &["f32[5]", "f32[2]", "i64[]"],
+            DynamicUpdateSlice::attrs(Bounds::Clamp),
+            "f32[5]",
         ),
         row(
             GatherElements::DEF,

@@ -1,8 +1,10 @@
 //! Elements read and written at places that a tensor lists.
 
 use mind_core::eval::bounds::Bounds;
+use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
 use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
+use mind_core::ops::sort::{Sort, TopK};
 use mind_ir::eval::EvalError;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
@@ -221,4 +223,170 @@ fn scatters_find_what_is_out_of_bounds_and_overflow_when_folded() {
     assert_same(&wrapped, &of(&[1], &[-56i8]), "it wraps");
     let found = FOLD.eval(ScatterElements::DEF, &attrs, &[&x, &list, &updates]);
     assert!(matches!(found, Err(EvalError::Overflow)), "{found:?}");
+}
+
+#[test]
+fn sorting_is_stable_in_both_directions() {
+    let x = of(
+        &[7],
+        &[2.0f32, f32::NAN, -0.0, 0.0, f32::INFINITY, f32::NAN, -1.0],
+    );
+    let run = |descending| {
+        let sorted = RUN.eval_all(Sort::DEF, &Sort::attrs(0, descending), &[&x]);
+        sorted.unwrap()[1].elements::<i64>().to_vec()
+    };
+    assert_eq!(run(false), [6, 2, 3, 0, 4, 1, 5]);
+    assert_eq!(run(true), [1, 5, 4, 0, 2, 3, 6]);
+}
+
+#[test]
+fn values_and_places_of_every_dtype_along_every_axis() {
+    for &dtype in DType::ALL {
+        let x = marked(dtype, &[3, 4, 2]);
+        for axis in 0..3 {
+            let sorted = RUN
+                .eval_all(Sort::DEF, &Sort::attrs(axis, true), &[&x])
+                .unwrap();
+            let attrs = GatherElements::attrs(axis, Bounds::Strict);
+            let gathered = RUN.get(GatherElements::DEF, &attrs, &[&x, &sorted[1]]);
+            assert_same(&gathered, &sorted[0], dtype.name());
+            for k in 0..=2 {
+                let top = RUN
+                    .eval_all(TopK::DEF, &TopK::attrs(k, axis, true), &[&x])
+                    .unwrap();
+                let rows = of(&[k as usize], &(0..k).collect::<Vec<i64>>());
+                let attrs = mind_core::ops::index::Gather::attrs(axis);
+                for (top, sorted) in top.iter().zip(&sorted) {
+                    let first =
+                        RUN.get(mind_core::ops::index::Gather::DEF, &attrs, &[sorted, &rows]);
+                    assert_same(top, &first, dtype.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn top_k_takes_the_first_of_equals_and_wants_enough() {
+    let x = of(&[5], &[1i32, 3, 1, 3, 1]);
+    let top = |k, largest| OPEN.eval_all(TopK::DEF, &TopK::attrs(k, 0, largest), &[&x]);
+    assert_eq!(top(3, true).unwrap()[1].elements::<i64>(), [1, 3, 0]);
+    assert_eq!(top(2, false).unwrap()[1].elements::<i64>(), [0, 2]);
+    assert!(matches!(top(6, true), Err(EvalError::Shape(_))));
+}
+
+#[test]
+fn nonzero_lists_indices_in_row_major_order() {
+    let x = of(&[2, 3], &[0.0f32, f32::NAN, -0.0, 1.0, 0.0, -2.0]);
+    let found = OPEN.get(NonZero::DEF, &[], &[&x]);
+    assert_same(&found, &of(&[2, 3], &[0i64, 1, 1, 1, 0, 2]), "columns");
+    let scalar = |truth| RUN.get(NonZero::DEF, &[], &[&of(&[], &[truth])]);
+    assert_eq!(scalar(true).shape(), [0, 1]);
+    assert_eq!(scalar(false).shape(), [0, 0]);
+    let empty = RUN.get(NonZero::DEF, &[], &[&of::<i8>(&[3, 0], &[])]);
+    assert_eq!(empty.shape(), [2, 0]);
+}
+
+#[test]
+fn unique_elements_in_either_order() {
+    let x = of(&[2, 3], &[2.0f32, f32::NAN, -0.0, 0.0, f32::NAN, 2.0]);
+    let run = |sorted| {
+        OPEN.eval_all(Unique::DEF, &Unique::attrs(true, 0, sorted), &[&x])
+            .unwrap()
+    };
+    let lists = |found: &[Tensor]| -> Vec<Vec<i64>> {
+        found[1..]
+            .iter()
+            .map(|list| list.elements::<i64>().to_vec())
+            .collect()
+    };
+    let sorted = run(true);
+    assert_same(&sorted[0], &of(&[3], &[-0.0f32, 2.0, f32::NAN]), "values");
+    assert_eq!(
+        lists(&sorted),
+        [vec![2, 0, 1], vec![1, 2, 0, 0, 2, 1], vec![2, 2, 2]]
+    );
+    let found = run(false);
+    assert_same(&found[0], &of(&[3], &[2.0f32, f32::NAN, -0.0]), "values");
+    assert_eq!(
+        lists(&found),
+        [vec![0, 1, 2], vec![0, 1, 2, 2, 1, 0], vec![2, 2, 2]]
+    );
+}
+
+#[test]
+fn unique_slices_compare_element_by_element() {
+    let x = of(&[2, 3, 1], &[1i32, 0, 1, 5, 7, 5]);
+    let found = RUN
+        .eval_all(Unique::DEF, &Unique::attrs(false, 1, true), &[&x])
+        .unwrap();
+    assert_same(&found[0], &of(&[2, 2, 1], &[0i32, 1, 7, 5]), "values");
+    assert_same(&found[2], &of(&[3], &[1i64, 0, 1]), "inverse");
+    let empty = of::<i32>(&[0, 3], &[]);
+    let found = RUN
+        .eval_all(Unique::DEF, &Unique::attrs(false, 1, true), &[&empty])
+        .unwrap();
+    assert_eq!(found[0].shape(), [0, 1]);
+    let found = RUN
+        .eval_all(Unique::DEF, &Unique::attrs(false, 0, true), &[&empty])
+        .unwrap();
+    assert_eq!(found[0].shape(), [0, 3]);
+}
+
+#[test]
+fn suppression_keeps_the_best_of_boxes_that_overlap() {
+    // The second box overlaps the first by 0.9 of 1.1; the corners of the third stand the other way round.
+    let corners = [
+        0.0f32, 0.0, 1.0, 1.0, 0.0, 0.1, 1.0, 1.1, 1.0, 11.0, 0.0, 10.0, 3.0, 3.0, 3.0, 3.0,
+    ];
+    let boxes = of(&[1, 4, 4], &corners);
+    let scores = of(
+        &[1, 2, 4],
+        &[0.9f32, 0.75, 0.6, f32::NAN, 0.1, 0.2, 0.2, 0.2],
+    );
+    let run = |max: i32, iou: f32, least: f32| {
+        let scalars = [of(&[], &[iou]), of(&[], &[least])];
+        let max = of(&[], &[max]);
+        let operands = [&boxes, &scores, &max, &scalars[0], &scalars[1]];
+        let found = OPEN.get(
+            NonMaxSuppression::DEF,
+            &NonMaxSuppression::attrs(false),
+            &operands,
+        );
+        let triples = found
+            .elements::<i64>()
+            .chunks(3)
+            .map(|triple| (triple[1], triple[2]));
+        triples.collect::<Vec<_>>()
+    };
+    assert_eq!(run(9, 0.5, 0.0), [(0, 0), (0, 2), (1, 1), (1, 2), (1, 3)]);
+    assert_eq!(run(1, 0.5, 0.0), [(0, 0), (1, 1)]);
+    assert_eq!(run(9, 0.9, 0.5), [(0, 0), (0, 1), (0, 2)]);
+    assert_eq!(run(-1, 0.5, 0.0), []);
+    let mismatch = OPEN.mismatch(
+        NonMaxSuppression::DEF,
+        &NonMaxSuppression::attrs(true),
+        &[
+            &boxes,
+            &of(&[1, 1, 3], &[0.0f32; 3]),
+            &of(&[], &[1i64]),
+            &of(&[], &[0.0f32]),
+            &of(&[], &[0.0f32]),
+        ],
+    );
+    assert!(mismatch.contains("do not fit"), "{mismatch}");
+}
+
+#[test]
+fn boxes_may_be_given_by_their_centres() {
+    let boxes = of(&[1, 2, 4], &[0.5f32, 0.5, 1.0, 1.0, 0.5, 0.6, 1.0, 1.0]);
+    let scores = of(&[1, 1, 2], &[0.5f32, 0.6]);
+    let (max, iou, least) = (of(&[], &[2i64]), of(&[], &[0.5f32]), of(&[], &[0.0f32]));
+    let operands = [&boxes, &scores, &max, &iou, &least];
+    let found = RUN.get(
+        NonMaxSuppression::DEF,
+        &NonMaxSuppression::attrs(true),
+        &operands,
+    );
+    assert_same(&found, &of(&[1, 3], &[0i64, 0, 1]), "the better one");
 }

@@ -45,6 +45,20 @@ impl Setup {
         attrs: &[Attr<'_>],
         operands: &[&Tensor],
     ) -> Result<Tensor, EvalError> {
+        let results = self.eval_all(def, attrs, operands)?;
+        let [result] = <[Tensor; 1]>::try_from(results)
+            .unwrap_or_else(|results| panic!("{} has {} results", def.name, results.len()));
+        Ok(result)
+    }
+
+    /// Evaluates an op of any number of results, and checks that their types are those its shape rule gives.
+    #[track_caller]
+    pub fn eval_all(
+        &self,
+        def: &'static OpDef,
+        attrs: &[Attr<'_>],
+        operands: &[&Tensor],
+    ) -> Result<Vec<Tensor>, EvalError> {
         let mut g = empty();
         let mut values = Vec::new();
         for tensor in operands {
@@ -71,24 +85,24 @@ impl Setup {
             tensor_limit: self.limit,
         };
         let results = def.eval.expect("the op has a meaning")(op, &cx, operands)?;
-        let [result] = results.as_slice() else {
-            panic!("{} has one result", def.name)
-        };
-        let ty = g.ty(g.result(op));
-        assert_eq!(
-            (result.dtype(), result.rank()),
-            (ty.dtype, ty.rank()),
-            "{}",
-            def.name
-        );
-        for (dim, &extent) in ty.shape.iter().zip(result.shape()) {
-            assert!(
-                dim.fixed().is_none_or(|known| known == extent as i64),
+        assert_eq!(results.len(), g.results(op).len(), "{}", def.name);
+        for (result, value) in results.iter().zip(g.results(op)) {
+            let ty = g.ty(value);
+            assert_eq!(
+                (result.dtype(), result.rank()),
+                (ty.dtype, ty.rank()),
                 "{}",
                 def.name
             );
+            for (dim, &extent) in ty.shape.iter().zip(result.shape()) {
+                assert!(
+                    dim.fixed().is_none_or(|known| known == extent as i64),
+                    "{}",
+                    def.name
+                );
+            }
         }
-        Ok(result.clone())
+        Ok(results.into_vec())
     }
 
     /// The result of an op that has one.

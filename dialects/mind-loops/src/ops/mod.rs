@@ -1,7 +1,10 @@
 //! The op tables, by family.
 
+pub mod bitcast;
 pub mod block;
 pub mod contract;
+pub mod cumulative;
+pub mod evaluate;
 pub mod movement;
 pub mod nest;
 pub mod slide;
@@ -11,14 +14,17 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 7] = [
+const FAMILIES: [&[&OpDef]; 10] = [
     view::OPS,
     nest::OPS,
     contract::OPS,
     window::OPS,
     slide::OPS,
     block::OPS,
+    cumulative::OPS,
     movement::OPS,
+    evaluate::OPS,
+    bitcast::OPS,
 ];
 
 /// Every op of the dialect, family by family.

@@ -127,7 +127,6 @@ pub(crate) fn binary(
     }
     let function: fn(f64, f64) -> f32 = match call.name {
         "floor_div" => |x, y| (x / y).floor() as f32,
-        "mod" => |x, y| (x - (x / y).floor() * y) as f32,
         other => unreachable!("`{other}` is evaluated elsewhere"),
     };
     let (shape, pairs) = pairs(cx, x, y)?;

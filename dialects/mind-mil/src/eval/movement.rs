@@ -128,7 +128,7 @@ fn picked(cx: &EvalCx<'_>, x: &Tensor, places: &[Vec<usize>]) -> Result<Tensor, 
 /// `slice_by_index`.
 pub(crate) fn by_index(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
-    let ranges = known_ranges(call, x)?;
+    let ranges = known_ranges(call, operands, x)?;
     let places: Vec<Vec<usize>> = ranges
         .iter()
         .map(|range| {

@@ -146,7 +146,7 @@ pub(crate) fn update(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
         operand(call, operands, "x"),
         operand(call, operands, "update"),
     );
-    let ranges = known_ranges(call, x)?;
+    let ranges = known_ranges(call, operands, x)?;
     let whole: Vec<usize> = ranges.iter().map(|range| range.count as usize).collect();
     if whole.iter().product::<usize>() != update.count() {
         return Err(EvalError::Shape(format!(

@@ -34,7 +34,7 @@ pub(crate) fn map(x: &Tensor, function: impl Fn(i64) -> i64) -> Tensor {
     wrapped(x.dtype(), x.shape().to_vec(), &elements)
 }
 
-/// `floor_div`, `mod` and `pow`.
+/// `floor_div` and `pow`.
 ///
 /// # Errors
 ///
@@ -46,16 +46,15 @@ pub(crate) fn binary(name: &str, cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> Eva
     let pairs = integers(&left).into_iter().zip(integers(&right));
     let result = pairs.map(|(lhs, rhs)| match name {
         "pow" => power(lhs, rhs),
-        "floor_div" => Ok(divided(x.dtype(), lhs, rhs)?.0),
-        "mod" => Ok(divided(x.dtype(), lhs, rhs)?.1),
+        "floor_div" => floor_div(x.dtype(), lhs, rhs),
         other => unreachable!("`{other}` is evaluated elsewhere"),
     });
     let result: Result<Vec<i64>, EvalError> = result.collect();
     one(wrapped(x.dtype(), shape, &result?))
 }
 
-/// The largest integer that is not above `lhs / rhs`, and what it leaves of `lhs`.
-fn divided(dtype: DType, lhs: i64, rhs: i64) -> Result<(i64, i64), EvalError> {
+/// The largest integer that is not above `lhs / rhs`.
+fn floor_div(dtype: DType, lhs: i64, rhs: i64) -> Result<i64, EvalError> {
     let least = if dtype == DType::I32 {
         i64::from(i32::MIN)
     } else {
@@ -66,9 +65,9 @@ fn divided(dtype: DType, lhs: i64, rhs: i64) -> Result<(i64, i64), EvalError> {
     }
     let (quotient, rest) = (lhs / rhs, lhs % rhs);
     if rest != 0 && (rest < 0) != (rhs < 0) {
-        return Ok((quotient - 1, rest + rhs));
+        return Ok(quotient - 1);
     }
-    Ok((quotient, rest))
+    Ok(quotient)
 }
 
 fn undefined(lhs: i64, rhs: i64) -> EvalError {
@@ -102,7 +101,7 @@ pub(crate) fn joined(mode: Mode, dtype: DType, old: i64, new: i64) -> Result<i64
         Mode::Update => new,
         Mode::Sub => old.wrapping_sub(new),
         Mode::Mul => old.wrapping_mul(new),
-        Mode::Div if divided(dtype, old, new).is_err() => return Err(undefined(old, new)),
+        Mode::Div if floor_div(dtype, old, new).is_err() => return Err(undefined(old, new)),
         Mode::Div => old / new,
         Mode::Max => old.max(new),
         Mode::Min => old.min(new),

@@ -25,11 +25,24 @@ pub struct Range {
 ///
 /// E4109 lists of another length, E4108 a step of 0, an empty or outlying range.
 pub fn ranges(call: &Call<'_>, shape: &[Dim]) -> Result<Option<Vec<Range>>, Box<VerifyError>> {
+    match (call.ints("begin"), call.ints("end")) {
+        (ArgState::Known(begin), ArgState::Known(end)) => between(call, shape, &begin, &end),
+        _ => Ok(None),
+    }
+}
+
+/// As [`ranges`], from `begin` to `end`, which a run may know.
+///
+/// # Errors
+///
+/// Those of [`ranges`].
+pub fn between(
+    call: &Call<'_>,
+    shape: &[Dim],
+    begin: &[i64],
+    end: &[i64],
+) -> Result<Option<Vec<Range>>, Box<VerifyError>> {
     let rank = shape.len();
-    let (ArgState::Known(begin), ArgState::Known(end)) = (call.ints("begin"), call.ints("end"))
-    else {
-        return Ok(None);
-    };
     let list = |name: &'static str, each: i64| -> Result<Vec<i64>, Box<VerifyError>> {
         let entries = call.ints(name).known().unwrap_or_else(|| vec![each; rank]);
         call.length(name, entries.len(), rank)?;

@@ -1,7 +1,9 @@
 //! The op tables, by family.
 
+pub mod bitcast;
 pub mod broadcast;
 pub mod contract;
+pub mod cumulative;
 pub mod group;
 pub mod index;
 pub mod join;
@@ -15,13 +17,15 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join as joined};
 
-const FAMILIES: [&[&OpDef]; 11] = [
+const FAMILIES: [&[&OpDef]; 13] = [
     map::OPS,
+    bitcast::OPS,
     broadcast::OPS,
     contract::OPS,
     window::OPS,
     slide::OPS,
     reduce::OPS,
+    cumulative::OPS,
     transpose::OPS,
     reshape::OPS,
     index::OPS,

@@ -8,12 +8,15 @@ mod slide;
 use mind_core::ops::input::Input;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
-use mind_ir::opdef::{OpDef, Trait};
+use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::buffer;
 use mind_loops::node;
+use mind_loops::ops::bitcast::Bitcast;
+use mind_loops::ops::cumulative::Cumulative;
+use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join};
 use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
@@ -64,10 +67,22 @@ impl<'o, 'g> Emitter<'o, 'g> {
                 let operands = self.values(kernel);
                 vec![Gather::with(*axis).build(&mut self.b, operands[0], operands[1])?]
             }
+            Kind::Cumulative { axis, prefixes } => {
+                let operands = self.values(kernel);
+                let cumulative = Cumulative::with(*axis, prefixes.kind)
+                    .exclusive(prefixes.exclusive)
+                    .reverse(prefixes.reverse);
+                vec![cumulative.build(&mut self.b, operands[0])?]
+            }
+            Kind::Bitcast { dtype } => {
+                let operands = self.values(kernel);
+                vec![Bitcast::with(*dtype).build(&mut self.b, operands[0])?]
+            }
             Kind::Join { axis } => {
                 let operands = self.values(kernel);
                 vec![Join::with(*axis).build(&mut self.b, &operands)?]
             }
+            Kind::Evaluate(_) => self.evaluate(kernel)?,
         };
         self.results.push(results);
         Ok(())
@@ -89,6 +104,18 @@ impl<'o, 'g> Emitter<'o, 'g> {
             let outputs = kernel.outputs.iter();
             Ok(outputs.map(|&node| values[node]).collect())
         })?;
+        Ok(self.b.graph.results(op).into_iter().collect())
+    }
+
+    /// The op that a kernel comes from, in a body.
+    fn evaluate(&mut self, kernel: &Kernel) -> Emitted<Vec<ValueId>> {
+        let operands = self.values(kernel);
+        let (attrs, outputs) = (Evaluate::attrs(&[]), kernel.outputs.len());
+        let body = |b: &mut Builder<'_>, arguments: &[ValueId]| {
+            let copy = b.copy(kernel.origin, arguments);
+            Ok(b.graph.results(copy).into_iter().collect())
+        };
+        let op = (self.b).create_with_body(Evaluate::DEF, &operands, &attrs, outputs, body)?;
         Ok(self.b.graph.results(op).into_iter().collect())
     }
 

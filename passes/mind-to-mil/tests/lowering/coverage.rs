@@ -2,8 +2,18 @@
 
 /// Ops that are not lowered, with the reason.
 const EXCUSED: &[(&str, &str)] = &[
+    ("core.bitcast", "MIL takes no bits for numbers"),
+    ("tensor.bitcast", "MIL takes no bits for numbers"),
     ("core.shift_left", "MIL has no shifts"),
     ("core.shift_right", "MIL has no shifts"),
+    ("core.sort", "not lowered yet: `argsort` and a gather"),
+    ("core.top_k", "not lowered yet: `topk`"),
+    ("core.nonzero", "not lowered yet: `non_zero`, transposed"),
+    ("core.unique", "MIL has no op that finds different elements"),
+    (
+        "core.non_max_suppression",
+        "MIL's has a fixed number of results",
+    ),
     (
         "core.atan2",
         "MIL has no angle of a point; that of the quotient loses its quadrant",

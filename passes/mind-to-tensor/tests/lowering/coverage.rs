@@ -1,12 +1,14 @@
 //! Every row of core's table lowers, or says why not.
 
 use mind_core::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
+use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input;
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
+use mind_core::ops::sort::{Sort, TopK};
 use mind_ir::opdef::{Op, OpDef};
 
-const STAYS: [(&OpDef, &str); 7] = [
+const STAYS: [(&OpDef, &str); 12] = [
     (Input::DEF, "the module's interface"),
     (ConstI64::DEF, "constants are the same in every dialect"),
     (ConstF32::DEF, "constants are the same in every dialect"),
@@ -20,6 +22,11 @@ const STAYS: [(&OpDef, &str); 7] = [
         ScatterNd::DEF,
         "no op of the tensor dialect writes at computed places",
     ),
+    (Sort::DEF, "programs evaluate it"),
+    (TopK::DEF, "programs evaluate it"),
+    (NonZero::DEF, "its elements decide extents"),
+    (Unique::DEF, "its elements decide extents"),
+    (NonMaxSuppression::DEF, "its elements decide extents"),
 ];
 
 fn stays(def: &OpDef) -> bool {

@@ -27,7 +27,9 @@ pub mod gelu;
 pub mod log;
 pub mod log1p;
 pub mod log2;
+pub mod modulo;
 pub mod pow;
+pub mod remainder;
 pub mod sigmoid;
 pub mod sin;
 pub mod sinh;
@@ -88,5 +90,7 @@ functions! {
     acos::acos(x): "The arc cosine of x; NaN beyond -1 and 1." => acos_f32, acos_f64;
     atan::atan(x): "The arc tangent of x; odd." => atan_f32, atan_f64;
     atan2::atan2(y, x): "The angle of the point (x, y), from -pi to pi." => atan2_f32, atan2_f64;
+    remainder::remainder(x, y): "x less whole y, exact, with the sign of x; NaN of infinite x and of y zero." => remainder_f32, remainder_f64;
+    modulo::modulo(x, y): "As the remainder, with the sign of y." => mod_f32, mod_f64;
     pow::pow(x, y): "x^y as IEEE 754 has it; x, x x, 1 / x and the square root for 1, 2, -1 and 1/2." => pow_f32, pow_f64;
 }

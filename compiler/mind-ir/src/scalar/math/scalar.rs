@@ -29,6 +29,9 @@ macro_rules! scalar {
             const INFINITY: $float = $float::INFINITY;
             const NEG_INFINITY: $float = $float::NEG_INFINITY;
             const NAN: $float = $float::NAN;
+            const DIGIT: $float = (1u64 << $float::MANTISSA_DIGITS) as $float;
+            const DIGITS: usize = (2 * $float::MAX_EXP as usize + $float::MANTISSA_DIGITS as usize)
+                .div_ceil($float::MANTISSA_DIGITS as usize);
             const EXP: exp::Constants<$float, $bits> = exp::$constants;
             const EXP2: exp2::Constants<$float> = exp2::$constants;
             const LOG: log::Constants<$float, $bits> = log::$constants;

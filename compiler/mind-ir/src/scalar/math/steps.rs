@@ -41,6 +41,11 @@ pub trait Lane: Copy + 'static {
     /// Any NaN.
     const NAN: Self;
 
+    /// 2^24 or 2^53: what every digit of an exact quotient is below.
+    const DIGIT: Self;
+    /// Digits of the quotient of the largest by the smallest number.
+    const DIGITS: usize;
+
     /// Constants of the argument reduction and polynomial of `exp`.
     const EXP: constants::exp::Constants<Self, Self::Bits>;
     /// Constants of `exp2`.

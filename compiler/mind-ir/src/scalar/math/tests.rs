@@ -214,10 +214,17 @@ fn bits_of_functions_of_two_never_change() {
     let found = [
         [digest_pairs_f32(atan2_f32), digest_pairs_f64(atan2_f64)],
         [digest_pairs_f32(pow_f32), digest_pairs_f64(pow_f64)],
+        [
+            digest_pairs_f32(remainder_f32),
+            digest_pairs_f64(remainder_f64),
+        ],
+        [digest_pairs_f32(mod_f32), digest_pairs_f64(mod_f64)],
     ];
     let expected = [
         [0x7a1f_bba4_ac74_f770, 0xf236_3ed9_a32b_9906],
         [0x62c2_ef01_b681_6731, 0x773a_0a4d_70ce_bf79],
+        [0xf630_1e8f_6aa4_cc6e, 0x49a6_586c_5ac8_569b],
+        [0x2145_f20e_320f_da41, 0x9dec_2297_d7ef_2af9],
     ];
     assert_eq!(found, expected, "{found:#x?}");
 }

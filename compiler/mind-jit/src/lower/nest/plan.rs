@@ -267,10 +267,11 @@ impl Demand {
                 part_reductions(&mut passes, &mut kept, pass);
             }
         }
-        let is_spread = n
-            .outputs
-            .iter()
-            .any(|output| shape.varies[output.node] && output.access.inner != 1);
+        // What is the same along a row is written once, unless the row has a place for each position.
+        let is_spread = n.outputs.iter().any(|output| {
+            let stride = output.access.inner;
+            stride != 1 && (stride != 0 || shape.varies[output.node])
+        });
         /// The widest vector there is.
         const SPREAD_BYTES: usize = 64;
         Plan {

@@ -14,6 +14,7 @@ use super::window::Convolution;
 use crate::lower::nest::Nest;
 use crate::lower::product::{QuantPacking, pack_quantised};
 use crate::lower::slide::{Slide, slide};
+use crate::lower::{Lines, prefixes};
 use mind_vir::ir::{Builder, Function, Signature};
 use mind_vir::program::{Axis, Call, Region, Step};
 
@@ -36,6 +37,7 @@ pub(super) enum Computation {
     Contract(Box<Contraction>),
     /// A part of what a join copies.
     Copy(Nest),
+    Cumulative(Lines),
     Nest(Shape),
     Pack(StackedPacking),
     PackQuantised(QuantPacking),
@@ -50,6 +52,7 @@ impl Computation {
             Computation::Block(_) => "block",
             Computation::Contract(_) => "contract",
             Computation::Copy(_) => "copy",
+            Computation::Cumulative(_) => "cumulative",
             Computation::Nest(_) => "nest",
             Computation::Pack(_) | Computation::PackQuantised(_) => "pack",
             Computation::Slide(_) => "slide",
@@ -68,6 +71,9 @@ impl Computation {
             }
             Computation::Contract(contraction) => contraction.append(b, params),
             Computation::Copy(nest) => append_nest(b, nest, params),
+            Computation::Cumulative(lines) => {
+                prefixes(b, lines, pointers[0], pointers[1], task.ranges[0]);
+            }
             Computation::Nest(shape) => shape.append(b, params),
             Computation::Pack(packing) => packing.append(b, params),
             Computation::PackQuantised(packing) => {

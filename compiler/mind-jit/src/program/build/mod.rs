@@ -1,7 +1,9 @@
 //! From ops of the loops dialect to kernels and steps.
 
+mod bitcast;
 mod block;
 mod contract;
+mod cumulative;
 mod epilogue;
 mod grid;
 mod kernel;
@@ -19,8 +21,11 @@ use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::{dense, known};
 use mind_loops::memory::{buffer, is_kernel};
+use mind_loops::ops::bitcast::Bitcast;
 use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
+use mind_loops::ops::cumulative::Cumulative;
+use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join, Pack};
 use mind_loops::ops::nest::Nest;
 use mind_loops::ops::slide::Slide;
@@ -31,6 +36,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::error::ProgramError;
 use super::layout::Layout;
 use super::panels::PanelChoice;
+use super::routine::Routine;
 use crate::lower::product::Rhs;
 use mind_vir::ir::Function;
 use mind_vir::program::{Base, Region, Step, Transfer};
@@ -113,6 +119,8 @@ pub(super) struct Unit<'g> {
     pub(super) functions: IndexMap<KernelSpec, (Function, &'static str), FxBuildHasher>,
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
+    /// What the steps call that is no kernel.
+    pub(super) routines: Vec<Routine>,
     /// How the panels of weights are chosen.
     choice: PanelChoice,
     /// Weights whose panels are made of them as they are stored.
@@ -156,6 +164,7 @@ pub(super) fn build<'g>(
         quantised,
         functions: IndexMap::default(),
         steps: Vec::new(),
+        routines: Vec::new(),
         panels: FxHashMap::default(),
         owner: None,
     };
@@ -208,8 +217,14 @@ impl Unit<'_> {
             self.gather(gather)
         } else if let Some(join) = g.view::<Join>(op) {
             self.join(join)
+        } else if let Some(cumulative) = g.view::<Cumulative>(op) {
+            self.cumulative(cumulative)
+        } else if let Some(bitcast) = g.view::<Bitcast>(op) {
+            self.bitcast(bitcast)
         } else if let Some(block) = g.view::<Block>(op) {
             self.block(block)
+        } else if let Some(evaluate) = g.view::<Evaluate>(op) {
+            self.evaluate(evaluate)
         } else {
             let reason = "it is no op of the loops dialect".to_owned();
             Err(ProgramError::Op {
@@ -341,8 +356,9 @@ impl Unit<'_> {
     }
 }
 
-/// Whether an op has nothing to write. A gather may fail all the same, and what reads packed panels asks how they lie.
+/// Whether an op has nothing to write. A gather, or what has no kernel, may fail all the same, and what reads packed panels asks how they lie.
 fn writes_nothing(g: &Graph, op: OpId) -> bool {
     let is_empty = |value: ValueId| known(g, value).contains(&0);
-    !g.is::<Gather>(op) && !g.is::<Pack>(op) && g.results(op).into_iter().all(is_empty)
+    let may_fail = g.is::<Gather>(op) || g.is::<Evaluate>(op);
+    !may_fail && !g.is::<Pack>(op) && g.results(op).into_iter().all(is_empty)
 }

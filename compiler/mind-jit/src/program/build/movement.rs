@@ -3,6 +3,7 @@
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_loops::extents::{dense, known};
+use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join};
 
 use super::grid::cost;
@@ -10,6 +11,7 @@ use super::kernel::{Computation, KernelCall};
 use super::{Strided, Unit};
 use crate::lower::nest::{Access, Nest, Node, Output, lanes};
 use crate::program::error::ProgramError;
+use crate::program::routine::Routine;
 use mind_vir::program::{self, Axis, IndexType, Region, Step};
 
 impl Unit<'_> {
@@ -33,6 +35,22 @@ impl Unit<'_> {
             axis,
         };
         self.push(op.id(), Step::Gather(gather));
+        Ok(())
+    }
+
+    /// A call of what has no kernel.
+    pub(super) fn evaluate(&mut self, op: Evaluate) -> Result<(), ProgramError> {
+        let g = self.g;
+        self.check_dense(op.id(), op.inputs(g))?;
+        let routine = Routine::new(g, op.id());
+        let call = program::Evaluate {
+            routine: self.routines.len(),
+            operands: self.regions(op.id(), op.inputs(g).iter().copied())?,
+            results: self.regions(op.id(), g.results(op.id()))?,
+            op: routine.name,
+        };
+        self.routines.push(routine);
+        self.push(op.id(), Step::Evaluate(call));
         Ok(())
     }
 

@@ -2,7 +2,8 @@
 
 use mind_core::ops::argmax::*;
 use mind_core::ops::{
-    OPS, compare::*, contract::*, conv::*, convert::*, elementwise::*, normalize::*, reduce::*,
+    OPS, compare::*, contract::*, conv::*, convert::*, cumulative::*, elementwise::*, normalize::*,
+    reduce::*,
 };
 use mind_ir::attr::{Attr, Padding};
 use mind_ir::opdef::{Op, OperandClass};
@@ -156,6 +157,47 @@ pub fn places() -> Vec<Case> {
         row(0, false, "bool[3]", "E2005");
     }
     cases
+}
+
+/// Bitcast.
+pub fn bits() -> Vec<Case> {
+    let to = |operand: &str, dtype, expected| {
+        case(Bitcast::DEF, operand, Bitcast::attrs(dtype), expected)
+    };
+    const DEEP: &str = concat!(
+        "f32[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ",
+        "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"
+    );
+    vec![
+        to("f32[2, B]", DType::I32, "i32[2, B]"),
+        to("f32[?]", DType::U8, "u8[?, 4]"),
+        to("bool[]", DType::I8, "i8[]"),
+        to("bool[2]", DType::Bool, "bool[2]"),
+        to("u8[B, 8]", DType::F64, "f64[B]"),
+        to("f16[?]", DType::F32, "f32[]"),
+        to("f16[0, 2]", DType::F32, "f32[0]"),
+        to("u8[2]", DType::Bool, "E2005"),
+        to("u8[]", DType::U16, "E3002"),
+        to(DEEP, DType::U8, "E3002"),
+        to("u8[3]", DType::U16, "E3003"),
+        to("u8[B]", DType::U16, "E3003"),
+    ]
+}
+
+/// Cumulative.
+pub fn prefixes() -> Vec<Case> {
+    let row = |operand: &str, axis, expected| {
+        let attrs = Cumulative::attrs(axis, Accumulation::Sum, false, false);
+        case(Cumulative::DEF, operand, attrs, expected)
+    };
+    vec![
+        row("f32[3, B]", 0, "f32[3, B]"),
+        row("u8[?]", -1, "u8[?]"),
+        row("f32[0, 2]", 0, "f32[0, 2]"),
+        row("f32[]", 0, "E3004"),
+        row("f32[3, 4]", 2, "E3004"),
+        row("bool[3]", 0, "E2005"),
+    ]
 }
 
 /// Dot, and matmul of single matrices.

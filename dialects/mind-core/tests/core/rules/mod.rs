@@ -2,7 +2,9 @@
 //! code of the error, as the verifier finds them.
 
 mod arithmetic;
+mod dynamic;
 mod movement;
+mod pad;
 mod places;
 mod surroundings;
 mod windows;
@@ -24,7 +26,7 @@ pub struct Case {
     attrs: Vec<Attr<'static>>,
     declared: Option<&'static str>,
     profile: Profile,
-    /// The result's type, or the code of the only error.
+    /// The results' types, separated by semicolons, or the code of the only error.
     pub expected: String,
 }
 
@@ -63,7 +65,7 @@ fn case(def: &'static OpDef, operands: &str, attrs: Vec<Attr<'static>>, expected
 
 fn insert(g: &mut Graph, def: &'static OpDef, operands: &[ValueId], attrs: &[Attr<'_>]) -> OpId {
     let at = InsertPoint::End(g.body());
-    let results = usize::from(!def.has(Trait::Terminator));
+    let results = def.results.count().unwrap_or(1);
     g.insert(
         at,
         NewOp {
@@ -85,7 +87,8 @@ fn outcome(case: &Case) -> String {
         operands.push(input(&mut g, ty));
     }
     let op = insert(&mut g, case.def, &operands, &case.attrs);
-    let result = g.result(op);
+    let results: Vec<ValueId> = g.results(op).into_iter().collect();
+    let result = results[0];
     if let Some(text) = case.declared {
         let ty = ty(&mut g, text);
         g.declare(result, ty);
@@ -103,7 +106,8 @@ fn outcome(case: &Case) -> String {
             .map(|error| error.code.map_or("none".into(), |code| code.to_string()));
         return codes.collect::<Vec<String>>().join(" ");
     }
-    g.type_text(result)
+    let types = results.iter().map(|&result| g.type_text(result));
+    types.collect::<Vec<String>>().join("; ")
 }
 
 #[track_caller]
@@ -146,12 +150,18 @@ families! {
     arithmetic::places => the_rules_of_argmax_and_argmin;
     windows::reductions => the_rules_of_reduce_window;
     windows::convolutions => the_rules_of_conv_and_conv_transpose;
+    arithmetic::bits => the_rules_of_bitcast;
+    arithmetic::prefixes => the_rules_of_cumulative;
     movement::reshapes => the_rules_of_reshape;
+    pad::pads => the_rules_of_pad;
     movement::reorderings => the_rules_of_transpose_expand_dims_and_squeeze;
     movement::extents => the_rules_of_broadcast_to_iota_and_dim;
     movement::parts => the_rules_of_index_slice_and_gather;
+    dynamic::windows => the_rules_of_dynamic_slices;
     places::gathers => the_rules_of_gathers_at_places;
     places::scatters => the_rules_of_scatters;
+    places::sorts => the_rules_of_sort_and_top_k;
+    places::data => the_rules_of_nonzero_unique_and_suppression;
     movement::joins => the_rules_of_concat_and_split;
     arithmetic::contractions => the_rules_of_dot_and_matmul;
     arithmetic::batches => the_rules_of_matmul_batches;

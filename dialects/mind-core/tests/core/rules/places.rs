@@ -1,7 +1,7 @@
 //! Rules of ops that read and write at places that a tensor lists.
 
 use mind_core::eval::bounds::Bounds;
-use mind_core::ops::{gather::*, scatter::*};
+use mind_core::ops::{data::*, gather::*, scatter::*, sort::*};
 use mind_ir::opdef::Op;
 
 use super::{Case, case};
@@ -70,5 +70,71 @@ pub fn scatters() -> Vec<Case> {
         nd("f32[4]; i64[2, 1]; f32[2, 1]", add, "E3002"),
         nd("f32[4]; i64[2, 1]; f32[3]", add, "E3003"),
         nd("f32[4]; i64[2, ?]; f32[2]", add, "E3003"),
+    ]
+}
+
+/// Sort and top-k.
+pub fn sorts() -> Vec<Case> {
+    let sort = |operands: &str, axis, expected| {
+        case(Sort::DEF, operands, Sort::attrs(axis, false), expected)
+    };
+    let top = |operands: &str, k, axis, expected| {
+        case(TopK::DEF, operands, TopK::attrs(k, axis, true), expected)
+    };
+    vec![
+        sort("f32[B, ?]", -1, "f32[B, ?]; i64[B, ?]"),
+        sort("bool[0, 3]", 0, "bool[0, 3]; i64[0, 3]"),
+        sort("f32[4]", 1, "E3004"),
+        sort("f32[]", 0, "E3004"),
+        top("f16[2, 5]", 3, -1, "f16[2, 3]; i64[2, 3]"),
+        top("u8[B, ?]", 3, 0, "u8[3, ?]; i64[3, ?]"),
+        top("f32[4]", 0, 0, "f32[0]; i64[0]"),
+        top("f32[2, 5]", 3, 0, "E3003"),
+        top("f32[4]", 1, -2, "E3004"),
+        top("f32[4]", -1, 0, "E3006"),
+    ]
+}
+
+/// Ops whose elements say how many results there are.
+pub fn data() -> Vec<Case> {
+    let nonzero = |operands: &str, expected| case(NonZero::DEF, operands, vec![], expected);
+    let unique = |operands: &str, flat, axis, expected| {
+        case(
+            Unique::DEF,
+            operands,
+            Unique::attrs(flat, axis, true),
+            expected,
+        )
+    };
+    let boxes = |operands: &str, expected| {
+        let operands = format!("{operands}; i64[]; f32[]; f32[]");
+        case(
+            NonMaxSuppression::DEF,
+            &operands,
+            NonMaxSuppression::attrs(false),
+            expected,
+        )
+    };
+    vec![
+        nonzero("bool[B, 3, ?]", "i64[3, ?]"),
+        nonzero("f32[]", "i64[0, ?]"),
+        unique("f16[2, 3]", true, 7, "f16[?]; i64[?]; i64[6]; i64[?]"),
+        unique("bool[]", true, 0, "bool[?]; i64[?]; i64[1]; i64[?]"),
+        unique("f32[B]", true, 0, "f32[?]; i64[?]; i64[?]; i64[?]"),
+        unique(
+            "u8[2, B, 4]",
+            false,
+            -2,
+            "u8[2, ?, 4]; i64[?]; i64[B]; i64[?]",
+        ),
+        unique("f32[2]", false, 1, "E3004"),
+        unique("f32[]", false, 0, "E3004"),
+        boxes("f32[B, N, 4]; f32[B, 2, N]", "i64[?, 3]"),
+        boxes("f32[1, ?, ?]; f32[1, 2, 9]", "i64[?, 3]"),
+        boxes("f16[1, 9, 4]; f32[1, 2, 9]", "E2005"),
+        boxes("f32[9, 4]; f32[1, 2, 9]", "E3002"),
+        boxes("f32[2, 9, 4]; f32[1, 2, 9]", "E3003"),
+        boxes("f32[1, 9, 4]; f32[1, 2, 8]", "E3003"),
+        boxes("f32[1, 9, 5]; f32[1, 2, 9]", "E3003"),
     ]
 }

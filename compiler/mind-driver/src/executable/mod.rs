@@ -17,6 +17,8 @@
 //! assert_eq!(y, [10.0, 200.0, 30.0, 400.0]);
 //! ```
 
+mod parts;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
@@ -30,6 +32,8 @@ use mind_jit::program::{BoundProgram, Port, Program, RunError};
 use mind_transforms::{Known, specialize};
 use rustc_hash::FxHashMap;
 
+use self::parts::{BoundParts, Parts, Views};
+use crate::cut::cut;
 use crate::engine::Engine;
 use crate::formats::LoadOptions;
 use crate::load::load_module;
@@ -133,6 +137,12 @@ pub enum ExecutionError {
         /// The shape of the array given.
         found: Vec<usize>,
     },
+    /// There is no one program of the module.
+    #[error("the module runs in parts, since `{op}` decides extents")]
+    InParts {
+        /// The op.
+        op: &'static str,
+    },
     /// Another number or size of arrays, or a run that stopped.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -141,13 +151,27 @@ pub enum ExecutionError {
 /// The extents of symbolic dimensions, and of `?`, in the order in which inputs name them.
 type Extents = Vec<usize>;
 
-/// A module and the programs that were made of it, one for each set of extents.
+/// A module and what was compiled of it, for each set of extents.
 ///
-/// It can be used from any thread, and from several at once.
+/// It can be used from any thread, and from several at once. Where an op decides the extents of what it computes, the
+/// module runs in parts: up to that op, the op itself by its `eval`, and what reads its results, which is compiled when
+/// these first have such extents.
 pub struct Executable {
+    source: Arc<Source>,
+}
+
+/// A module and what was compiled of it.
+struct Source {
     engine: Arc<Engine>,
     graph: Graph,
-    programs: Mutex<FxHashMap<Extents, Arc<Program>>>,
+    plans: Mutex<FxHashMap<Extents, Plan>>,
+}
+
+/// What a module is compiled to for one set of extents.
+#[derive(Clone)]
+enum Plan {
+    Whole(Arc<Program>),
+    Cut(Arc<Parts>),
 }
 
 impl Executable {
@@ -157,15 +181,17 @@ impl Executable {
     ///
     /// An op or extent that cannot be compiled.
     pub fn new(engine: Arc<Engine>, graph: Graph) -> Result<Executable, Diagnostics> {
-        let executable = Executable {
+        let source = Source {
             engine,
             graph,
-            programs: Mutex::default(),
+            plans: Mutex::default(),
         };
-        if executable.open_dims().next().is_none() {
-            executable.program(&[])?;
+        if source.open_dims().next().is_none() {
+            source.plan(&[])?;
         }
-        Ok(executable)
+        Ok(Executable {
+            source: Arc::new(source),
+        })
     }
 
     /// An executable of a module in any format.
@@ -191,8 +217,13 @@ impl Executable {
     }
 
     fn specs(&self, is_param: bool) -> Vec<InputSpec<'_>> {
-        let all = mind_interp::inputs(&self.graph).into_iter();
+        let all = self.graph_inputs().into_iter();
         all.filter(|input| input.param == is_param).collect()
+    }
+
+    /// Inputs and weights, in the order in which the module declares them.
+    fn graph_inputs(&self) -> Vec<InputSpec<'_>> {
+        mind_interp::inputs(&self.source.graph)
     }
 
     /// Binds weights. They are packed once for each set of extents, so the arrays must stay as they are.
@@ -200,23 +231,25 @@ impl Executable {
     /// # Errors
     ///
     /// Another number of weights, another dtype or shape.
-    pub fn bind<'m>(&'m self, params: &[View<'m>]) -> Result<Model<'m>, ExecutionError> {
+    pub fn bind<'m>(&self, params: &[View<'m>]) -> Result<Model<'m>, ExecutionError> {
         let specs = self.params();
         check_count("weights", specs.len(), params.len())?;
         for (spec, view) in specs.iter().zip(params) {
-            self.check(spec, view)?;
+            self.source.check(spec, view)?;
         }
         let model = Model {
-            executable: self,
+            source: self.source.clone(),
             params: params.to_vec(),
             bound: Mutex::default(),
         };
-        if self.open_dims().next().is_none() {
+        if self.source.open_dims().next().is_none() {
             model.bound(&[])?;
         }
         Ok(model)
     }
+}
 
+impl Source {
     /// # Errors
     ///
     /// Another dtype, rank or fixed extent, or fewer elements than the shape says.
@@ -257,10 +290,10 @@ impl Executable {
         dims.filter(|(_, _, dim)| dim.fixed().is_none())
     }
 
-    /// The program for these extents of [`open_dims`](Executable::open_dims).
-    fn program(&self, extents: &[usize]) -> Result<Arc<Program>, Diagnostics> {
-        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = programs.get(extents) {
+    /// What the module is for these extents of [`open_dims`](Source::open_dims).
+    fn plan(&self, extents: &[usize]) -> Result<Plan, Diagnostics> {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = plans.get(extents) {
             return Ok(known.clone());
         }
         let mut symbols: FxHashMap<Sym, usize> = FxHashMap::default();
@@ -284,21 +317,33 @@ impl Executable {
         };
         let mut g = self.graph.clone();
         specialize(&mut g, &known, &VerifyConfig::default())?;
-        self.engine.lower(&mut g)?;
-        let program = self.engine.program(&g)?;
-        programs.insert(extents.to_vec(), program.clone());
-        Ok(program)
+        let plan = match cut(&g) {
+            Some(cut) => Plan::Cut(Arc::new(Parts::new(&self.engine, g, cut)?)),
+            None => {
+                self.engine.lower(&mut g)?;
+                Plan::Whole(self.engine.program(&g)?)
+            }
+        };
+        plans.insert(extents.to_vec(), plan.clone());
+        Ok(plan)
     }
 }
 
 /// An executable with its weights. It can be run from any thread, and from several at once.
 pub struct Model<'m> {
-    executable: &'m Executable,
+    source: Arc<Source>,
     params: Vec<View<'m>>,
-    bound: Mutex<FxHashMap<Extents, Arc<BoundProgram>>>,
+    bound: Mutex<FxHashMap<Extents, Bound<'m>>>,
 }
 
-impl Model<'_> {
+/// What a module is compiled to for one set of extents, with its weights.
+#[derive(Clone)]
+enum Bound<'m> {
+    Whole(Arc<BoundProgram>),
+    Cut(Arc<BoundParts<'m>>),
+}
+
+impl<'m> Model<'m> {
     /// Runs on `inputs` into `outputs`, arrays of the caller's that are read and written where they are.
     ///
     /// # Errors
@@ -310,16 +355,16 @@ impl Model<'_> {
         inputs: &[View<'_>],
         outputs: &mut [ViewMut<'_>],
     ) -> Result<(), ExecutionError> {
-        let bound = self.checked(inputs)?;
+        let bound = match self.checked(inputs)? {
+            Bound::Whole(bound) => bound,
+            Bound::Cut(parts) => {
+                let results = parts.run(&self.views(inputs))?;
+                return self.copy(&results, outputs);
+            }
+        };
         let ports = bound.program().outputs().iter().zip(outputs.iter());
         for (port, view) in ports {
-            if port.dtype != view.dtype {
-                return Err(ExecutionError::DType {
-                    name: port.name.clone(),
-                    expected: port.dtype,
-                    found: view.dtype,
-                });
-            }
+            check_dtype(&port.name, port.dtype, view)?;
         }
         let inputs: Vec<&[u8]> = inputs.iter().map(|view| view.bytes).collect();
         let mut outputs: Vec<&mut [u8]> = outputs.iter_mut().map(|view| &mut *view.bytes).collect();
@@ -332,7 +377,10 @@ impl Model<'_> {
     ///
     /// As [`run`](Model::run); no memory for the outputs.
     pub fn run_new(&self, inputs: &[View<'_>]) -> Result<Vec<Tensor>, ExecutionError> {
-        let bound = self.checked(inputs)?;
+        let bound = match self.checked(inputs)? {
+            Bound::Whole(bound) => bound,
+            Bound::Cut(parts) => return parts.run(&self.views(inputs)),
+        };
         let ports = bound.program().outputs();
         let mut outputs = Vec::with_capacity(ports.len());
         for port in ports {
@@ -351,12 +399,50 @@ impl Model<'_> {
         Ok(ports.iter().zip(outputs).map(tensor).collect())
     }
 
-    /// The bound program for `inputs`, which fit the module.
-    fn checked(&self, inputs: &[View<'_>]) -> Result<Arc<BoundProgram>, ExecutionError> {
-        let specs = self.executable.inputs();
+    /// Copies results into arrays of the caller's.
+    fn copy(&self, results: &[Tensor], outputs: &mut [ViewMut<'_>]) -> Result<(), ExecutionError> {
+        check_count("outputs", results.len(), outputs.len())?;
+        let g = &self.source.graph;
+        for ((tensor, view), &value) in results.iter().zip(outputs).zip(g.outputs()) {
+            let name = format!("%{}", g.label(value));
+            check_dtype(&name, tensor.dtype(), view)?;
+            let bytes = tensor.buffer().as_bytes();
+            if view.bytes.len() != bytes.len() {
+                return Err(ExecutionError::Run(RunError::Size {
+                    name,
+                    shape: tensor.shape().to_vec(),
+                    dtype: tensor.dtype(),
+                    expected: bytes.len(),
+                    found: view.bytes.len(),
+                }));
+            }
+            view.bytes.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    /// Inputs and weights by the values that they are.
+    fn views<'v>(&self, inputs: &[View<'v>]) -> Views<'v>
+    where
+        'm: 'v,
+    {
+        let (mut params, mut inputs) = (self.params.iter(), inputs.iter());
+        let g = &self.source.graph;
+        let specs = mind_interp::inputs(g).into_iter();
+        let views = specs.filter_map(|spec| {
+            let side = if spec.param { &mut params } else { &mut inputs };
+            Some((g.result(spec.op), *side.next()?))
+        });
+        views.collect()
+    }
+
+    /// What is bound for `inputs`, which fit the module.
+    fn checked(&self, inputs: &[View<'_>]) -> Result<Bound<'m>, ExecutionError> {
+        let specs = mind_interp::inputs(&self.source.graph).into_iter();
+        let specs: Vec<_> = specs.filter(|spec| !spec.param).collect();
         check_count("inputs", specs.len(), inputs.len())?;
         for (spec, view) in specs.iter().zip(inputs) {
-            self.executable.check(spec, view)?;
+            self.source.check(spec, view)?;
         }
         self.bound(&self.extents(inputs))
     }
@@ -365,15 +451,20 @@ impl Model<'_> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Model::run).
+    /// As [`run`](Model::run); a module that runs in parts.
     pub fn bound_for(&self, inputs: &[View<'_>]) -> Result<Arc<BoundProgram>, ExecutionError> {
-        self.bound(&self.extents(inputs))
+        match self.bound(&self.extents(inputs))? {
+            Bound::Whole(bound) => Ok(bound),
+            Bound::Cut(parts) => Err(ExecutionError::InParts {
+                op: parts.evaluated(),
+            }),
+        }
     }
 
     fn extents(&self, inputs: &[View<'_>]) -> Extents {
         let (mut params, mut inputs) = (self.params.iter(), inputs.iter());
         let mut extents = Extents::new();
-        for spec in mind_interp::inputs(&self.executable.graph) {
+        for spec in mind_interp::inputs(&self.source.graph) {
             let view = if spec.param {
                 params.next()
             } else {
@@ -387,20 +478,41 @@ impl Model<'_> {
         extents
     }
 
-    fn bound(&self, extents: &[usize]) -> Result<Arc<BoundProgram>, ExecutionError> {
+    fn bound(&self, extents: &[usize]) -> Result<Bound<'m>, ExecutionError> {
         let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = bound.get(extents) {
             return Ok(known.clone());
         }
-        let program = self
-            .executable
-            .program(extents)
-            .map_err(ExecutionError::Compile)?;
-        let params: Vec<&[u8]> = self.params.iter().map(|view| view.bytes).collect();
-        let new = Arc::new(BoundProgram::new(program, &params)?);
+        let new = match self.source.plan(extents).map_err(ExecutionError::Compile)? {
+            Plan::Whole(program) => {
+                let params: Vec<&[u8]> = self.params.iter().map(|view| view.bytes).collect();
+                Bound::Whole(Arc::new(BoundProgram::new(program, &params)?))
+            }
+            Plan::Cut(parts) => {
+                let specs = mind_interp::inputs(&self.source.graph).into_iter();
+                let values = specs.filter(|spec| spec.param);
+                let values = values.map(|spec| self.source.graph.result(spec.op));
+                let params = values.zip(self.params.iter().copied()).collect();
+                Bound::Cut(Arc::new(parts.bind(&params)?))
+            }
+        };
         bound.insert(extents.to_vec(), new.clone());
         Ok(new)
     }
+}
+
+/// # Errors
+///
+/// An array of another dtype than `expected`.
+fn check_dtype(name: &str, expected: DType, view: &ViewMut<'_>) -> Result<(), ExecutionError> {
+    if view.dtype == expected {
+        return Ok(());
+    }
+    Err(ExecutionError::DType {
+        name: name.to_owned(),
+        expected,
+        found: view.dtype,
+    })
 }
 
 fn check_count(what: &'static str, expected: usize, found: usize) -> Result<(), RunError> {

@@ -1,0 +1,150 @@
+//! Modules cut at ops whose results have extents that their elements decide.
+
+use mind_core::ops::input::Input;
+use mind_diag::Span;
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::{Op, Trait};
+use mind_ir::{OpId, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A module in three parts, to be run one after the other.
+pub(crate) struct Cut {
+    /// What can be computed with the extents that are known; `None` if that is nothing.
+    pub(crate) first: Option<Part>,
+    /// Ops of the module that only running tells the extents of, and whose operands have known ones.
+    pub(crate) evaluated: Vec<OpId>,
+    /// What reads their results, with `?` for the extents that are not known yet; `None` if nothing does.
+    pub(crate) rest: Option<Part>,
+}
+
+/// A part of a module, as a module.
+pub(crate) struct Part {
+    pub(crate) graph: Graph,
+    /// The value of the whole module that each of its inputs stands for, weights included.
+    pub(crate) inputs: Vec<ValueId>,
+    /// The values of the whole module that its outputs are.
+    pub(crate) outputs: Vec<ValueId>,
+}
+
+/// Cuts a verified module whose inputs have known extents; `None` if all extents are known.
+pub(crate) fn cut(g: &Graph) -> Option<Cut> {
+    let live = live(g);
+    let is_open = |value: ValueId| g.ty(value).static_shape().is_none();
+    let mut closed: FxHashSet<ValueId> = FxHashSet::default();
+    let (mut first, mut evaluated, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+    for op in g.ops(g.body()) {
+        let def = g.def(op);
+        if def.has(Trait::Terminator) || !live.contains(&op) {
+            continue;
+        }
+        let is_leaf = def.has(Trait::Constant) || g.is::<Input>(op);
+        let results = || g.results(op).into_iter();
+        if !g.operands(op).iter().all(|value| closed.contains(value)) {
+            rest.push(op);
+        } else if results().any(is_open) {
+            evaluated.push(op);
+        } else {
+            closed.extend(results());
+            if !is_leaf {
+                first.push(op);
+            }
+        }
+    }
+    if evaluated.is_empty() && rest.is_empty() {
+        return None;
+    }
+    let later = evaluated.iter().chain(&rest);
+    let read = later.flat_map(|&op| g.operands(op)).chain(g.outputs());
+    let read: FxHashSet<ValueId> = read.copied().collect();
+    let outputs: FxHashSet<ValueId> = g.outputs().iter().copied().collect();
+    Some(Cut {
+        first: part(g, &first, &read),
+        evaluated,
+        rest: part(g, &rest, &outputs),
+    })
+}
+
+/// The ops that outputs are computed from.
+fn live(g: &Graph) -> FxHashSet<OpId> {
+    let mut live: FxHashSet<OpId> = FxHashSet::default();
+    let mut open: Vec<ValueId> = g.outputs().to_vec();
+    while let Some(value) = open.pop() {
+        let op = g
+            .defining_op(value)
+            .expect("a module's own block has no arguments");
+        if live.insert(op) {
+            open.extend(g.operands(op));
+        }
+    }
+    live
+}
+
+/// The module of `ops`, in their order, whose outputs are those of their results that are among `wanted`; `None` if
+/// there are none.
+fn part(g: &Graph, ops: &[OpId], wanted: &FxHashSet<ValueId>) -> Option<Part> {
+    let results = ops.iter().flat_map(|&op| g.results(op));
+    let outputs: Vec<ValueId> = results.filter(|value| wanted.contains(value)).collect();
+    if outputs.is_empty() {
+        return None;
+    }
+    let mut graph = g.empty_like();
+    let mut inputs = Vec::new();
+    let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    let own: FxHashSet<ValueId> = ops.iter().flat_map(|&op| g.results(op)).collect();
+    let mut read: Vec<ValueId> = ops.iter().flat_map(|&op| g.operands(op)).copied().collect();
+    read.retain(|value| !own.contains(value));
+    read.sort_unstable_by_key(|value| value.index());
+    read.dedup();
+    for value in read {
+        let leaf = g.defining_op(value).filter(|&op| is_leaf(g, op));
+        let copy = match leaf {
+            Some(op) => {
+                let end = InsertPoint::End(graph.body());
+                let copy = graph.copy_from(g, end, op, &[]);
+                graph.result(copy)
+            }
+            None => input(g, &mut graph, value),
+        };
+        if leaf.is_none_or(|op| g.is::<Input>(op)) {
+            inputs.push(value);
+        }
+        copies.insert(value, copy);
+    }
+    for &op in ops {
+        let operands: Vec<ValueId> = g.operands(op).iter().map(|value| copies[value]).collect();
+        let end = InsertPoint::End(graph.body());
+        let copy = graph.copy_from(g, end, op, &operands);
+        copies.extend(g.results(op).into_iter().zip(graph.results(copy)));
+    }
+    let yielded: Vec<ValueId> = outputs.iter().map(|value| copies[value]).collect();
+    graph.append(NewOp {
+        def: Yield::DEF,
+        operands: &yielded,
+        attrs: &[],
+        results: 0,
+        span: Span::FILE,
+    });
+    Some(Part {
+        graph,
+        inputs,
+        outputs,
+    })
+}
+
+fn is_leaf(g: &Graph, op: OpId) -> bool {
+    g.def(op).has(Trait::Constant) || g.is::<Input>(op)
+}
+
+/// An input for a value that another part computes.
+fn input(g: &Graph, graph: &mut Graph, value: ValueId) -> ValueId {
+    // No identifier begins so, and inputs of the module may have any other name.
+    let name = graph.intern(&format!("%{}", g.label(value)));
+    let ty = g.type_id(value).expect("a verified value has a type");
+    let attrs = Input::attrs(name, false, None);
+    let end = InsertPoint::End(graph.body());
+    let mut b = Builder::new(graph, end, Span::FILE);
+    let op = b.create_typed(Input::DEF, &[], &attrs, &[ty]);
+    graph.result(op)
+}

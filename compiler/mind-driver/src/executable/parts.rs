@@ -1,0 +1,210 @@
+//! Running a module that is cut into parts.
+
+use std::sync::Arc;
+
+use mind_diag::Diagnostics;
+use mind_ir::eval::{DimEnv, EvalCx, EvalError, can_allocate};
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Trait;
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::{OpId, ValueId};
+use mind_jit::program::RunError;
+use rustc_hash::FxHashMap;
+
+use super::{Executable, ExecutionError, Model, View};
+use crate::cut::{Cut, Part};
+use crate::engine::Engine;
+
+/// Arrays of the caller's by the value of the module that they stand for.
+pub(super) type Views<'v> = FxHashMap<ValueId, View<'v>>;
+
+/// A module whose inputs have known extents and which is cut.
+pub(super) struct Parts {
+    graph: Graph,
+    first: Option<Segment>,
+    evaluated: Vec<OpId>,
+    rest: Option<Segment>,
+}
+
+/// A part of the module, compiled.
+struct Segment {
+    executable: Executable,
+    inputs: Vec<ValueId>,
+    outputs: Vec<ValueId>,
+}
+
+/// A cut module with its weights.
+pub(super) struct BoundParts<'m> {
+    parts: Arc<Parts>,
+    first: Option<Model<'m>>,
+    rest: Option<Model<'m>>,
+}
+
+impl Parts {
+    /// Compiles what can be compiled before a run; `graph` is what was cut.
+    ///
+    /// # Errors
+    ///
+    /// An op that cannot be compiled.
+    pub(super) fn new(engine: &Arc<Engine>, graph: Graph, cut: Cut) -> Result<Parts, Diagnostics> {
+        let segment = |part: Part| -> Result<Segment, Diagnostics> {
+            Ok(Segment {
+                executable: Executable::new(engine.clone(), part.graph)?,
+                inputs: part.inputs,
+                outputs: part.outputs,
+            })
+        };
+        Ok(Parts {
+            first: cut.first.map(segment).transpose()?,
+            evaluated: cut.evaluated,
+            rest: cut.rest.map(segment).transpose()?,
+            graph,
+        })
+    }
+
+    /// The first op that only running tells the extents of.
+    pub(super) fn evaluated(&self) -> &'static str {
+        self.evaluated
+            .first()
+            .map_or("", |&op| self.graph.def(op).name)
+    }
+
+    /// Binds weights.
+    ///
+    /// # Errors
+    ///
+    /// No memory.
+    pub(super) fn bind<'m>(
+        self: &Arc<Self>,
+        params: &Views<'m>,
+    ) -> Result<BoundParts<'m>, ExecutionError> {
+        let bind = |segment: &Option<Segment>| {
+            let bound = segment.as_ref().map(|segment| segment.bind(params));
+            bound.transpose()
+        };
+        Ok(BoundParts {
+            first: bind(&self.first)?,
+            rest: bind(&self.rest)?,
+            parts: self.clone(),
+        })
+    }
+
+    /// Runs the `eval` of `op`.
+    fn evaluate(
+        &self,
+        op: OpId,
+        views: &Views<'_>,
+        values: &mut FxHashMap<ValueId, Tensor>,
+    ) -> Result<(), RunError> {
+        let g = &self.graph;
+        let def = g.def(op);
+        let refused = |error: EvalError| RunError::Evaluation {
+            op: def.name,
+            error,
+        };
+        for &operand in g.operands(op) {
+            if !values.contains_key(&operand) {
+                let tensor = self.leaf(operand, views)?;
+                values.insert(operand, tensor);
+            }
+        }
+        let operands: Vec<&Tensor> = g
+            .operands(op)
+            .iter()
+            .map(|operand| &values[operand])
+            .collect();
+        let dims = DimEnv::default();
+        let cx = EvalCx::run(g, &dims);
+        let eval = def
+            .eval
+            .ok_or_else(|| refused(EvalError::NotEvaluable(def.name)))?;
+        let results = eval(op, &cx, &operands).map_err(refused)?;
+        values.extend(g.results(op).into_iter().zip(results));
+        Ok(())
+    }
+
+    /// A copy of an input or constant.
+    fn leaf(&self, value: ValueId, views: &Views<'_>) -> Result<Tensor, RunError> {
+        let g = &self.graph;
+        if let Some(view) = views.get(&value) {
+            let bytes = view.bytes.len();
+            if !can_allocate(bytes as u64) {
+                return Err(RunError::OutOfMemory { bytes });
+            }
+            let elements = Buffer::from_bytes(view.dtype, view.bytes);
+            return Ok(Tensor::new(view.shape.to_vec(), elements));
+        }
+        let op = g
+            .defining_op(value)
+            .filter(|&op| g.def(op).has(Trait::Constant));
+        let op = op.expect("what is no constant was computed or given");
+        let mut values = FxHashMap::default();
+        self.evaluate(op, views, &mut values)?;
+        Ok(values.remove(&value).expect("a constant has one result"))
+    }
+}
+
+impl Segment {
+    fn bind<'m>(&self, params: &Views<'m>) -> Result<Model<'m>, ExecutionError> {
+        let specs = self.executable.graph_inputs();
+        let weights = specs.iter().zip(&self.inputs);
+        let weights = weights.filter(|(spec, _)| spec.param);
+        let weights: Vec<View<'m>> = weights.map(|(_, value)| params[value]).collect();
+        self.executable.bind(&weights)
+    }
+
+    fn run(
+        &self,
+        model: &Model<'_>,
+        views: &Views<'_>,
+        values: &mut FxHashMap<ValueId, Tensor>,
+    ) -> Result<(), ExecutionError> {
+        let specs = self.executable.graph_inputs();
+        let inputs = specs.iter().zip(&self.inputs);
+        let inputs = inputs.filter(|(spec, _)| !spec.param);
+        let inputs: Vec<View<'_>> = inputs
+            .map(|(_, value)| match values.get(value) {
+                Some(tensor) => View::of(tensor),
+                None => views[value],
+            })
+            .collect();
+        let results = model.run_new(&inputs)?;
+        values.extend(self.outputs.iter().copied().zip(results));
+        Ok(())
+    }
+}
+
+impl BoundParts<'_> {
+    /// The first op that only running tells the extents of.
+    pub(super) fn evaluated(&self) -> &'static str {
+        self.parts.evaluated()
+    }
+
+    /// Runs the parts one after the other; `views` are the inputs and the weights.
+    ///
+    /// # Errors
+    ///
+    /// What stops a part, or an op that is evaluated; extents that a part cannot be compiled for.
+    pub(super) fn run(&self, views: &Views<'_>) -> Result<Vec<Tensor>, ExecutionError> {
+        let parts = &self.parts;
+        let mut values = FxHashMap::default();
+        if let (Some(segment), Some(model)) = (&parts.first, &self.first) {
+            segment.run(model, views, &mut values)?;
+        }
+        for &op in &parts.evaluated {
+            parts.evaluate(op, views, &mut values)?;
+        }
+        if let (Some(segment), Some(model)) = (&parts.rest, &self.rest) {
+            segment.run(model, views, &mut values)?;
+        }
+        let outputs = parts
+            .graph
+            .outputs()
+            .iter()
+            .map(|value| match values.get(value) {
+                Some(tensor) => Ok(tensor.clone()),
+                None => Ok(parts.leaf(*value, views)?),
+            });
+        outputs.collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! `remainder`.
+
+use super::steps::{Lane, Steps, join_sign, split_sign};
+
+/// The digits of the longest quotient, one of `f64`.
+const MOST_DIGITS: usize = <f64 as Lane>::DIGITS;
+
+/// What is left of x after as many whole y as fit, exact and with the sign of x; NaN of an infinite x and of a y of zero.
+///
+/// A long division of the magnitudes in digits of as many bits as a float holds. The divisor of a digit is y times a power
+/// of two. What is left is below the divisor of the digit before, so that the quotient is below 2^bits and the nearest
+/// integer q to the rounded quotient is no farther than one from the exact one. What is left less q divisors is a multiple
+/// of the divisor's last bit and smaller than the divisor, thus a float, and one divisor more makes it positive. A
+/// divisor that overflows is infinite and takes nothing away.
+#[inline]
+pub fn remainder<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Value {
+    let ((dividend, sign), (divisor, _)) = (split_sign(b, x), split_sign(b, y));
+    let (zero, base) = (b.value(B::Lane::ZERO), b.value(B::Lane::DIGIT));
+    let mut divisors = [divisor; MOST_DIGITS];
+    for digit in 1..B::Lane::DIGITS {
+        divisors[digit] = b.mul(divisors[digit - 1], base);
+    }
+    let mut left = dividend;
+    for &divisor in divisors[..B::Lane::DIGITS].iter().rev() {
+        let quotient = b.div(left, divisor);
+        let whole = b.round(quotient);
+        let negated = b.neg(whole);
+        let rest = b.fma(negated, divisor, left);
+        let more = b.add(rest, divisor);
+        let is_below = b.lt(rest, zero);
+        let rest = b.select(is_below, more, rest);
+        let is_smaller = b.lt(left, divisor);
+        left = b.select(is_smaller, left, rest);
+    }
+    join_sign(b, left, sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{sample_f32, sample_f64};
+    use super::super::{remainder_f32, remainder_f64};
+
+    /// Rust's `%` is `fmod`, which is exact.
+    #[test]
+    fn remainders_are_exact() {
+        let mut count = 0;
+        for (at, x) in sample_f32().enumerate() {
+            let others = [
+                f32::from_bits(x.to_bits().rotate_left(13)),
+                f32::from_bits(x.to_bits() ^ at as u32),
+                3.0,
+                f32::from_bits(1 + at as u32 % 7),
+                f32::MAX,
+                0.0,
+                f32::INFINITY,
+            ];
+            for y in others {
+                let (found, expected) = (remainder_f32(x, y), x % y);
+                let same = found.to_bits() == expected.to_bits();
+                assert!(
+                    same || found.is_nan() && expected.is_nan(),
+                    "{x:e} % {y:e}: {found:e}"
+                );
+                count += usize::from(expected != x && !expected.is_nan());
+            }
+        }
+        assert!(count > 1000, "{count} quotients");
+        for (at, x) in sample_f64().enumerate() {
+            let others = [
+                f64::from_bits(x.to_bits().rotate_left(29)),
+                f64::from_bits(x.to_bits() ^ at as u64),
+                0.1,
+                f64::from_bits(1 + at as u64 % 7),
+                f64::MAX,
+            ];
+            for y in others {
+                let (found, expected) = (remainder_f64(x, y), x % y);
+                let same = found.to_bits() == expected.to_bits();
+                assert!(
+                    same || found.is_nan() && expected.is_nan(),
+                    "{x:e} % {y:e}: {found:e}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn longest_quotients() {
+        for (x, y) in [
+            (f32::MAX, f32::from_bits(1)),
+            (f32::MAX, f32::from_bits(0x007f_ffff)),
+        ] {
+            assert_eq!(remainder_f32(x, y).to_bits(), (x % y).to_bits());
+            assert_eq!(remainder_f32(-x, y).to_bits(), (-x % y).to_bits());
+        }
+        let small = f64::from_bits(0x000f_ffff_ffff_fffb);
+        for (x, y) in [(f64::MAX, f64::from_bits(3)), (f64::MAX, small)] {
+            assert_eq!(remainder_f64(x, y).to_bits(), (x % y).to_bits());
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The same bits as elements of another dtype.
+
+use mind_ir::opdef::Op;
+use mind_loops::ops::bitcast::Bitcast;
+use mind_vir::program::{Step, Transfer};
+
+use super::Unit;
+use crate::program::error::ProgramError;
+
+impl Unit<'_> {
+    /// A copy of the bytes: elements are little-endian in memory.
+    pub(super) fn bitcast(&mut self, op: Bitcast) -> Result<(), ProgramError> {
+        let (g, input) = (self.g, op.input(self.g));
+        self.check_dense(op.id(), &[input])?;
+        let from = self.region(op.id(), input)?;
+        let to = self.region(op.id(), op.result(g))?;
+        self.push(op.id(), Step::Transfer(Transfer { from, to }));
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! Ops without a kernel, whose `eval` a program calls.
+
+use mind_ir::eval::{DimEnv, EvalCx, EvalError, can_allocate};
+use mind_ir::graph::{Graph, InsertPoint};
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::DType;
+use mind_ir::{OpId, ValueId};
+use mind_loops::extents::known;
+use smallvec::SmallVec;
+
+use super::error::RunError;
+
+/// The type of an array that a routine reads or writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Array {
+    dtype: DType,
+    shape: Vec<usize>,
+}
+
+/// A `loops.evaluate`, in a module of its own.
+#[derive(Clone)]
+pub(super) struct Routine {
+    graph: Graph,
+    op: OpId,
+    operands: Vec<Array>,
+    results: Vec<Array>,
+    /// The op without a kernel, for messages.
+    pub(super) name: &'static str,
+}
+
+impl std::fmt::Debug for Routine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Routine")
+            .field("name", &self.name)
+            .field("operands", &self.operands)
+            .field("results", &self.results)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Routine {
+    /// The routine of `op`, whose extents are known.
+    pub(super) fn new(g: &Graph, op: OpId) -> Routine {
+        let array = |value: ValueId| Array {
+            dtype: g.ty(value).dtype,
+            shape: known(g, value),
+        };
+        let body = g.block(g.regions(op)[0]);
+        let inner = g.ops(body).next().expect("a verified body has an op");
+        let mut graph = g.empty_like();
+        let end = InsertPoint::End(graph.body());
+        let operands = g.operands(op).iter();
+        let types = operands.clone().map(|&value| g.type_id(value));
+        let arguments = graph.add_arguments(graph.body(), types.len());
+        for (argument, ty) in arguments.into_iter().zip(types) {
+            graph.set_type(argument, ty.expect("a verified operand has a type"));
+        }
+        let arguments: Vec<ValueId> = arguments.into_iter().collect();
+        let copy = graph.copy_from(g, end, op, &arguments);
+        Routine {
+            operands: operands.copied().map(array).collect(),
+            results: g.results(op).into_iter().map(array).collect(),
+            name: g.def(inner).name,
+            graph,
+            op: copy,
+        }
+    }
+
+    /// The results of the op on `operands`, each the bytes of the elements row-major.
+    ///
+    /// # Errors
+    ///
+    /// What the op finds wrong with its operands, or no memory.
+    pub(super) fn call(&self, operands: &[&[u8]]) -> Result<SmallVec<[Tensor; 1]>, RunError> {
+        let refused = |error: EvalError| RunError::Evaluation {
+            op: self.name,
+            error,
+        };
+        let bytes = operands.iter().map(|bytes| bytes.len());
+        let bytes = bytes.fold(0, usize::saturating_add);
+        if !can_allocate(bytes as u64) {
+            return Err(RunError::OutOfMemory { bytes });
+        }
+        let tensors: Vec<Tensor> = (self.operands.iter().zip(operands))
+            .map(|(array, bytes)| {
+                Tensor::new(array.shape.clone(), Buffer::from_bytes(array.dtype, bytes))
+            })
+            .collect();
+        let operands: SmallVec<[&Tensor; 4]> = tensors.iter().collect();
+        let dims = DimEnv::default();
+        let cx = EvalCx::run(&self.graph, &dims);
+        let eval = self
+            .graph
+            .def(self.op)
+            .eval
+            .expect("`loops.evaluate` has a meaning");
+        let results = eval(self.op, &cx, &operands).map_err(refused)?;
+        let fits = |(result, array): (&Tensor, &Array)| {
+            result.dtype() == array.dtype && result.shape() == array.shape
+        };
+        assert!(
+            results.len() == self.results.len() && results.iter().zip(&self.results).all(fits),
+            "{} does not give what its shape rule says",
+            self.name
+        );
+        Ok(results)
+    }
+}

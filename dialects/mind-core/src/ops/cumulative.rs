@@ -1,0 +1,61 @@
+//! Reductions of the elements up to each place.
+
+use mind_ir::eval::{EvalCx, EvalError};
+use mind_ir::graph::Graph;
+use mind_ir::ops;
+use mind_ir::tensor::Tensor;
+use mind_ir::verify::InferResult;
+
+use crate::axes::resolve;
+pub use crate::eval::cumulative::{Accumulation, Prefixes};
+
+ops! {
+    /// At every place the elements along `axis` up to it, combined.
+    ///
+    /// `kind` says how: `sum`, `prod`, `max` (NaN if one is NaN, +0 above -0) or `min` (NaN if one is NaN, -0 below
+    /// +0). With `exclusive` the element of the place itself is left out: the first place has 0, 1, -inf or the smallest
+    /// integer, +inf or the largest integer. With `reverse` they are combined from the last place to the first.
+    ///
+    /// Shapes: as the operand.
+    /// Order: one chain along the axis from that number on, in the accumulator of `Sum`; each place is rounded from it.
+    /// Errors: E2005 `bool`, E3004 axis out of range.
+    /// Source: this compiler; ONNX `CumSum` and `CumProd`, MIL `cumsum`, StableHLO `reduce_window`.
+    Cumulative = "core.cumulative" {
+        operands: (input: Num),
+        attrs: {
+            axis "ax": Int, kind "k": Accumulation = Accumulation::Sum, exclusive "e": Bool = false,
+            reverse "r": Bool = false,
+        },
+        traits: [Pure, Extended],
+        names: { core: "Cumulative", mic1: "cumulative" },
+        infer: infer_cumulative,
+        eval: eval_cumulative,
+    }
+}
+
+impl Cumulative {
+    /// What is accumulated.
+    pub fn prefixes(self, g: &Graph) -> Prefixes {
+        Prefixes {
+            kind: self.kind(g),
+            exclusive: self.exclusive(g),
+            reverse: self.reverse(g),
+        }
+    }
+}
+
+fn infer_cumulative(op: Cumulative, g: &Graph) -> InferResult {
+    let input = g.ty(op.input(g));
+    resolve("cumulative", op.axis(g), input.rank())?;
+    Ok(input.to_owned().into())
+}
+
+fn eval_cumulative(
+    op: Cumulative,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let axis = resolve("cumulative", op.axis(cx.graph), operands[0].rank());
+    let axis = axis.expect("a verified axis lies in the rank");
+    op.prefixes(cx.graph).of(cx, operands[0], axis)
+}

@@ -1,0 +1,40 @@
+//! Ops without a kernel.
+
+use mind_core::group;
+use mind_ir::graph::Graph;
+use mind_ir::verify::InferManyResult;
+use mind_ir::{BlockId, ops};
+
+use crate::ops::nest::check_schedule;
+
+ops! {
+    /// The ops of a body, which have no kernel: a program runs their `eval` between its kernels.
+    ///
+    /// Shapes: the body has one argument per operand, of its type; the results are what it yields.
+    /// Schedule: `at` is as for `loops.nest`. Operands are dense.
+    /// Order: as the ops of the body one after the other.
+    /// Errors: E4006 lists of another length; those of the body's ops.
+    /// Source: this compiler.
+    Evaluate = "loops.evaluate" {
+        variadic: (inputs: Any),
+        attrs: { at: Ints = &[] },
+        results: Many,
+        regions: 1,
+        traits: [Pure, Extended, BodyOverOperands],
+        names: {},
+        infer_many: infer_evaluate,
+        eval_many: |op, cx, operands| group::run(op.0, cx, operands),
+    }
+}
+
+impl Evaluate {
+    /// The block of the body.
+    pub fn body(self, g: &Graph) -> BlockId {
+        g.block(g.regions(self.0)[0])
+    }
+}
+
+fn infer_evaluate(op: Evaluate, g: &Graph) -> InferManyResult {
+    check_schedule("evaluate", g.results(op.0).len(), 0, &[], &[], op.at(g))?;
+    group::yielded_types(op.0, g)
+}

@@ -1,0 +1,82 @@
+//! Windows whose place is known when run.
+
+use mind_core::eval::bounds::Bounds;
+use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
+use mind_ir::ValueId;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::tensor::Tensor;
+use mind_mil::ops::binary::{ADD, MAXIMUM, MINIMUM};
+use mind_mil::ops::movement::{EXPAND_DIMS, SLICE_BY_SIZE, SLICE_UPDATE};
+
+use crate::elementwise::pair;
+use crate::emit::Argument::{Ints, Value};
+use crate::emit::{Emit, Lower, Lowered};
+use crate::movement::concat;
+use crate::refuse::Refused;
+
+pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
+    (DynamicSlice::DEF, |op, e| {
+        let view = DynamicSlice::from_id(op);
+        let (x, bounds) = (view.input(e.g()), view.bounds(e.g()));
+        let (starts, sizes) = (view.starts(e.g()).to_vec(), view.sizes(e.g()).to_vec());
+        let begin = begin(e, x, &starts, &sizes, bounds)?;
+        let args = [
+            ("x", Value(x)),
+            ("begin", Value(begin)),
+            ("size", Ints(&sizes)),
+        ];
+        e.op(&SLICE_BY_SIZE, &args)
+    }),
+    (DynamicUpdateSlice::DEF, |op, e| {
+        let view = DynamicUpdateSlice::from_id(op);
+        let (x, update, bounds) = (view.input(e.g()), view.update(e.g()), view.bounds(e.g()));
+        let starts = view.starts(e.g()).to_vec();
+        if bounds == Bounds::FromEnd {
+            return Err(Refused::new(
+                "`slice_update` begins at no place from the end",
+            ));
+        }
+        let sizes = e.shape(update)?;
+        let begin = begin(e, x, &starts, &sizes, bounds)?;
+        let extents = numbers(e, &sizes);
+        let end = pair(e, &ADD, begin, extents)?;
+        let args = [
+            ("x", Value(x)),
+            ("update", Value(update)),
+            ("begin", Value(begin)),
+            ("end", Value(end)),
+        ];
+        e.op(&SLICE_UPDATE, &args)
+    }),
+];
+
+/// The starts as one tensor, moved inside where `bounds` says so.
+fn begin(
+    e: &mut Emit<'_, '_>,
+    x: ValueId,
+    starts: &[ValueId],
+    sizes: &[i64],
+    bounds: Bounds,
+) -> Lowered {
+    let shape = e.shape(x)?;
+    if sizes.contains(&0) {
+        return Err(Refused::new("an extent of 0 has no counterpart"));
+    }
+    let rows = starts
+        .iter()
+        .map(|&start| e.op(&EXPAND_DIMS, &[("x", Value(start)), ("axes", Ints(&[0]))]));
+    let rows: Result<Vec<ValueId>, Box<Refused>> = rows.collect();
+    let begin = concat(e, &rows?, 0)?;
+    if bounds != Bounds::Clamp {
+        return Ok(begin);
+    }
+    let last: Vec<i64> = shape.iter().zip(sizes).map(|(n, size)| n - size).collect();
+    let (last, first) = (numbers(e, &last), numbers(e, &vec![0; shape.len()]));
+    let begin = pair(e, &MINIMUM, begin, last)?;
+    pair(e, &MAXIMUM, begin, first)
+}
+
+fn numbers(e: &mut Emit<'_, '_>, list: &[i64]) -> ValueId {
+    let list: Vec<i32> = list.iter().map(|&number| number as i32).collect();
+    e.constant(&Tensor::of(vec![list.len()], list))
+}

@@ -1,0 +1,70 @@
+//! What runs a module.
+
+use std::sync::Arc;
+
+use mind_driver::compiled::Compiled;
+use mind_driver::engine::Engine;
+use mind_driver::executable::{Executable, ExecutionError, Model, View};
+use mind_interp::{Arrays, InputSpec};
+use mind_ir::tensor::Tensor;
+use mind_jit::program::Program;
+
+/// A module as code.
+pub(super) enum Compilation {
+    Program(Arc<Program>),
+    Parts(Executable),
+}
+
+/// A module that runs in parts, with its arrays.
+pub(super) struct Parts<'a> {
+    model: Model<'a>,
+    inputs: Vec<View<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    /// # Errors
+    ///
+    /// Weights for which no memory is left.
+    pub(super) fn new(
+        executable: &Executable,
+        arrays: &'a Arrays,
+    ) -> Result<Parts<'a>, ExecutionError> {
+        let views = |specs: Vec<InputSpec<'_>>| -> Vec<View<'a>> {
+            specs
+                .iter()
+                .map(|spec| View::of(&arrays[spec.name]))
+                .collect()
+        };
+        Ok(Parts {
+            model: executable.bind(&views(executable.params()))?,
+            inputs: views(executable.inputs()),
+        })
+    }
+
+    pub(super) fn run(&self) -> Result<Vec<Tensor>, ExecutionError> {
+        self.model.run_new(&self.inputs)
+    }
+}
+
+/// What runs the module.
+pub(super) enum Runner<'a> {
+    Interpreter,
+    Code(Box<Compiled>, Arc<Engine>),
+    Parts(Parts<'a>, Arc<Engine>),
+}
+
+impl Runner<'_> {
+    pub(super) fn threads(&self) -> usize {
+        match self {
+            Runner::Interpreter => 1,
+            Runner::Code(_, engine) | Runner::Parts(_, engine) => engine.pool().threads(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Runner::Interpreter => "interp",
+            Runner::Code(_, engine) | Runner::Parts(_, engine) => engine.target().isa.name(),
+        }
+    }
+}
