@@ -8,7 +8,7 @@ use super::error::RunError;
 use super::partition::Partition;
 use crate::pool::{Pool, share};
 use mind_vir::ir::Status;
-use mind_vir::kernel::Kernel;
+use mind_vir::kernel::CompiledKernel;
 use mind_vir::program::{Base, Call, Gather, IndexType, Region, Step, Transfer};
 
 /// From this work on, in about nanoseconds of one thread, a call is divided among threads.
@@ -64,7 +64,7 @@ impl Memory<'_> {
 /// or read what the steps write, before this returns.
 pub(super) unsafe fn run(
     steps: &[Step],
-    kernels: &[Kernel],
+    kernels: &[CompiledKernel],
     pool: &Pool,
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
@@ -86,7 +86,7 @@ pub(super) unsafe fn run(
 /// As for [`run`].
 unsafe fn run_call(
     call: &Call,
-    kernel: &Kernel,
+    kernel: &CompiledKernel,
     pool: &Pool,
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
