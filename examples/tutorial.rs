@@ -8,14 +8,14 @@ use mind_diag::Diagnostics;
 use mind_interp::{Extents, RunConfig, bind, compare, random_inputs, run};
 use mind_ir::builder::Builder;
 use mind_ir::eval::{EvalCx, EvalError};
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::opdef::{Dialect, Op, Registry};
 use mind_ir::tensor::{Num, Tensor};
 use mind_ir::verify::{InferResult, VerifyConfig, verify};
 use mind_ir::{Graph, OpId, ops, with_float};
 use mind_pass::{
-    Changed, Manager, Options, Pass, PassCx, PassError, PassInfo, Pipeline, Rewriting, Shared,
-    Statistics, Step,
+    Changed, Manager, Options, Pass, PassCx, PassError, PassInfo, Pipeline, RewriteOptions,
+    RunCache, Statistics, Step,
 };
 use mind_text::{Format, Formats, Limits};
 
@@ -145,11 +145,11 @@ fn squares(registry: &Registry, g: &mut Graph) -> Result<Statistics, Box<dyn Err
         registry,
         verify_each: true,
         verify: VerifyConfig::default(),
-        rewriting: &Rewriting::default(),
-        shared: &Shared::default(),
+        rewriting: &RewriteOptions::default(),
+        shared: &RunCache::default(),
     };
     let mut statistics = Statistics::default();
-    let ran = manager.run(&pipeline, g, &mut statistics, &mut Silent);
+    let ran = manager.run(&pipeline, g, &mut statistics, &mut NoopListener);
     ran.map_err(|failure| format!("{failure:?}"))?;
     Ok(statistics)
 }

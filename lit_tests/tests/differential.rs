@@ -14,12 +14,12 @@ use mind_driver::equivalence::same_graphs;
 use mind_driver::formats::Format;
 use mind_driver::session::{LEVELS, PASSES, Session};
 use mind_ir::builder::Builder;
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::opdef::Op;
 use mind_ir::types::{DType, Dim};
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Graph, OpId, ValueId};
-use mind_pass::{Manager, Pipeline, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_pass::{Manager, Pipeline, RewriteOptions, RunCache, Statistics, parse_pipeline};
 use mind_reduce::reduction::reduce;
 use mind_testgen::{Config, module};
 use mind_text::Limits;
@@ -48,7 +48,7 @@ fn draw_from(seed: u64, config: &Config) -> Graph {
 /// A pipeline and what it needs.
 struct Optimiser<'s> {
     session: &'s Session,
-    shared: Shared,
+    shared: RunCache,
     text: &'s str,
     pipeline: Pipeline,
 }
@@ -56,7 +56,7 @@ struct Optimiser<'s> {
 impl<'s> Optimiser<'s> {
     fn new(session: &'s Session, text: &'s str) -> Optimiser<'s> {
         let pipeline = parse_pipeline(text, &PASSES).expect("a pipeline");
-        let shared = Shared::default();
+        let shared = RunCache::default();
         Optimiser {
             session,
             shared,
@@ -71,11 +71,11 @@ impl<'s> Optimiser<'s> {
             registry: &self.session.registry,
             verify_each: true,
             verify: VerifyConfig::default(),
-            rewriting: &Rewriting::default(),
+            rewriting: &RewriteOptions::default(),
             shared: &self.shared,
         };
         let (mut g, mut statistics) = (g.clone(), Statistics::default());
-        let (pipeline, watch) = (&self.pipeline, &mut Silent);
+        let (pipeline, watch) = (&self.pipeline, &mut NoopListener);
         let run = || manager.run(pipeline, &mut g, &mut statistics, watch);
         let ran = catch_unwind(AssertUnwindSafe(run));
         let ran = ran.map_err(|_| "a pass panicked".to_owned())?;

@@ -12,14 +12,14 @@ use mind_driver::session::{PASSES, Session};
 use mind_interp::{Arrays, Extents, RunConfig, bind, random_inputs, run};
 use mind_ir::builder::Builder;
 use mind_ir::graph::InsertPoint;
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::random::Rng;
 use mind_ir::tensor::{Buffer, FloatNum, Tensor};
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Graph, OpId, ValueId, with_float};
-use mind_pass::{Manager, Rewriting, RuleSource, Shared, Statistics, parse_pipeline};
+use mind_pass::{Manager, RewriteOptions, RuleSource, RunCache, Statistics, parse_pipeline};
 use mind_reduce::reduction::reduce;
 use mind_testgen::{Config, module};
 
@@ -53,8 +53,8 @@ fn seeds() -> std::ops::Range<u64> {
 /// Rewriting with these classes, and the rules of a user.
 struct Optimiser<'s> {
     session: &'s Session,
-    shared: Shared,
-    rewriting: Rewriting,
+    shared: RunCache,
+    rewriting: RewriteOptions,
 }
 
 impl<'s> Optimiser<'s> {
@@ -65,11 +65,11 @@ impl<'s> Optimiser<'s> {
         });
         Optimiser {
             session,
-            shared: Shared::default(),
-            rewriting: Rewriting {
+            shared: RunCache::default(),
+            rewriting: RewriteOptions {
                 fast_math: classes.iter().map(|&class| class.to_owned()).collect(),
                 rules: rules.into_iter().collect(),
-                ..Rewriting::default()
+                ..RewriteOptions::default()
             },
         }
     }
@@ -84,7 +84,7 @@ impl<'s> Optimiser<'s> {
         };
         let pipeline = parse_pipeline(passes, &PASSES).expect("a pipeline");
         let (mut g, mut statistics) = (g.clone(), Statistics::default());
-        let ran = manager.run(&pipeline, &mut g, &mut statistics, &mut Silent);
+        let ran = manager.run(&pipeline, &mut g, &mut statistics, &mut NoopListener);
         ran.unwrap_or_else(|failure| panic!("{failure:?}"));
         g
     }

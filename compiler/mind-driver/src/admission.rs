@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
-use mind_pass::{Rewriting, RuleSource};
+use mind_pass::{RewriteOptions, RuleSource};
 use mind_rulecheck::{Config, Counterexample, RuleCheck, Verdict, check, class_text};
 use mind_rules::RuleSet;
 
@@ -13,7 +13,7 @@ use crate::session::Session;
 /// The rules of the user that may not act, file by file: those that are unsound, or unchecked and not allowed by name.
 ///
 /// A file that cannot be read as rules is left out: [`rules`](mind_transforms::rules) reports it.
-pub fn refusals(rewriting: &Rewriting, session: &Session) -> Vec<(SourceFile, Diagnostics)> {
+pub fn refusals(rewriting: &RewriteOptions, session: &Session) -> Vec<(SourceFile, Diagnostics)> {
     let refused = |source: &RuleSource| {
         let mut set = RuleSet::load(&session.registry, &[text(source)]).ok()?;
         set.retain(|name| rewriting.enables(name));
@@ -32,7 +32,7 @@ pub fn refusals(rewriting: &Rewriting, session: &Session) -> Vec<(SourceFile, Di
 fn refusal(
     check: &RuleCheck,
     source: &RuleSource,
-    rewriting: &Rewriting,
+    rewriting: &RewriteOptions,
     formats: &Formats,
 ) -> Option<Diagnostic> {
     let (name, span) = (&check.name, place(&source.text, &check.name));

@@ -7,7 +7,7 @@ use mind_core::ops::input::Input;
 use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_interp::Bound;
 use mind_ir::eval::EvalCx;
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::verify::VerifyConfig;
@@ -17,7 +17,7 @@ use mind_jit::program::{
     CPart, Options, PanelChoice, Program, ProgramError, RunError, c_part, emit_c,
 };
 use mind_pass::{
-    Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
+    Failure, Manager, PassError, Pipeline, RewriteOptions, RunCache, Statistics, parse_pipeline,
 };
 use mind_transforms::{Known, specialize};
 use mind_vir::target::{Isa, TargetInfo};
@@ -51,7 +51,7 @@ pub struct Config {
 pub struct Engine {
     session: Session,
     pipeline: Pipeline,
-    shared: Shared,
+    shared: RunCache,
     options: Options,
     memory_limit: u64,
 }
@@ -77,7 +77,7 @@ impl Engine {
         Ok(Engine {
             session: Session::default(),
             pipeline: parse_pipeline(PIPELINE, &PASSES)?,
-            shared: Shared::default(),
+            shared: RunCache::default(),
             memory_limit: config.memory_limit.unwrap_or(EvalCx::TENSOR_LIMIT),
             options: Options {
                 target: TargetInfo::with_detected_caches(isa),
@@ -192,7 +192,7 @@ pub fn c_text(
 ) -> Result<String, Diagnostics> {
     check_sizes(&g, EvalCx::TENSOR_LIMIT)?;
     let pipeline = parse_pipeline(C_PIPELINE, &PASSES)?;
-    lower(session, &Shared::default(), &pipeline, &mut g)?;
+    lower(session, &RunCache::default(), &pipeline, &mut g)?;
     emit_c(&g, name, has_main).map_err(|why| refused(&why))
 }
 
@@ -203,7 +203,7 @@ pub fn c_text(
 /// An extent that is not known, an op without loops, a name that C cannot have.
 pub fn c_functions(session: &Session, mut g: Graph, name: &str) -> Result<CPart, Diagnostics> {
     let pipeline = parse_pipeline(PIPELINE, &PASSES)?;
-    lower(session, &Shared::default(), &pipeline, &mut g)?;
+    lower(session, &RunCache::default(), &pipeline, &mut g)?;
     c_part(&g, name).map_err(|why| refused(&why))
 }
 
@@ -273,7 +273,7 @@ fn check_sizes(g: &Graph, limit: u64) -> Result<(), Diagnostics> {
 /// Runs a pipeline that makes kernels.
 fn lower(
     session: &Session,
-    shared: &Shared,
+    shared: &RunCache,
     pipeline: &Pipeline,
     g: &mut Graph,
 ) -> Result<(), Diagnostics> {
@@ -281,11 +281,11 @@ fn lower(
         registry: &session.registry,
         verify_each: cfg!(debug_assertions),
         verify: VerifyConfig::default(),
-        rewriting: &Rewriting::default(),
+        rewriting: &RewriteOptions::default(),
         shared,
     };
     let mut statistics = Statistics::default();
-    let done = manager.run(pipeline, g, &mut statistics, &mut Silent);
+    let done = manager.run(pipeline, g, &mut statistics, &mut NoopListener);
     done.map_err(|failure| match failure {
         Failure::Pass {
             error: PassError::Rejected(found),

@@ -5,7 +5,7 @@
 //! - [`host`] is what a tool may touch of the world, [`disk`] the real one; [`input`], [`weights`] and [`load`] lead from
 //!   a file to a verified module, [`mod@emit`] and [`draw`] back to text and pictures.
 //! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module.
-//! - [`patch`] edits modules, [`structure`] compares them as graphs, [`equivalence`] by the bits of their results.
+//! - [`patch`] edits modules, [`graph_diff`] compares them as graphs, [`equivalence`] by the bits of their results.
 //! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`failure`] why a
 //!   pipeline stopped.
 //!
@@ -27,11 +27,11 @@ pub mod executable;
 pub mod expected_panic;
 pub mod failure;
 pub mod formats;
+pub mod graph_diff;
 pub mod history;
 pub mod host;
 pub mod input;
 pub mod load;
 pub mod patch;
 pub mod session;
-pub mod structure;
 pub mod weights;

@@ -55,11 +55,11 @@ pub trait Listener {
     }
 }
 
-/// Lets all rewrites pass unheard.
+/// A listener that lets every rewrite pass and records none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Silent;
+pub struct NoopListener;
 
-impl Listener for Silent {}
+impl Listener for NoopListener {}
 
 /// How long a rule took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -46,13 +46,13 @@ fn fits(function: &Function, isa: Isa) -> Result<(), CompileError> {
 
 /// A compiled function. It can be called from any thread, and from several at once.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub struct CompiledKernel {
     code: Code,
     offset: FunctionOffset,
     params: usize,
 }
 
-impl Kernel {
+impl CompiledKernel {
     /// Compiles `functions` into pages of their own, for this machine.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Kernel {
     pub fn compile_all<'f>(
         functions: impl IntoIterator<Item = &'f Function>,
         isa: Isa,
-    ) -> Result<Vec<Kernel>, CompileError> {
+    ) -> Result<Vec<CompiledKernel>, CompileError> {
         if !isa.is_available() {
             return Err(CompileError::Unavailable(isa));
         }
@@ -73,7 +73,7 @@ impl Kernel {
             placed.push((offset, function.params().len()));
         }
         let code = builder.publish()?;
-        let kernels = placed.into_iter().map(|(offset, params)| Kernel {
+        let kernels = placed.into_iter().map(|(offset, params)| CompiledKernel {
             code: code.clone(),
             offset,
             params,
@@ -81,13 +81,13 @@ impl Kernel {
         Ok(kernels.collect())
     }
 
-    /// Compiles one function, as [`compile_all`](Kernel::compile_all) does.
+    /// Compiles one function, as [`compile_all`](CompiledKernel::compile_all) does.
     ///
     /// # Errors
     ///
-    /// As [`compile_all`](Kernel::compile_all).
-    pub fn compile(function: &Function, isa: Isa) -> Result<Kernel, CompileError> {
-        let mut kernels = Kernel::compile_all([function], isa)?;
+    /// As [`compile_all`](CompiledKernel::compile_all).
+    pub fn compile(function: &Function, isa: Isa) -> Result<CompiledKernel, CompileError> {
+        let mut kernels = CompiledKernel::compile_all([function], isa)?;
         Ok(kernels.remove(0))
     }
 
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn kernels_of_one_module_run_side_by_side() {
         let functions = [copy(4), copy(4)];
-        let kernels = Kernel::compile_all(&functions, Isa::Portable).expect("they compile");
+        let kernels = CompiledKernel::compile_all(&functions, Isa::Portable).expect("they compile");
         std::thread::scope(|scope| {
             for (kernel, start) in kernels.iter().zip([0f32, 10.0]) {
                 scope.spawn(move || {

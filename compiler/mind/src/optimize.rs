@@ -9,8 +9,8 @@ use mind_ir::Graph;
 use mind_ir::listener::{Listener, Rewrite};
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{
-    Changed, Instrument, Manager, Pipeline, Rewriting, RuleSource, Shared, Stage, Statistics,
-    parse_pipeline,
+    Changed, Instrument, Manager, Pipeline, RewriteOptions, RuleSource, RunCache, Stage,
+    Statistics, parse_pipeline,
 };
 use mind_transforms::rules;
 
@@ -67,8 +67,8 @@ impl Level {
 /// ```
 pub struct Optimizer {
     pipeline: Pipeline,
-    rewriting: Rewriting,
-    shared: Shared,
+    rewriting: RewriteOptions,
+    shared: RunCache,
     missed: bool,
 }
 
@@ -83,8 +83,8 @@ impl Optimizer {
         let pipeline = parsed.map_err(|found| refused("<pipeline>", pipeline, found))?;
         Ok(Optimizer {
             pipeline,
-            rewriting: Rewriting::default(),
-            shared: Shared::default(),
+            rewriting: RewriteOptions::default(),
+            shared: RunCache::default(),
             missed: false,
         })
     }
@@ -129,7 +129,7 @@ impl Optimizer {
     }
 
     fn check_rules(&mut self) -> Result<(), Error> {
-        self.shared = Shared::default();
+        self.shared = RunCache::default();
         let made = rules(&session().registry, &self.rewriting);
         let broken = made.err().map(|errors| errors.0).unwrap_or_default();
         let broken = broken.into_iter();

@@ -137,15 +137,23 @@ pub(crate) fn eval(
 ///     }
 /// }
 /// ```
+///
+/// `family: { shapes: …, infer: …, eval: … }` before the first row is what rows have that do not say it themselves.
 macro_rules! mil_ops {
-    ($(
+    (
+        family: { shapes: $shapes:literal, infer: $infer:expr, eval: $eval:expr $(,)? }
+        $($rows:tt)*
+    ) => {
+        $crate::row::mil_ops!(@rows [$shapes] [$infer] [$eval] $($rows)*);
+    };
+    (@rows $all_shapes:tt $all_infer:tt $all_eval:tt $(
         $(#[doc = $doc:literal])*
         $row:ident = $name:literal {
-            shapes: $shapes:literal,
+            $(shapes: $shapes:literal,)?
             since: [$($opset:ident => [$($arg:expr),* $(,)?]),+ $(,)?],
             $(results: $results:ident,)?
             $(regions: $regions:literal,)?
-            infer: $infer:expr,
+            $(infer: $infer:expr,)?
             $(eval: $eval:expr,)?
             $(not_run: $why:literal,)?
         }
@@ -156,7 +164,7 @@ macro_rules! mil_ops {
                 def: mind_ir::opdef::OpDef {
                     name: concat!("mil.", $name),
                     doc: concat!(
-                        $($doc, "\n",)* "\n Shapes: ", $shapes, ".\n Errors: those of its arguments, E4101 to \
+                        $($doc, "\n",)* "\n Shapes: ", $crate::row::mil_ops!(@or [$($shapes)?] $all_shapes), ".\n Errors: those of its arguments, E4101 to \
                          E4109; E3001 to E3009 shapes and axes.\n Source: Core ML MIL, `", $name, "`.\n"
                     ),
                     operands: &[],
@@ -167,12 +175,12 @@ macro_rules! mil_ops {
                     optional: None,
                     attrs: $crate::row::ATTRS,
                     results: $crate::row::mil_ops!(@or [$(mind_ir::opdef::Results::$results)?]
-                        mind_ir::opdef::Results::One),
-                    regions: $crate::row::mil_ops!(@or [$($regions)?] 0),
+                        [mind_ir::opdef::Results::One]),
+                    regions: $crate::row::mil_ops!(@or [$($regions)?] [0]),
                     traits: $crate::row::mil_ops!(@traits $($results)?),
                     names: mind_ir::opdef::Names::NONE,
                     infer: Some(|op, g| $crate::row::infer(&$row, op, g)),
-                    eval: $crate::row::mil_ops!(@eval $row $($eval)?),
+                    eval: $crate::row::mil_ops!(@fold $row [$($eval)?] [$($why)?] $all_eval),
                     scalar: None,
                     scalar_of: None,
                     fold: None,
@@ -181,8 +189,8 @@ macro_rules! mil_ops {
                 name: $name,
                 signatures: &[$(($crate::opset::Opset::$opset, &[$($arg),*])),+],
                 params: std::sync::LazyLock::new(|| $crate::row::params($row.signatures)),
-                infer: $infer,
-                eval: $crate::row::mil_ops!(@option $($eval)?),
+                infer: $crate::row::mil_ops!(@or [$($infer)?] $all_infer),
+                eval: $crate::row::mil_ops!(@eval [$($eval)?] [$($why)?] $all_eval),
                 not_run: $crate::row::mil_ops!(@option $($why)?),
             };
         )*
@@ -191,18 +199,21 @@ macro_rules! mil_ops {
         pub const ROWS: &[&$crate::row::MilOp] = &[$(&$row),*];
     };
 
-    (@or [] $default:expr) => { $default };
-    (@or [$value:expr] $default:expr) => { $value };
+    (@or [] [$default:expr]) => { $default };
+    (@or [$value:expr] $default:tt) => { $value };
     (@option) => { None };
     (@option $value:expr) => { Some($value) };
-    (@eval $row:ident) => { None };
-    (@eval $row:ident $eval:expr) => {
+    (@eval [] [] [$eval:expr]) => { Some($eval) };
+    (@eval [$($eval:expr)?] [$($why:literal)?] $all:tt) => { $crate::row::mil_ops!(@option $($eval)?) };
+    (@fold $row:ident [] [$why:literal] $all:tt) => { None };
+    (@fold $row:ident $eval:tt $why:tt $all:tt) => {
         Some(|op, cx, operands| $crate::row::eval(&$row, op, cx, operands))
     };
     (@traits None) => { &[mind_ir::opdef::Trait::Extended] };
     (@traits $($results:ident)?) => {
         &[mind_ir::opdef::Trait::Pure, mind_ir::opdef::Trait::Extended]
     };
+    ($($rows:tt)*) => { $crate::row::mil_ops!(@rows [] [] [] $($rows)*); };
 }
 
 pub(crate) use mil_ops;

@@ -46,7 +46,7 @@ pub fn specialize(
         next = g.next(op);
         if let Some(input) = g.view::<Input>(op) {
             if let Some(extents) = shape(g.name(input.name(g))) {
-                settle(g, g.result(op), &extents);
+                fix_unknown_extents(g, g.result(op), &extents);
             }
             continue;
         }
@@ -70,7 +70,7 @@ pub fn specialize(
     }
 }
 
-fn settle(g: &mut Graph, input: ValueId, extents: &[usize]) {
+fn fix_unknown_extents(g: &mut Graph, input: ValueId, extents: &[usize]) {
     let ty = g.ty(input);
     if ty.rank() != extents.len() {
         return;

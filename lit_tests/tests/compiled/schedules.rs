@@ -5,11 +5,11 @@ use mind_driver::formats::Format;
 use mind_driver::session::PASSES;
 use mind_interp::{Arrays, Extents, bind, random_inputs, run};
 use mind_ir::Graph;
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_jit::program::{emit_c, listings};
-use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
 use mind_testgen::cases::all;
 use mind_text::Limits;
 use mind_vir::target::{Isa, TargetInfo};
@@ -433,10 +433,15 @@ fn lowered(bench: &Bench, g: &Graph, options: &str) -> Result<Graph, String> {
         registry: &bench.session.registry,
         verify_each: true,
         verify: VerifyConfig::default(),
-        rewriting: &Rewriting::default(),
-        shared: &Shared::default(),
+        rewriting: &RewriteOptions::default(),
+        shared: &RunCache::default(),
     };
-    let done = manager.run(&pipeline, &mut low, &mut Statistics::default(), &mut Silent);
+    let done = manager.run(
+        &pipeline,
+        &mut low,
+        &mut Statistics::default(),
+        &mut NoopListener,
+    );
     done.map(|_| low).map_err(|failure| format!("{failure:?}"))
 }
 

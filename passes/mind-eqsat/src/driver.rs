@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mind_diag::{Diagnostic, Severity};
 use mind_ir::graph::Graph;
-use mind_ir::listener::{Listener, RuleTime, Silent};
+use mind_ir::listener::{Listener, NoopListener, RuleTime};
 
 use crate::context::Context;
 use crate::cost::{CostTable, module_price};
@@ -25,7 +25,7 @@ use mind_rules::FastMath;
 
 /// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {
-    fold_with(g, cx, &mut Silent, None)
+    fold_with(g, cx, &mut NoopListener, None)
 }
 
 /// As [`fold`], with a listener that admits each change and hears of it; `draw` is the number of the
@@ -42,7 +42,7 @@ pub fn fold_with(
 /// Gathers ops of the module into fused ones where that is cheaper, also through equal forms that fuse
 /// better. The module is verified, and stays so.
 pub fn fuse(g: &mut Graph, cx: &Context<'_>) -> Report {
-    fuse_with(g, cx, &mut Silent, None)
+    fuse_with(g, cx, &mut NoopListener, None)
 }
 
 /// As [`fuse`], with a listener that admits each change and group, and hears of it; `draw` is the

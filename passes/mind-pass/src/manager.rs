@@ -2,12 +2,13 @@
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
-use mind_ir::listener::{Listener, Silent};
+use mind_ir::listener::{Listener, NoopListener};
 use mind_ir::opdef::Registry;
 use mind_ir::verify::{VerifyConfig, verify};
 
 use crate::{
-    Changed, Drawing, PassCx, PassError, PassInfo, Pipeline, Rewriting, Shared, Statistics, Step,
+    Changed, Drawing, PassCx, PassError, PassInfo, Pipeline, RewriteOptions, RunCache, Statistics,
+    Step,
 };
 
 /// What a pipeline is doing, for timing and printing.
@@ -32,7 +33,7 @@ pub trait Instrument: Listener {
     }
 }
 
-impl Instrument for Silent {
+impl Instrument for NoopListener {
     fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
 }
 
@@ -45,9 +46,9 @@ pub struct Manager<'a> {
     /// What the verifier checks besides the op tables.
     pub verify: VerifyConfig,
     /// What the user asked of rewriting.
-    pub rewriting: &'a Rewriting,
+    pub rewriting: &'a RewriteOptions,
     /// What passes share, over all runs with this registry and these rules.
-    pub shared: &'a Shared,
+    pub shared: &'a RunCache,
 }
 
 /// Why a pipeline stopped.

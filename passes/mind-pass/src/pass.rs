@@ -6,7 +6,7 @@ use mind_ir::opdef::Registry;
 use mind_ir::verify::VerifyConfig;
 use thiserror::Error;
 
-use crate::{Instrument, Rewriting, Shared, Statistics};
+use crate::{Instrument, RewriteOptions, RunCache, Statistics};
 
 /// A transformation or check of a whole module.
 pub trait Pass {
@@ -39,9 +39,9 @@ pub struct PassCx<'a> {
     /// The ops of all dialects.
     pub registry: &'a Registry,
     /// What the user asked of rewriting.
-    pub rewriting: &'a Rewriting,
+    pub rewriting: &'a RewriteOptions,
     /// What passes share.
-    pub shared: &'a Shared,
+    pub shared: &'a RunCache,
     /// What the verifier checks besides the op tables.
     pub verify: &'a VerifyConfig,
     /// Counters, named by the pass.

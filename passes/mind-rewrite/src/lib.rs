@@ -13,5 +13,5 @@ mod worklist;
 pub use body::end_body;
 pub use constants::{ConstantLimit, constant_operands, constant_value, fold_to_constants};
 pub use greedy::{EVALUATE, FOLD, GreedyConfig, GreedyReport, NotConverged, apply, erase_dead};
-pub use pattern::{FILTERED_OPERANDS, Miss, PatternSet, RewritePattern};
+pub use pattern::{FILTERED_OPERANDS, MatchFailure, PatternSet, RewritePattern};
 pub use rewriter::Rewriter;

@@ -40,7 +40,7 @@ pub trait RewritePattern {
     /// # Errors
     ///
     /// The reason, for a missed remark at `op`.
-    fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss>;
+    fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure>;
 }
 
 /// How many operands of an op [`may_match`](RewritePattern::may_match) looks at.
@@ -48,7 +48,7 @@ pub const FILTERED_OPERANDS: usize = 2;
 
 /// Why a pattern did not act.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Miss(pub &'static str);
+pub struct MatchFailure(pub &'static str);
 
 /// Patterns by the op they act on.
 #[derive(Default)]

@@ -10,7 +10,7 @@ use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, OpId, ValueId};
 use smallvec::SmallVec;
 
-use crate::Miss;
+use crate::MatchFailure;
 use crate::worklist::Worklist;
 
 /// A graph under rewriting: read it like a [`Graph`], change it through the methods here, so that the
@@ -74,9 +74,9 @@ impl<'g> Rewriter<'g> {
         def: &'static OpDef,
         operands: &[ValueId],
         attrs: &[Attr<'_>],
-    ) -> Result<ValueId, Miss> {
+    ) -> Result<ValueId, MatchFailure> {
         let created = Builder::before(self.graph, anchor).create(def, operands, attrs);
-        let op = created.map_err(|_| Miss("the new op would not verify"))?;
+        let op = created.map_err(|_| MatchFailure("the new op would not verify"))?;
         self.worklist.push(op);
         let value = self.graph.result(op);
         self.made.push(value);
@@ -97,10 +97,10 @@ impl<'g> Rewriter<'g> {
         operands: &[ValueId],
         results: usize,
         fill: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Box<VerifyError>>,
-    ) -> Result<OpId, Miss> {
+    ) -> Result<OpId, MatchFailure> {
         let mut builder = Builder::before(self.graph, anchor);
         let created = builder.create_with_body(def, operands, &[], results, fill);
-        let op = created.map_err(|_| Miss("the new op would not verify"))?;
+        let op = created.map_err(|_| MatchFailure("the new op would not verify"))?;
         for index in 0..self.graph.regions(op).len() {
             let block = self.graph.block(self.graph.regions(op)[index]);
             self.worklist.extend(self.graph.ops(block));
@@ -129,7 +129,7 @@ impl<'g> Rewriter<'g> {
         def: &'static OpDef,
         operands: &[ValueId],
         fill: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Box<VerifyError>>,
-    ) -> Result<(), Miss> {
+    ) -> Result<(), MatchFailure> {
         let results = self.graph.results(op).len();
         let created = self.create_with_body(op, def, operands, results, fill)?;
         let values: Vec<ValueId> = self.graph.results(created).into_iter().collect();
@@ -145,7 +145,7 @@ impl<'g> Rewriter<'g> {
     /// # Errors
     ///
     /// A miss when the types differ; nothing is changed then.
-    pub fn replace(&mut self, op: OpId, value: ValueId) -> Result<(), Miss> {
+    pub fn replace(&mut self, op: OpId, value: ValueId) -> Result<(), MatchFailure> {
         self.replace_all(op, &[value])
     }
 
@@ -155,13 +155,13 @@ impl<'g> Rewriter<'g> {
     /// # Errors
     ///
     /// A miss when the types differ; nothing is changed then.
-    pub fn replace_all(&mut self, op: OpId, values: &[ValueId]) -> Result<(), Miss> {
+    pub fn replace_all(&mut self, op: OpId, values: &[ValueId]) -> Result<(), MatchFailure> {
         let results = self.graph.results(op);
         assert_eq!(results.len(), values.len(), "one value per result");
         let same_type =
             |(old, &new): (ValueId, &ValueId)| self.graph.type_id(old) == self.graph.type_id(new);
         if !results.into_iter().zip(values).all(same_type) {
-            return Err(Miss("the replacement has another type"));
+            return Err(MatchFailure("the replacement has another type"));
         }
         for (old, &new) in results.into_iter().zip(values) {
             for (user, _) in self.graph.uses(old) {
@@ -185,7 +185,7 @@ impl<'g> Rewriter<'g> {
         def: &'static OpDef,
         operands: &[ValueId],
         attrs: &[Attr<'_>],
-    ) -> Result<(), Miss> {
+    ) -> Result<(), MatchFailure> {
         let value = self.create(op, def, operands, attrs)?;
         let replaced = self.replace(op, value);
         if replaced.is_err()

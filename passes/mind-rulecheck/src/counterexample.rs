@@ -103,7 +103,7 @@ pub(crate) fn counterexample<'r>(
     finish(&mut module, &[trial.instance.left, value]);
     inline(&mut module, &trial, &failure.values);
     prune(&mut module);
-    settle(&mut module, failure.draw.symbol)?;
+    substitute_symbol(&mut module, failure.draw.symbol)?;
     let found = verify(&mut module, &VerifyConfig::default());
     (!found.has_errors()).then_some(Counterexample {
         module,
@@ -128,7 +128,7 @@ fn inline(module: &mut Graph, trial: &Trial, values: &[Tensor]) {
 }
 
 /// Puts the extent in place of the symbol and types every op anew.
-fn settle(module: &mut Graph, symbol: Option<i64>) -> Option<()> {
+fn substitute_symbol(module: &mut Graph, symbol: Option<i64>) -> Option<()> {
     let Some(extent) = symbol else {
         return Some(());
     };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_diag::{Diagnostic, Span};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
-use mind_pass::{PassCx, PassError, Rewriting};
+use mind_pass::{PassCx, PassError, RewriteOptions};
 use mind_rules::{FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, Wanted, shipped_names};
 
 /// The shipped rules and those of the user's files, without those that the user has switched off.
@@ -13,7 +13,7 @@ use mind_rules::{FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, Wanted, shi
 /// # Errors
 ///
 /// All that is wrong with the files, file by file.
-pub fn rules(registry: &Registry, rewriting: &Rewriting) -> Result<RuleSet, RuleErrors> {
+pub fn rules(registry: &Registry, rewriting: &RewriteOptions) -> Result<RuleSet, RuleErrors> {
     let own = rewriting
         .rules
         .iter()
@@ -30,9 +30,9 @@ pub fn rules(registry: &Registry, rewriting: &Rewriting) -> Result<RuleSet, Rule
 ///
 /// What is wrong with a rule file.
 pub fn rules_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
-    let plain = Rewriting {
+    let plain = RewriteOptions {
         fast_math: cx.rewriting.fast_math.clone(),
-        ..Rewriting::default()
+        ..RewriteOptions::default()
     };
     let all = cx.shared.get_or_make::<RuleSet, ()>(|| Err(()));
     if all.is_ok() || *cx.rewriting != plain || hears_missed(cx) {
@@ -125,7 +125,7 @@ fn rejected(errors: RuleErrors) -> PassError {
 }
 
 /// The classes of rules that may act beyond the exact one.
-pub fn classes(rewriting: &Rewriting) -> FastMath {
+pub fn classes(rewriting: &RewriteOptions) -> FastMath {
     let words = rewriting.fast_math.iter();
     words
         .filter_map(|word| FastMath::parse(word))

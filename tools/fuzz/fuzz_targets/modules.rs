@@ -5,9 +5,9 @@
 use mind_driver::equivalence::same_graphs;
 use mind_driver::session::{LEVELS, PASSES, Session};
 use mind_testgen::{Config, module};
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
 
 libfuzzer_sys::fuzz_target!(|draw: (u64, u8)| {
     let (seed, ops) = draw;
@@ -19,14 +19,14 @@ libfuzzer_sys::fuzz_target!(|draw: (u64, u8)| {
         registry: &session.registry,
         verify_each: true,
         verify: VerifyConfig::default(),
-        rewriting: &Rewriting::default(),
-        shared: &Shared::default(),
+        rewriting: &RewriteOptions::default(),
+        shared: &RunCache::default(),
     };
     let highest = LEVELS.last().expect("there are levels").pipeline;
     let pipeline = parse_pipeline(highest, &PASSES).ok().expect("a pipeline");
     let mut optimised = g.clone();
     let mut statistics = Statistics::default();
-    let run = manager.run(&pipeline, &mut optimised, &mut statistics, &mut Silent);
+    let run = manager.run(&pipeline, &mut optimised, &mut statistics, &mut NoopListener);
     assert!(run.is_ok(), "{:?}", run.err());
     assert_eq!(same_graphs(&g, &optimised), Ok(()));
 });

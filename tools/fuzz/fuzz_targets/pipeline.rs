@@ -5,9 +5,9 @@
 use mind_driver::formats::LoadOptions;
 use mind_driver::load::parse_and_verify;
 use mind_driver::session::{PASSES, Session};
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -17,11 +17,11 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         registry: &session.registry,
         verify_each: true,
         verify: VerifyConfig::default(),
-        rewriting: &Rewriting::default(),
-        shared: &Shared::default(),
+        rewriting: &RewriteOptions::default(),
+        shared: &RunCache::default(),
     };
     let pipeline = parse_pipeline("canonicalize,cse,fold,fuse,dce", &PASSES).ok().expect("a pipeline");
     let mut statistics = Statistics::default();
-    let run = manager.run(&pipeline, &mut g, &mut statistics, &mut Silent);
+    let run = manager.run(&pipeline, &mut g, &mut statistics, &mut NoopListener);
     assert!(run.is_ok(), "{:?}", run.err());
 });

@@ -10,22 +10,22 @@ use mind_bench::parsed;
 use mind_driver::formats::Format;
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
 
 fn passes(session: &Session, text: &str, g: &mut Graph) {
     let manager = Manager {
         registry: &session.registry,
         verify_each: false,
         verify: VerifyConfig::default(),
-        rewriting: &Rewriting::default(),
-        shared: &Shared::default(),
+        rewriting: &RewriteOptions::default(),
+        shared: &RunCache::default(),
     };
     let pipeline = parse_pipeline(text, &PASSES).ok().unwrap();
     let mut statistics = Statistics::default();
     manager
-        .run(&pipeline, g, &mut statistics, &mut Silent)
+        .run(&pipeline, g, &mut statistics, &mut NoopListener)
         .ok()
         .unwrap();
 }

@@ -7,20 +7,20 @@ use mind_bench::generate::{layered, transformer, wide};
 use mind_bench::parsed;
 use mind_driver::formats::Format;
 use mind_driver::session::{PASSES, Session};
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
 use mind_rules::{FastMath, RuleSet, ShippedOps, Wanted};
 
 fn rewriting(c: &mut Criterion) {
     let session = Session::default();
     // Rules are read once: a process reads them once, too.
-    let shared = Shared::default();
+    let shared = RunCache::default();
     let manager = Manager {
         registry: &session.registry,
         verify_each: false,
         verify: VerifyConfig::default(),
-        rewriting: &Rewriting::default(),
+        rewriting: &RewriteOptions::default(),
         shared: &shared,
     };
     type Generator = fn(usize) -> String;
@@ -42,7 +42,8 @@ fn rewriting(c: &mut Criterion) {
                         || g.clone(),
                         |mut g| {
                             let mut statistics = Statistics::default();
-                            let ran = manager.run(&pipeline, &mut g, &mut statistics, &mut Silent);
+                            let ran =
+                                manager.run(&pipeline, &mut g, &mut statistics, &mut NoopListener);
                             assert!(ran.is_ok());
                             g
                         },

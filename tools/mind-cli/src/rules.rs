@@ -8,7 +8,7 @@ use mind_driver::host::Host;
 use mind_driver::load::decode;
 use mind_driver::session::Session;
 use mind_ir::opdef::{Registry, nearest};
-use mind_pass::{Rewriting, RuleSource, Shared};
+use mind_pass::{RewriteOptions, RuleSource, RunCache};
 use mind_rules::{FastMath, RuleErrors, RuleSet, SourceErrors};
 use mind_text::Limits;
 
@@ -64,7 +64,11 @@ fn classes() -> impl Iterator<Item = &'static str> {
 /// # Errors
 ///
 /// The exit code.
-pub fn read(matches: &ArgMatches, host: &mut dyn Host, limits: &Limits) -> Result<Rewriting, u8> {
+pub fn read(
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<RewriteOptions, u8> {
     let list = |name: &str| -> Vec<String> {
         matches
             .get_many(name)
@@ -77,7 +81,7 @@ pub fn read(matches: &ArgMatches, host: &mut dyn Host, limits: &Limits) -> Resul
     for path in list("rules") {
         rules.push(source(&path, DiagnosticFormat::of(matches), host, limits)?);
     }
-    Ok(Rewriting {
+    Ok(RewriteOptions {
         rules,
         fast_math: list("fast-math"),
         only: list("only-rule"),
@@ -117,14 +121,14 @@ pub fn source(
 ///
 /// The exit code after what is wrong with a rule file, or with a name, has been printed.
 pub fn prepare(
-    rewriting: &Rewriting,
+    rewriting: &RewriteOptions,
     asked: &[(&str, String)],
     registry: &Registry,
-    shared: &Shared,
+    shared: &RunCache,
     format: DiagnosticFormat,
     host: &mut dyn Host,
 ) -> Result<(), u8> {
-    if *rewriting == Rewriting::default() && asked.is_empty() {
+    if *rewriting == RewriteOptions::default() && asked.is_empty() {
         return Ok(());
     }
     let rules = in_force(rewriting, registry, shared, format, host)?;
@@ -148,7 +152,7 @@ pub fn prepare(
 ///
 /// The exit code after the rules that are unsound, or unchecked and not allowed by name, have been printed.
 pub fn admit(
-    rewriting: &Rewriting,
+    rewriting: &RewriteOptions,
     session: &Session,
     format: DiagnosticFormat,
     host: &mut dyn Host,
@@ -172,9 +176,9 @@ pub fn admit(
 ///
 /// The exit code after what is wrong with a rule file has been printed.
 pub fn in_force(
-    rewriting: &Rewriting,
+    rewriting: &RewriteOptions,
     registry: &Registry,
-    shared: &Shared,
+    shared: &RunCache,
     format: DiagnosticFormat,
     host: &mut dyn Host,
 ) -> Result<Arc<RuleSet>, u8> {

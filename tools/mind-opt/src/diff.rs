@@ -2,10 +2,10 @@
 
 use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE};
+use mind_driver::graph_diff::difference;
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module};
 use mind_driver::session::Session;
-use mind_driver::structure::difference;
 use mind_pass::Pipeline;
 
 /// Compares the module that `--diff` names with the one that follows; `None` if the option is absent.

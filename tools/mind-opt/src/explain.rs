@@ -8,7 +8,7 @@ use mind_driver::formats::Format;
 use mind_driver::history::{Record, RecordedStep, op_text, place_text};
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
-use mind_pass::Rewriting;
+use mind_pass::RewriteOptions;
 
 /// The most names that an error lists.
 const LISTED: usize = 40;
@@ -37,7 +37,7 @@ pub(super) struct RuleAt {
 
 impl Explain {
     /// What the value of `--explain` asks for; empty for everything.
-    pub(super) fn parse(text: &str, rewriting: &Rewriting) -> Explain {
+    pub(super) fn parse(text: &str, rewriting: &RewriteOptions) -> Explain {
         let at = text.rsplit_once('@');
         let at = at.and_then(|(rule, line)| Some((rule, line.parse().ok()?)));
         match (text, at) {
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_is_told_apart() {
-        let parse = |text| Explain::parse(text, &Rewriting::default());
+        let parse = |text| Explain::parse(text, &RewriteOptions::default());
         assert_eq!(parse(""), Explain::All);
         assert_eq!(parse("%7"), Explain::Value("%7".into()));
         assert!(parse("mul-one@12").asks("mul-one"));

@@ -36,7 +36,7 @@ use mind_driver::weights;
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{
-    Failure, Manager, PassError, Pipeline, Rewriting, RuleCounts, Shared, Statistics,
+    Failure, Manager, PassError, Pipeline, RewriteOptions, RuleCounts, RunCache, Statistics,
     parse_pipeline,
 };
 
@@ -99,12 +99,12 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         })?;
         (SourceFile::new(name, text), None)
     };
-    let mut rewriting = Rewriting::default();
+    let mut rewriting = RewriteOptions::default();
     if matches.get_flag("run-reproducer") {
         (pipeline, rewriting) = reproduced(&file, host)?;
     }
     rewriting.append(asked);
-    let shared = Shared::default();
+    let shared = RunCache::default();
     let rewrites = Rewrites::asked(matches, &file, &rewriting);
     let rewrites = rewrites.map_err(|message| mind_cli::usage_error(host, &message))?;
     let named = rewrites.named();
@@ -151,7 +151,7 @@ fn list(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Option<
 
 /// The pipeline inside a reproducer and what was asked of rewriting, or the exit code after the failure
 /// has been printed.
-fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<(Pipeline, Rewriting), u8> {
+fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<(Pipeline, RewriteOptions), u8> {
     let Some(read) = reproducer::read(file.text()) else {
         mind_cli::print_error(
             host,
@@ -174,8 +174,8 @@ struct Run<'a> {
     matches: &'a ArgMatches,
     session: &'a Session,
     pipeline: &'a Pipeline,
-    rewriting: &'a Rewriting,
-    shared: &'a Shared,
+    rewriting: &'a RewriteOptions,
+    shared: &'a RunCache,
     options: LoadOptions,
     file: &'a SourceFile,
     /// The file whose folder holds the weights.
@@ -614,7 +614,7 @@ mod tests {
             },
         );
         let session = Session::default();
-        let (rewriting, shared) = (Rewriting::default(), Shared::default());
+        let (rewriting, shared) = (RewriteOptions::default(), RunCache::default());
         let rewrites = Rewrites::asked(&matches, &file, &rewriting).expect("arguments");
         let run = Run {
             matches: &matches,

@@ -7,7 +7,7 @@ use mind_cli::{DiagnosticFormat, rules};
 use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES, Session};
 use mind_ir::opdef::{Registry, Trait, nearest};
-use mind_pass::{PassInfo, Shared};
+use mind_pass::{PassInfo, RunCache};
 use mind_rules::{Engine, RuleInfo, RuleSet};
 
 /// The description of every pass, or of the one called `name`.
@@ -164,7 +164,7 @@ pub(super) fn asked_rules(
     let limits = mind_cli::load_options(matches).limits;
     let rewriting = rules::read(matches, host, &limits)?;
     let format = DiagnosticFormat::of(matches);
-    let shared = Shared::default();
+    let shared = RunCache::default();
     let set = rules::in_force(&rewriting, &session.registry, &shared, format, host)?;
     let patterns = mind_transforms::pattern_names();
     Ok(described(&set, &patterns, wanted))

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use mind_pass::{Pipeline, Rewriting, RuleSource, Step};
+use mind_pass::{Pipeline, RewriteOptions, RuleSource, Step};
 
 const MARK: &str = "# mind-opt reproducer";
 const PIPELINE: &str = "# pipeline: ";
@@ -13,7 +13,7 @@ const RULES: &str = "# rules: ";
 const RULE_LINE: &str = "# |";
 
 /// One of the lists of names that a user may give.
-type Names = fn(&mut Rewriting) -> &mut Vec<String>;
+type Names = fn(&mut RewriteOptions) -> &mut Vec<String>;
 
 /// The lists of names in a reproducer, each with the words in front of it.
 const LISTS: [(&str, Names); 4] = [
@@ -31,7 +31,7 @@ pub(crate) struct Reproduced<'t> {
     /// The passes to run, as pipeline text.
     pub(crate) pipeline: &'t str,
     /// What was asked of rewriting.
-    pub(crate) rewriting: Rewriting,
+    pub(crate) rewriting: RewriteOptions,
 }
 
 /// A file that replays a failure: the module before the failing pass, the passes from there on, the
@@ -39,7 +39,7 @@ pub(crate) struct Reproduced<'t> {
 pub(crate) fn render(
     module: &str,
     left: &[Step],
-    rewriting: &Rewriting,
+    rewriting: &RewriteOptions,
     version: &str,
     path: &str,
 ) -> String {
@@ -75,7 +75,7 @@ pub(crate) fn read(text: &str) -> Option<Reproduced<'_>> {
     let head = text.lines().take_while(|line| line.starts_with('#'));
     head.clone().find(|line| line.starts_with(MARK))?;
     let pipeline = head.clone().find_map(|line| line.strip_prefix(PIPELINE))?;
-    let mut rewriting = Rewriting::default();
+    let mut rewriting = RewriteOptions::default();
     for line in head {
         if let Some(name) = line.strip_prefix(RULES) {
             let (name, text) = (name.to_owned(), String::new());
@@ -104,14 +104,14 @@ mod tests {
 
     #[test]
     fn what_was_in_force_is_read_back() {
-        let rewriting = Rewriting {
+        let rewriting = RewriteOptions {
             rules: vec![RuleSource {
                 name: "my.rules".into(),
                 text: "rule a\n# pipeline: none\n\nrule b\n".into(),
             }],
             fast_math: vec!["nsz".into(), "approx".into()],
             disabled: vec!["a".into()],
-            ..Rewriting::default()
+            ..RewriteOptions::default()
         };
         let text = render("%0 = ...", &[], &rewriting, "1", "r.core");
         let read = read(&text).expect("a reproducer");

@@ -9,7 +9,7 @@ use mind_driver::formats::Format;
 use mind_driver::history::Record;
 use mind_ir::Graph;
 use mind_ir::listener::{Rewrite, RuleTime};
-use mind_pass::{Drawing, DrawingForm, Rewriting};
+use mind_pass::{Drawing, DrawingForm, RewriteOptions};
 
 use super::explain::{Explain, Story};
 use super::remarks::Remarks;
@@ -75,7 +75,7 @@ impl<'a> Rewrites<'a> {
     pub(super) fn asked(
         matches: &ArgMatches,
         file: &'a SourceFile,
-        rewriting: &Rewriting,
+        rewriting: &RewriteOptions,
     ) -> Result<Rewrites<'a>, String> {
         let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
         let mut asked = Rewrites::new(file);

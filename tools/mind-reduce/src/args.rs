@@ -10,7 +10,7 @@ use mind_driver::host::{ChildLimits, Host};
 use mind_driver::session::LEVELS;
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
-use mind_pass::{PassRegistry, Pipeline, Rewriting, parse_pipeline};
+use mind_pass::{PassRegistry, Pipeline, RewriteOptions, parse_pipeline};
 
 /// The level whose pipeline is suspected where none is named.
 const SUSPECTED: &str = "2";
@@ -211,8 +211,8 @@ impl Args {
     }
 
     /// The command that stops after rewrite `number`.
-    pub(super) fn replay(&self, rewriting: &Rewriting, number: u64) -> String {
-        let Rewriting {
+    pub(super) fn replay(&self, rewriting: &RewriteOptions, number: u64) -> String {
+        let RewriteOptions {
             rules,
             fast_math,
             only,

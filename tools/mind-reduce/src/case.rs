@@ -19,7 +19,7 @@ use mind_ir::listener::{Listener, Rewrite};
 use mind_ir::verify::{Profile, VerifyConfig};
 use mind_irv2::graph::document::Padding;
 use mind_pass::{
-    Instrument, PassRegistry, Pipeline, Rewriting, RuleSource, Shared, Stage, parse_pipeline,
+    Instrument, PassRegistry, Pipeline, RewriteOptions, RuleSource, RunCache, Stage, parse_pipeline,
 };
 use mind_text::Limits;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ const ASKED: [(&str, Asked); 3] = [
 /// What the cases of a reduction have in common.
 pub(super) struct Setup {
     pub(super) pipeline: Pipeline,
-    pub(super) rewriting: Rewriting,
+    pub(super) rewriting: RewriteOptions,
     pub(super) asked: Asked,
     pub(super) engine: EngineKind,
     pub(super) profile: Profile,
@@ -124,7 +124,7 @@ pub(super) fn evaluate(setup: &Setup, case: &Case<'_>, runner: &Runner, out: &mu
 }
 
 fn outcome(setup: &Setup, case: &Case<'_>, runner: &Runner, lines: &mut Lines<'_>) -> Outcome {
-    let (session, shared) = (Session::default(), Shared::default());
+    let (session, shared) = (Session::default(), RunCache::default());
     let options = LoadOptions {
         from: case.from,
         limits: Limits::none(),
@@ -269,7 +269,7 @@ impl Report {
 impl Setup {
     /// A case as the document that [`run`] reads.
     pub(super) fn document(&self, case: &Case<'_>) -> String {
-        let Rewriting {
+        let RewriteOptions {
             rules,
             fast_math,
             only,
@@ -314,7 +314,7 @@ impl Setup {
         let asked = document["asked"].as_str()?;
         Some(Setup {
             pipeline: parse_pipeline(document["pipeline"].as_str()?, passes).ok()?,
-            rewriting: Rewriting {
+            rewriting: RewriteOptions {
                 rules: document["rules"]
                     .as_array()?
                     .iter()

@@ -14,14 +14,14 @@ use mind_interp::{Arrays, Extents, bind};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{Failure, Instrument, Manager, Pipeline, Rewriting, Shared, Statistics};
+use mind_pass::{Failure, Instrument, Manager, Pipeline, RewriteOptions, RunCache, Statistics};
 
 /// A pipeline and what it needs.
 pub(super) struct Optimiser<'a> {
     pub(super) session: &'a Session,
     pub(super) pipeline: &'a Pipeline,
-    pub(super) rewriting: &'a Rewriting,
-    pub(super) shared: &'a Shared,
+    pub(super) rewriting: &'a RewriteOptions,
+    pub(super) shared: &'a RunCache,
     pub(super) verify: VerifyConfig,
 }
 

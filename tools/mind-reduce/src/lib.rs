@@ -21,7 +21,7 @@ use mind_driver::load::{Loaded, load_module};
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{PassRegistry, Shared};
+use mind_pass::{PassRegistry, RunCache};
 
 use self::args::{Args, EngineKind, Test};
 use self::case::{Asked, Setup};
@@ -82,7 +82,7 @@ fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> R
     })?;
     mind_cli::report(host, &warnings, &file, args.form);
     let rewriting = rules::read(&matches, host, &args.load.limits)?;
-    let shared = Shared::default();
+    let shared = RunCache::default();
     rules::prepare(&rewriting, &[], &session.registry, &shared, args.form, host)?;
     rules::admit(&rewriting, &session, args.form, host)?;
     if args.engine == Some(EngineKind::Jit) {

@@ -19,7 +19,9 @@ use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{Profile, VerifyConfig};
 use mind_irv2::graph::document::Padding;
-use mind_pass::{Changed, Options, Pass, PassCx, PassError, PassInfo, Pipeline, Rewriting, Step};
+use mind_pass::{
+    Changed, Options, Pass, PassCx, PassError, PassInfo, Pipeline, RewriteOptions, Step,
+};
 
 use super::args::{EngineKind, Test};
 use super::case::{self, Asked, Case, Report, Setup};
@@ -158,7 +160,7 @@ fn with_oracle<T>(
         pipeline: Pipeline {
             steps: pass.map(step).into_iter().collect(),
         },
-        rewriting: Rewriting::default(),
+        rewriting: RewriteOptions::default(),
         asked: match test {
             Test::Command(_) => Asked::Output,
             Test::Crash => Asked::Passes,

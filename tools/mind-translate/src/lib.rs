@@ -16,9 +16,9 @@ use mind_driver::patch::{self, Edit, PatchError};
 use mind_driver::session::{PASSES, Session};
 use mind_driver::weights;
 use mind_ir::Graph;
-use mind_ir::listener::Silent;
+use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{Manager, Options, Pipeline, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_pass::{Manager, Options, Pipeline, RewriteOptions, RunCache, Statistics, parse_pipeline};
 use mind_to_mil::Extents;
 
 /// The tool.
@@ -269,11 +269,16 @@ fn prepared(
         verify: VerifyConfig {
             profile: mind_cli::load_options(matches).profile,
         },
-        rewriting: &Rewriting::default(),
-        shared: &Shared::default(),
+        rewriting: &RewriteOptions::default(),
+        shared: &RunCache::default(),
     };
     let mut statistics = Statistics::default();
-    let ran = manager.run(&pipeline, &mut loaded.graph, &mut statistics, &mut Silent);
+    let ran = manager.run(
+        &pipeline,
+        &mut loaded.graph,
+        &mut statistics,
+        &mut NoopListener,
+    );
     ran.map_err(|failure| reject(host, &failure::diagnostics(failure), &loaded.file, form))
 }
 

@@ -3,9 +3,9 @@
 use mind_draw::{Detail, Layout};
 use mind_driver::draw;
 use mind_driver::formats::Format;
+use mind_driver::graph_diff::difference;
 use mind_driver::patch::{Edit, NewBody, NewStatement, PatchError, Place, apply};
 use mind_driver::session::{Session, registry};
-use mind_driver::structure::difference;
 use mind_ir::Graph;
 use mind_ir::random::Rng;
 use mind_ir::verify::{VerifyConfig, verify};

@@ -88,7 +88,8 @@ pub trait FloatNum: Num {
     }
 }
 
-macro_rules! float_extrema {
+/// What all floats share.
+macro_rules! float_shared {
     () => {
         #[inline]
         fn maximum(self, rhs: Self) -> Self {
@@ -104,7 +105,6 @@ macro_rules! float_extrema {
         }
 
         #[inline]
-
         fn minimum(self, rhs: Self) -> Self {
             if self.is_nan() || rhs.is_nan() {
                 Self::NAN
@@ -120,6 +120,30 @@ macro_rules! float_extrema {
         fn to_i128(self) -> Option<i128> {
             None
         }
+
+        fn pow(self, exponent: Self) -> Option<Self> {
+            Some(self.apply2(exponent, pow_f32, pow_f64))
+        }
+
+        fn remainder(self, rhs: Self) -> Option<Self> {
+            Some(self.apply2(rhs, remainder_f32, remainder_f64))
+        }
+
+        fn modulo(self, rhs: Self) -> Option<Self> {
+            Some(self.apply2(rhs, mod_f32, mod_f64))
+        }
+
+        #[inline]
+        fn relu(self) -> Self {
+            // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
+            // processor, which keeps a signalling NaN.
+            let is_positive = self.to_bits().wrapping_sub(1) < Self::INFINITY.to_bits();
+            if is_positive { self } else { Self::ZERO }
+        }
+
+        fn cast_f64(value: f64) -> Self {
+            <Self as FloatNum>::from_f64(value)
+        }
     };
 }
 
@@ -133,7 +157,6 @@ macro_rules! wide_float {
             const IS_FLOAT: bool = true;
 
             #[inline]
-
             fn widen(self) -> $float {
                 self
             }
@@ -173,35 +196,16 @@ macro_rules! wide_float {
                 }
                 <$float>::copysign(1.0, self)
             }
-            fn pow(self, exponent: Self) -> Option<Self> {
-                Some(self.apply2(exponent, pow_f32, pow_f64))
-            }
-            fn remainder(self, rhs: Self) -> Option<Self> {
-                Some(self.apply2(rhs, remainder_f32, remainder_f64))
-            }
-            fn modulo(self, rhs: Self) -> Option<Self> {
-                Some(self.apply2(rhs, mod_f32, mod_f64))
-            }
-            #[inline]
-            fn relu(self) -> Self {
-                // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
-                // processor, which keeps a signalling NaN.
-                let is_positive = self.to_bits().wrapping_sub(1) < Self::INFINITY.to_bits();
-                if is_positive { self } else { Self::ZERO }
-            }
             fn from_count(count: usize) -> Self {
                 count as $float
             }
             fn from_i128(value: i128) -> Self {
                 value as $float
             }
-            fn cast_f64(value: f64) -> Self {
-                <Self as FloatNum>::from_f64(value)
-            }
             fn to_f64(self) -> f64 {
                 self.into()
             }
-            float_extrema!();
+            float_shared!();
         }
     )*};
 }
@@ -218,7 +222,6 @@ macro_rules! narrow_float {
             const IS_FLOAT: bool = true;
 
             #[inline]
-
             fn widen(self) -> f32 {
                 self.to_f32()
             }
@@ -255,35 +258,16 @@ macro_rules! narrow_float {
             fn sign(self) -> Self {
                 Self::narrow(self.widen().sign())
             }
-            fn pow(self, exponent: Self) -> Option<Self> {
-                Some(self.apply2(exponent, pow_f32, pow_f64))
-            }
-            fn remainder(self, rhs: Self) -> Option<Self> {
-                Some(self.apply2(rhs, remainder_f32, remainder_f64))
-            }
-            fn modulo(self, rhs: Self) -> Option<Self> {
-                Some(self.apply2(rhs, mod_f32, mod_f64))
-            }
-            #[inline]
-            fn relu(self) -> Self {
-                // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
-                // processor, which keeps a signalling NaN.
-                let is_positive = self.to_bits().wrapping_sub(1) < Self::INFINITY.to_bits();
-                if is_positive { self } else { Self::ZERO }
-            }
             fn from_count(count: usize) -> Self {
                 Self::narrow(count as f32)
             }
             fn from_i128(value: i128) -> Self {
                 <Self as FloatNum>::from_f64(leading_bits(value))
             }
-            fn cast_f64(value: f64) -> Self {
-                <Self as FloatNum>::from_f64(value)
-            }
             fn to_f64(self) -> f64 {
                 f64::from(self.to_f32())
             }
-            float_extrema!();
+            float_shared!();
         }
 
         impl FloatNum for $float {
@@ -361,7 +345,6 @@ macro_rules! integers {
             const IS_FLOAT: bool = false;
 
             #[inline]
-
             fn widen(self) -> Self {
                 self
             }

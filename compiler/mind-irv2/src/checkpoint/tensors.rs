@@ -169,13 +169,13 @@ fn view<'a>(
         return None;
     }
     let mut view = source.file.view(info)?;
-    let is_turned = matches!(
+    let is_permuted = matches!(
         role,
         Role::Query | Role::QueryBias | Role::Key | Role::KeyBias
     );
     if let Some(rope) = config
         .rope
-        .filter(|_| is_turned && architecture(source) == Some("llama"))
+        .filter(|_| is_permuted && architecture(source) == Some("llama"))
     {
         view.permutation = Permutation::Interleaved {
             head_dim: config.head_dim,

@@ -13,7 +13,7 @@ use crate::config::{Family, Parameters, Rope};
 use crate::rope::{contradiction, means_the_same};
 
 /// What a configuration says.
-pub(super) struct Said {
+pub(super) struct RawHfConfig {
     /// The model, with the defaults of its family.
     pub(super) parameters: Parameters,
     /// Whether the width of heads is said; it follows from other numbers without.
@@ -37,7 +37,7 @@ pub(super) struct Said {
 /// Whether the head is the table of embeddings.
 pub(super) const TIED: &str = "tie_word_embeddings";
 
-impl Said {
+impl RawHfConfig {
     /// Where the hyperparameter `key` stands.
     pub(super) fn span_of(&self, key: &str) -> Option<Span> {
         let place = self.places.iter().find(|(own, _)| *own == key);
@@ -50,7 +50,7 @@ impl Said {
 /// # Errors
 ///
 /// See [`document`](super::document).
-pub(super) fn read(text: &str) -> Result<Said, Diagnostics> {
+pub(super) fn read(text: &str) -> Result<RawHfConfig, Diagnostics> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
     let nested = root.get("text_config");
     let config = match nested {
@@ -76,7 +76,7 @@ pub(super) fn read(text: &str) -> Result<Said, Diagnostics> {
 }
 
 /// Reads the key beside a nested configuration that says whether the head is tied.
-fn outer_tie<'v>(root: &'v Value, reader: &mut Reader<'v>, said: Option<&mut Said>) {
+fn outer_tie<'v>(root: &'v Value, reader: &mut Reader<'v>, said: Option<&mut RawHfConfig>) {
     let Some(outer) = root.get(TIED).filter(|value| !value.is_null()) else {
         return;
     };
@@ -99,7 +99,7 @@ fn outer_tie<'v>(root: &'v Value, reader: &mut Reader<'v>, said: Option<&mut Sai
 }
 
 impl<'v> Reader<'v> {
-    fn said(&mut self) -> Option<Said> {
+    fn said(&mut self) -> Option<RawHfConfig> {
         if self.config.members().is_none() {
             let message = format!(
                 "a configuration is an object, found {}",
@@ -134,7 +134,7 @@ impl<'v> Reader<'v> {
             return None;
         }
         let head_dim_or = width.unwrap_or_else(|| hidden / heads);
-        Some(Said {
+        Some(RawHfConfig {
             parameters: Parameters {
                 family,
                 num_layers: layers?,

@@ -10,7 +10,7 @@ pub(super) enum Window {
     /// Where `use_sliding_window` is true; the width when none is said.
     Asked(usize),
     /// Where `sliding_window` is a number; the width when the key is absent.
-    Said(Option<usize>),
+    RawHfConfig(Option<usize>),
 }
 
 /// The defaults of a family.
@@ -74,7 +74,7 @@ const DEFAULTS: [Defaults; 5] = [
         eps: 1e-6,
         kv_heads: Some(8),
         head_dim: None,
-        window: Window::Said(Some(4096)),
+        window: Window::RawHfConfig(Some(4096)),
         biases: no_biases,
         qk_norm: false,
     },
@@ -92,7 +92,7 @@ const DEFAULTS: [Defaults; 5] = [
         eps: 1e-5,
         kv_heads: None,
         head_dim: None,
-        window: Window::Said(None),
+        window: Window::RawHfConfig(None),
         biases: no_biases,
         qk_norm: false,
     },

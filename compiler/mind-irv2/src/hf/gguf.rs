@@ -3,7 +3,7 @@
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
 use mind_weights::{Container, MetaValue, Role};
 
-use super::config::Said;
+use super::config::RawHfConfig;
 use super::family::defaults;
 use super::gguf_keys;
 use super::window::WINDOW_HELP;
@@ -74,7 +74,7 @@ impl Keys<'_, '_> {
 /// # Errors
 ///
 /// Another kind of file, another architecture, a missing key, one of another type, what makes another model of it.
-pub(super) fn read(source: &Source<'_>) -> Result<Said, Diagnostics> {
+pub(super) fn read(source: &Source<'_>) -> Result<RawHfConfig, Diagnostics> {
     let word = source.file.meta("general.architecture");
     let word = word.and_then(MetaValue::text).unwrap_or_default();
     let keys = Keys { source, word };
@@ -129,7 +129,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Said, Diagnostics> {
         biases: Biases::default(),
         qk_norm: defaults(family).qk_norm,
     };
-    Ok(Said {
+    Ok(RawHfConfig {
         parameters,
         head_dim: said_head_dim.is_some(),
         kv_heads: true,

@@ -6,6 +6,7 @@
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_weights::MetaValue;
 
+use super::keys::{CAUSAL, EXPERTS};
 use crate::checkpoint::Source;
 use crate::codes;
 
@@ -94,7 +95,6 @@ fn is_model(value: &MetaValue) -> bool {
     value.text() == Some("model")
 }
 
-const EXPERTS: &str = "mixtures of experts are not";
 const SCALES: &str = "the architecture has no such factor";
 const YARN: &str = "rotations of type yarn are not";
 const PARTS: &str =
@@ -118,11 +118,7 @@ pub(super) const KEYS: &[Row] = &[
     read("rope.scaling.type"),
     read("rope.scaling.factor"),
     read("rope.scale_linear"),
-    refused(
-        "attention.causal",
-        is_on,
-        "a position sees those in front of it",
-    ),
+    refused("attention.causal", is_on, CAUSAL),
     refused(
         "attention.scale",
         is_zero,

@@ -43,6 +43,10 @@ pub(super) struct Row {
 const QWEN: &[Family] = &[Family::Qwen2, Family::Qwen3];
 const WITH_WINDOW: &[Family] = &[Family::Qwen2, Family::Qwen3, Family::Mistral, Family::Phi3];
 
+const GATED: &str = "the MLP is gated by silu";
+pub(super) const EXPERTS: &str = "mixtures of experts are not";
+pub(super) const CAUSAL: &str = "a position sees those in front of it";
+const DECODER: &str = "the model is a decoder";
 const WORDS: &str = "a note for people or for the code that loads the model";
 const TOKENS: &str = "the prompt is turned into tokens by `tokenizer.json`, and a run ends after the tokens asked for";
 const TRAINING: &str = "it acts in training alone";
@@ -76,6 +80,10 @@ const fn read(key: &'static str) -> Row {
 
 const fn ignored(key: &'static str, reason: &'static str) -> Row {
     row(key, Use::Ignored(reason), Value::is_null)
+}
+
+const fn refused(key: &'static str, reason: &'static str, says_nothing: fn(&Value) -> bool) -> Row {
+    row(key, Use::Refused(reason), says_nothing)
 }
 
 const fn row(key: &'static str, becomes: Use, says_nothing: fn(&Value) -> bool) -> Row {
@@ -130,56 +138,20 @@ pub(super) const KEYS: &[Row] = &[
     row("use_sliding_window", Use::ReadBy(QWEN), is_off),
     row("max_window_layers", Use::ReadBy(QWEN), Value::is_null),
     row("layer_types", Use::ReadBy(QWEN), is_full),
-    row(
-        "hidden_act",
-        Use::Refused("the MLP is gated by silu"),
-        is_silu,
-    ),
-    row(
-        "hidden_activation",
-        Use::Refused("the MLP is gated by silu"),
-        is_silu,
-    ),
-    row(
+    refused("hidden_act", GATED, is_silu),
+    refused("hidden_activation", GATED, is_silu),
+    refused(
         "quantization_config",
-        Use::Refused("weights are read from plain tensors or GGUF"),
+        "weights are read from plain tensors or GGUF",
         Value::is_null,
     ),
-    row(
-        "num_local_experts",
-        Use::Refused("mixtures of experts are not"),
-        is_zero,
-    ),
-    row(
-        "num_experts",
-        Use::Refused("mixtures of experts are not"),
-        is_zero,
-    ),
-    row(
-        "n_routed_experts",
-        Use::Refused("mixtures of experts are not"),
-        is_zero,
-    ),
-    row(
-        "no_rope_layers",
-        Use::Refused("all layers rotate"),
-        Value::is_null,
-    ),
-    row(
-        "is_causal",
-        Use::Refused("a position sees those in front of it"),
-        is_on,
-    ),
-    row(
-        "is_encoder_decoder",
-        Use::Refused("the model is a decoder"),
-        is_off,
-    ),
-    row(
-        "add_cross_attention",
-        Use::Refused("the model is a decoder"),
-        is_off,
-    ),
+    refused("num_local_experts", EXPERTS, is_zero),
+    refused("num_experts", EXPERTS, is_zero),
+    refused("n_routed_experts", EXPERTS, is_zero),
+    refused("no_rope_layers", "all layers rotate", Value::is_null),
+    refused("is_causal", CAUSAL, is_on),
+    refused("is_encoder_decoder", DECODER, is_off),
+    refused("add_cross_attention", DECODER, is_off),
     ignored("architectures", "`model_type` says the family"),
     ignored("auto_map", WORDS),
     ignored("_name_or_path", WORDS),

@@ -85,7 +85,7 @@ pub fn header_keys() -> impl Iterator<Item = KnownKey> {
     rows.chain(prefixes.map(|&(prefix, reason)| (prefix, Some(reason))))
 }
 
-fn out_of_range(errors: &[ConfigError], said: &config::Said) -> Diagnostics {
+fn out_of_range(errors: &[ConfigError], said: &config::RawHfConfig) -> Diagnostics {
     let mut found = Diagnostics::new();
     for error in errors {
         let span = error.key().and_then(|key| said.span_of(key));

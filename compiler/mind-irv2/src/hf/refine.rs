@@ -3,7 +3,7 @@
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_weights::{Container, Role};
 
-use super::config::{Said, TIED, rotary_dims};
+use super::config::{RawHfConfig, TIED, rotary_dims};
 use super::gguf;
 use crate::checkpoint::{Index, Source, factors};
 use crate::codes;
@@ -16,7 +16,7 @@ use crate::meta::BIASES;
 ///
 /// Tensors that no supported model has, headers that say another model than the configuration.
 pub(super) fn parameters(
-    said: &mut Said,
+    said: &mut RawHfConfig,
     sources: &[Source<'_>],
 ) -> Result<(Parameters, bool), Diagnostics> {
     let mut found = Diagnostics::new();
@@ -71,7 +71,7 @@ fn divided((rows, parts): (usize, usize)) -> Option<usize> {
 
 /// Whether the head is the table of embeddings: a head of its own that differs from the table is the model's, as in
 /// the reference.
-fn tied(said: &mut Said, index: &Index<'_, '_>) -> bool {
+fn tied(said: &mut RawHfConfig, index: &Index<'_, '_>) -> bool {
     let has_head = index.has(&[Role::LmHead]);
     match said.tied {
         Some(true) if has_head && !index.head_is_table() => {
@@ -96,7 +96,7 @@ fn tied(said: &mut Said, index: &Index<'_, '_>) -> bool {
 ///
 /// Factors that cannot be read.
 fn rotation(
-    said: &Said,
+    said: &RawHfConfig,
     head_dim: usize,
     rope: Rope,
     sources: &[Source<'_>],

@@ -25,7 +25,7 @@ pub(super) struct Rotation {
 }
 
 /// A value with the path of its key.
-type Said<'v> = (String, &'v Value);
+type RawHfConfig<'v> = (String, &'v Value);
 
 impl<'v> Reader<'v> {
     /// How heads of `family` rotate; `None` after an error.
@@ -90,7 +90,7 @@ impl<'v> Reader<'v> {
     fn agreed<const N: usize>(
         &mut self,
         key: &'static str,
-        said: [Option<Said<'v>>; N],
+        said: [Option<RawHfConfig<'v>>; N],
         default: f64,
     ) -> Option<f64> {
         let mut said = said.into_iter().flatten();

@@ -53,7 +53,7 @@ impl<'v> Reader<'v> {
                     _ => None,
                 }
             }
-            Window::Said(default) => match said {
+            Window::RawHfConfig(default) => match said {
                 Some(value) if value.is_null() => None,
                 Some(value) => self.natural(WIDTH, value),
                 None => default,

@@ -20,7 +20,7 @@ pub enum Logits {
 
 /// A buffer in the arena.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct Allocation {
     /// The buffer.
     pub buffer: &'static str,
     /// Its first byte.
@@ -40,7 +40,7 @@ pub struct Place {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The buffers, in the order of documents.
-    pub places: Vec<Place>,
+    pub places: Vec<Allocation>,
     /// The bytes of the arena.
     pub bytes: usize,
     /// The bytes of the buffers that are live in the same step, at most.
@@ -61,7 +61,7 @@ pub fn plan(config: &Config, tokens: usize, logits: Logits) -> Option<Plan> {
         };
         let shape = row.resolved(config, rows)?;
         let bytes = super::buffers::bytes_of(&shape, mind_weights::WeightType::F32)?;
-        places.push(Place {
+        places.push(Allocation {
             buffer: row.name,
             offset: 0,
             bytes: bytes.checked_next_multiple_of(ALIGNMENT)?,
@@ -116,7 +116,7 @@ fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
 }
 
 /// Gives each place the lowest offset that no other place has while both are live, largest first.
-fn assign(places: &mut [Place]) -> Option<usize> {
+fn assign(places: &mut [Allocation]) -> Option<usize> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(places[at].bytes), at));
     let mut placed: Vec<usize> = Vec::new();

@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::build::{KernelSpec, Unit};
+use super::build::{KernelSpec, ProgramBuilder};
 use super::port::Port;
 use mind_vir::program::{Base, Step};
 
@@ -21,13 +21,13 @@ pub struct Binding {
 }
 
 impl Binding {
-    pub(super) fn of(unit: &Unit<'_>) -> Binding {
-        let layout = &unit.layout;
+    pub(super) fn of(builder: &ProgramBuilder<'_>) -> Binding {
+        let layout = &builder.layout;
         let mut kernels: IndexSet<&KernelSpec, FxBuildHasher> = IndexSet::default();
-        let mut steps = unit.bind_steps.clone();
+        let mut steps = builder.bind_steps.clone();
         for step in &mut steps {
             if let Step::Call(call) = step
-                && let Some((spec, _)) = unit.functions.get_index(call.kernel)
+                && let Some((spec, _)) = builder.functions.get_index(call.kernel)
             {
                 call.kernel = kernels.insert_full(spec).0;
             }
@@ -36,7 +36,7 @@ impl Binding {
         let reads_constants = regions.any(|region| region.base == Base::Constants);
         Binding {
             params: layout.params.clone(),
-            bytes: unit.needs().bound,
+            bytes: builder.needs().bound,
             kernels: kernels.into_iter().cloned().collect(),
             steps,
             constants: if reads_constants {

@@ -8,7 +8,7 @@ use mind_ir::graph::Graph;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::build::{self, Unit};
+use super::build::{self, ProgramBuilder};
 use super::error::ProgramError;
 use super::panels::PanelChoice;
 use super::partition::Partition;
@@ -52,45 +52,48 @@ fn checked(
     keeps_weights: bool,
 ) -> Result<(), ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let unit = build::build(g, target, choice, keeps_weights)?;
-    run(&unit, keeps_weights, u64::MAX)
+    let builder = build::build(g, target, choice, keeps_weights)?;
+    run(&builder, keeps_weights, u64::MAX)
 }
 
 /// What debug builds check of every program that they make, in accesses and in bytes of memory.
 const DEBUG_WORK: u64 = 1 << 22;
 
-/// In debug builds, checks the program of `unit` unless that takes long.
+/// In debug builds, checks the program of `builder` unless that takes long.
 ///
 /// # Errors
 ///
 /// As for [`check_accesses`].
-pub(super) fn debug_check(unit: &Unit<'_>, keeps_weights: bool) -> Result<(), ProgramError> {
+pub(super) fn debug_check(
+    builder: &ProgramBuilder<'_>,
+    keeps_weights: bool,
+) -> Result<(), ProgramError> {
     let ports = |ports: &[Port]| ports.iter().map(Port::bytes).sum::<usize>() as u64;
-    let (layout, needs) = (&unit.layout, unit.needs());
+    let (layout, needs) = (&builder.layout, builder.needs());
     let given = ports(&layout.inputs) + ports(&layout.params) + ports(&layout.outputs);
     let made = layout.constants.len() as u64 + needs.bound + needs.workspace;
     if cfg!(debug_assertions) && given + made <= DEBUG_WORK {
-        return run(unit, keeps_weights, DEBUG_WORK);
+        return run(builder, keeps_weights, DEBUG_WORK);
     }
     Ok(())
 }
 
 /// Runs all steps, or as many as have `work` accesses.
-fn run(unit: &Unit<'_>, keeps_weights: bool, work: u64) -> Result<(), ProgramError> {
-    let mut memory = Memory::of(unit, work);
-    for step in &unit.bind_steps {
-        memory.step(unit, step)?;
+fn run(builder: &ProgramBuilder<'_>, keeps_weights: bool, work: u64) -> Result<(), ProgramError> {
+    let mut memory = Memory::of(builder, work);
+    for step in &builder.bind_steps {
+        memory.step(builder, step)?;
     }
     if keeps_weights {
         memory.forget_weights();
     }
-    for step in &unit.steps {
-        memory.step(unit, step)?;
+    for step in &builder.steps {
+        memory.step(builder, step)?;
     }
     if memory.left == 0 {
         return Ok(());
     }
-    memory.check_outputs(unit)
+    memory.check_outputs(builder)
 }
 
 /// Who wrote each byte of the memory of a program: 0 for nobody, 1 for its caller, else the number of a task.
@@ -112,8 +115,8 @@ fn fault(op: &str, problem: &str) -> ProgramError {
 }
 
 impl Memory {
-    fn of(unit: &Unit<'_>, work: u64) -> Memory {
-        let (layout, needs) = (&unit.layout, unit.needs());
+    fn of(builder: &ProgramBuilder<'_>, work: u64) -> Memory {
+        let (layout, needs) = (&builder.layout, builder.needs());
         let mut writers = FxHashMap::default();
         let mut add = |base: Base, bytes: usize, writer: u32| {
             writers.insert(base, vec![writer; bytes]);
@@ -159,7 +162,7 @@ impl Memory {
         Ok(())
     }
 
-    fn step(&mut self, unit: &Unit<'_>, step: &Step) -> Result<(), ProgramError> {
+    fn step(&mut self, builder: &ProgramBuilder<'_>, step: &Step) -> Result<(), ProgramError> {
         for region in step.regions() {
             self.bytes(region)?;
         }
@@ -195,7 +198,7 @@ impl Memory {
                         break;
                     }
                     done = tasks;
-                    let (function, _) = &unit.functions[call.kernel];
+                    let (function, _) = &builder.functions[call.kernel];
                     if self.left > 0 {
                         self.call(function, call, &partition)?;
                     }
@@ -319,8 +322,8 @@ impl Memory {
         Ok(())
     }
 
-    fn check_outputs(&mut self, unit: &Unit<'_>) -> Result<(), ProgramError> {
-        for (index, port) in unit.layout.outputs.iter().enumerate() {
+    fn check_outputs(&mut self, builder: &ProgramBuilder<'_>) -> Result<(), ProgramError> {
+        for (index, port) in builder.layout.outputs.iter().enumerate() {
             let bytes = self.writers.get(&Base::Output(index as u32));
             if let Some(at) = bytes.and_then(|bytes| bytes.iter().position(|&writer| writer == 0)) {
                 let problem = format!("nothing writes byte {at} of output {}", port.name);

@@ -13,7 +13,7 @@ use super::panels::PanelChoice;
 use super::port::Port;
 use super::routine::Routine;
 use crate::pool::Pool;
-use mind_vir::kernel::Kernel;
+use mind_vir::kernel::CompiledKernel;
 use mind_vir::program::Step;
 use mind_vir::target::TargetInfo;
 
@@ -31,7 +31,7 @@ pub struct Options {
 /// A compiled module.
 #[derive(Debug)]
 pub struct Program {
-    pub(super) kernels: Vec<Kernel>,
+    pub(super) kernels: Vec<CompiledKernel>,
     /// What is done once, when weights are bound.
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
@@ -59,22 +59,22 @@ impl Program {
     /// An op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let unit = build::build(g, &options.target, options.panels, true)?;
-        check::debug_check(&unit, true)?;
+        let builder = build::build(g, &options.target, options.panels, true)?;
+        check::debug_check(&builder, true)?;
         let isa = options.target.isa;
-        let kernels = Kernel::compile_all(unit.functions.values().map(|(f, _)| f), isa);
+        let kernels = CompiledKernel::compile_all(builder.functions.values().map(|(f, _)| f), isa);
         let kernels = kernels.map_err(|source| {
-            let op = unit.functions.values().next();
+            let op = builder.functions.values().next();
             let op = op.map_or("module", |&(_, op)| op);
             ProgramError::Kernel { op, source }
         })?;
-        let (binding, needs) = (Binding::of(&unit), unit.needs());
-        let layout = unit.layout;
+        let (binding, needs) = (Binding::of(&builder), builder.needs());
+        let layout = builder.layout;
         Ok(Program {
             kernels,
-            bind_steps: unit.bind_steps,
-            steps: unit.steps,
-            routines: unit.routines,
+            bind_steps: builder.bind_steps,
+            steps: builder.steps,
+            routines: builder.routines,
             inputs: layout.inputs,
             params: layout.params,
             outputs: layout.outputs,

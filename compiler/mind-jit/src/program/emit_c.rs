@@ -5,7 +5,7 @@ use mind_ir::graph::Graph;
 use mind_ir::types::DType;
 
 use super::binding::Binding;
-use super::build::{Unit, build};
+use super::build::{ProgramBuilder, build};
 use super::check::debug_check;
 use super::error::ProgramError;
 use super::panels::PanelChoice;
@@ -25,9 +25,9 @@ use mind_vir::target::{Isa, TargetInfo};
 /// An op without a kernel, a name that C cannot have.
 pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
-    let unit = checked(g, &target, PanelChoice::Best, false)?;
-    let mut inputs = arrays(Base::Input, &unit.layout.inputs).into_iter();
-    let mut params = arrays(Base::Param, &unit.layout.params).into_iter();
+    let builder = checked(g, &target, PanelChoice::Best, false)?;
+    let mut inputs = arrays(Base::Input, &builder.layout.inputs).into_iter();
+    let mut params = arrays(Base::Param, &builder.layout.params).into_iter();
     let declared = g.ops(g.body()).filter_map(|op| g.view::<Input>(op));
     let declared = declared.filter_map(|input| {
         if input.param(g) {
@@ -36,9 +36,9 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
             inputs.next()
         }
     });
-    let steps = unit.bind_steps.iter().chain(&unit.steps).collect();
-    let outputs = arrays(Base::Output, &unit.layout.outputs);
-    let module = unit.module(name, declared.collect(), outputs, steps)?;
+    let steps = builder.bind_steps.iter().chain(&builder.steps).collect();
+    let outputs = arrays(Base::Output, &builder.layout.outputs);
+    let module = builder.module(name, declared.collect(), outputs, steps)?;
     Module { has_main, ..module }.write().map_err(refused)
 }
 
@@ -69,9 +69,9 @@ pub struct CPart {
 /// An op without a kernel, a name that C cannot have.
 pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
-    let unit = checked(g, &target, PanelChoice::Shared, true)?;
-    let layout = &unit.layout;
-    let bound_bytes = unit.needs().bound;
+    let builder = checked(g, &target, PanelChoice::Shared, true)?;
+    let layout = &builder.layout;
+    let bound_bytes = builder.needs().bound;
     let bound = Array {
         base: Base::Bound,
         name: "weights, bound".to_owned(),
@@ -82,20 +82,20 @@ pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
     let bind_text = if params.is_empty() {
         String::new()
     } else {
-        let steps = unit.bind_steps.iter().collect();
-        let module = unit.module(&format!("{name}_bind"), params, vec![bound.clone()], steps)?;
+        let steps = builder.bind_steps.iter().collect();
+        let module = builder.module(&format!("{name}_bind"), params, vec![bound.clone()], steps)?;
         module.body().map_err(refused)?
     };
     let mut inputs = arrays(Base::Input, &layout.inputs);
     inputs.push(bound);
     let outputs = arrays(Base::Output, &layout.outputs);
-    let module = unit.module(name, inputs, outputs, unit.steps.iter().collect())?;
+    let module = builder.module(name, inputs, outputs, builder.steps.iter().collect())?;
     Ok(CPart {
         text: module.body().map_err(refused)?,
         bind_text,
         bound_bytes,
         params: layout.params.clone(),
-        binding: Binding::of(&unit),
+        binding: Binding::of(&builder),
     })
 }
 
@@ -105,14 +105,14 @@ fn checked<'g>(
     target: &'g TargetInfo,
     choice: PanelChoice,
     keeps_weights: bool,
-) -> Result<Unit<'g>, ProgramError> {
+) -> Result<ProgramBuilder<'g>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let unit = build(g, target, choice, keeps_weights)?;
-    debug_check(&unit, keeps_weights)?;
-    Ok(unit)
+    let builder = build(g, target, choice, keeps_weights)?;
+    debug_check(&builder, keeps_weights)?;
+    Ok(builder)
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// `steps` as the C function `name`.
     fn module<'u>(
         &'u self,

@@ -13,7 +13,7 @@ use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::Pack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::build::{Quantised, Widened};
+use super::build::{FoldedConverts, Quantised};
 use super::error::ProgramError;
 use super::port::Port;
 use mind_vir::program::{Base, Region, Transfer};
@@ -48,7 +48,7 @@ impl Layout {
     /// A constant that is too large.
     pub(super) fn of(
         g: &Graph,
-        widened: &Widened,
+        folded: &FoldedConverts,
         quantised: &Quantised,
         keeps_weights: bool,
     ) -> Result<Layout, ProgramError> {
@@ -60,7 +60,7 @@ impl Layout {
             } else if g.def(op).has(Trait::Constant) {
                 layout.place_constant(g, op)?;
             } else if is_kernel(g, op) {
-                layout.place_results(g, widened, quantised, op);
+                layout.place_results(g, folded, quantised, op);
             }
         }
         if keeps_weights {
@@ -158,7 +158,13 @@ impl Layout {
     }
 
     /// A kernel that reads nothing but constants and weights runs once; what has no kernel, in each run.
-    fn place_results(&mut self, g: &Graph, widened: &Widened, quantised: &Quantised, op: OpId) {
+    fn place_results(
+        &mut self,
+        g: &Graph,
+        folded: &FoldedConverts,
+        quantised: &Quantised,
+        op: OpId,
+    ) {
         let stays = |value: &ValueId| {
             let base = self.buffer(g, *value).base;
             matches!(base, Base::Constants | Base::Param(_) | Base::Bound)
@@ -175,9 +181,9 @@ impl Layout {
         let packed = g.is::<Pack>(op).then(packed).flatten();
         for (value, &at) in g.results(op).into_iter().zip(ats) {
             let own = match fixed {
-                true if widened.absorbs(g, op) => self.reserve(0),
+                true if folded.absorbs(g, op) => self.reserve(0),
                 true if packed.is_some() => self.reserve(packed.unwrap_or(0)),
-                true if g.is::<Pack>(op) && widened.source(g, g.operands(op)[0]).is_some() => {
+                true if g.is::<Pack>(op) && folded.source(g, g.operands(op)[0]).is_some() => {
                     // Panels of halves: `bytes` counts whole accumulators.
                     self.reserve(bytes(g, value) / 2)
                 }

@@ -31,7 +31,7 @@ pub struct KernelListing {
 /// An op without a kernel, places that clash, a kernel that the target cannot run.
 pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let unit = build::build(g, target, PanelChoice::Best, true)?;
+    let builder = build::build(g, target, PanelChoice::Best, true)?;
     let listing = |(function, op): &(mind_vir::ir::Function, &'static str)| {
         let code = assemble(function, target.isa);
         let code = code.map_err(|source| ProgramError::Kernel { op, source })?;
@@ -46,5 +46,5 @@ pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, Pr
             bytes: code.len(),
         })
     };
-    unit.functions.values().map(listing).collect()
+    builder.functions.values().map(listing).collect()
 }

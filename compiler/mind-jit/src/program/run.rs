@@ -10,7 +10,7 @@ use super::partition::Partition;
 use super::routine::Routine;
 use crate::pool::{Pool, share};
 use mind_vir::ir::Status;
-use mind_vir::kernel::Kernel;
+use mind_vir::kernel::CompiledKernel;
 use mind_vir::program::{Base, Call, Evaluate, Gather, IndexType, Region, Step, Transfer};
 
 /// From this work on, in about nanoseconds of one thread, a call is divided among threads.
@@ -106,7 +106,7 @@ pub(super) unsafe fn run(
 /// As for [`run`].
 unsafe fn run_call(
     call: &Call,
-    kernel: &Kernel,
+    kernel: &CompiledKernel,
     pool: &Pool,
     memory: Memory<'_>,
 ) -> Result<(), RunError> {

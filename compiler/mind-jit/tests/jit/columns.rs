@@ -3,7 +3,7 @@
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{self, Access, Columns, Nest, Node, Output};
+use mind_jit::lower::nest::{self, Columns, Nest, Node, Output, StridedAccess};
 use mind_vir::ir::{Function, Signature, Status};
 use mind_vir::target::TargetInfo;
 
@@ -25,11 +25,11 @@ fn function(c: &Columns, target: &TargetInfo) -> Function {
 
 /// The same with a row for each column.
 fn as_rows(c: &Columns) -> Nest {
-    let turned = |access: &Access| {
+    let turned = |access: &StridedAccess| {
         let mut outer = access.outer.clone();
         let inner = outer.pop().expect("a stride along the columns");
         outer.push(access.inner);
-        Access {
+        StridedAccess {
             outer,
             inner,
             ..access.clone()
@@ -103,7 +103,7 @@ fn check(c: &Columns, random: &mut Random) {
 }
 
 /// Stacks of matrices without gaps, `depth` rows in each.
-fn matrices(dtype: DType, outer: &[usize], depth: usize, inner: usize) -> Access {
+fn matrices(dtype: DType, outer: &[usize], depth: usize, inner: usize) -> StridedAccess {
     let mut access = crate::nests::dense(dtype, outer, depth * inner);
     access.outer.push(inner as i64);
     access
@@ -172,7 +172,7 @@ fn sums_of_minus_zero_start_from_zero() {
             depth,
             unroll: None,
             inner: 5,
-            inputs: vec![Access {
+            inputs: vec![StridedAccess {
                 dtype: DType::F32,
                 offset: 0,
                 outer: vec![0],

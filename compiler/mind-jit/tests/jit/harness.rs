@@ -4,7 +4,7 @@ use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_vir::ir::interp::{self, Arg, Memory};
 use mind_vir::ir::{Function, Status};
-use mind_vir::kernel::{Kernel, assemble};
+use mind_vir::kernel::{CompiledKernel, assemble};
 use mind_vir::target::{Isa, TargetInfo};
 
 use mind_vir::guarded::{Edge, Guarded};
@@ -67,7 +67,7 @@ pub fn interpret(function: &Function, inputs: &[Input]) -> Outcome {
 }
 
 /// What the code does, with the elements at `edge`.
-pub fn execute(kernel: &Kernel, inputs: &[Input], edge: Edge) -> Outcome {
+pub fn execute(kernel: &CompiledKernel, inputs: &[Input], edge: Edge) -> Outcome {
     let mut buffers = Vec::new();
     let args: Vec<u64> = (inputs.iter())
         .map(|input| match input {
@@ -101,9 +101,9 @@ pub fn targets() -> Vec<TargetInfo> {
 }
 
 /// The compiled function, unless this machine cannot run it; then it is only assembled.
-pub fn compiled(function: &Function, isa: Isa) -> Option<Kernel> {
+pub fn compiled(function: &Function, isa: Isa) -> Option<CompiledKernel> {
     if isa.is_available() {
-        let kernel = Kernel::compile(function, isa);
+        let kernel = CompiledKernel::compile(function, isa);
         return Some(kernel.unwrap_or_else(|error| panic!("{error} in\n{function}")));
     }
     let code = assemble(function, isa);
@@ -116,7 +116,7 @@ pub fn compiled(function: &Function, isa: Isa) -> Option<Kernel> {
 }
 
 /// Checks that the code does what the function means, on elements at both places.
-pub fn check(function: &Function, kernel: &Kernel, inputs: &[Input]) -> Outcome {
+pub fn check(function: &Function, kernel: &CompiledKernel, inputs: &[Input]) -> Outcome {
     let inputs = &with_scratch(function, inputs);
     let expected = interpret(function, inputs);
     for edge in [Edge::Start, Edge::End] {
@@ -131,7 +131,7 @@ pub fn check(function: &Function, kernel: &Kernel, inputs: &[Input]) -> Outcome 
 
 /// What the code leaves in a result of `count` elements, behind two operands, run for one part after another.
 pub fn in_parts(
-    (function, kernel): (&Function, &Kernel),
+    (function, kernel): (&Function, &CompiledKernel),
     operands: [Input; 2],
     (dtype, count): (DType, usize),
     parts: impl IntoIterator<Item = [usize; 4]>,

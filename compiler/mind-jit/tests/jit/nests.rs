@@ -3,7 +3,7 @@
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{self, Access, Nest, Node, Output};
+use mind_jit::lower::nest::{self, Nest, Node, Output, StridedAccess};
 use mind_vir::ir::{Function, Signature, Status};
 use mind_vir::target::{Isa, TargetInfo};
 
@@ -29,7 +29,7 @@ fn function(n: &Nest, target: &TargetInfo) -> Function {
 }
 
 /// Elements that a buffer needs for `access`.
-pub fn extent(n: &Nest, access: &Access) -> usize {
+pub fn extent(n: &Nest, access: &StridedAccess) -> usize {
     let rows = reference::indices(&n.outer);
     let places = rows
         .iter()
@@ -93,14 +93,14 @@ fn check(n: &Nest, random: &mut Random) {
 }
 
 /// Rows one after the other without gaps.
-pub fn dense(dtype: DType, outer: &[usize], inner: usize) -> Access {
+pub fn dense(dtype: DType, outer: &[usize], inner: usize) -> StridedAccess {
     let mut strides = Vec::new();
     let mut stride = inner as i64;
     for &extent in outer.iter().rev() {
         strides.insert(0, stride);
         stride *= extent as i64;
     }
-    Access {
+    StridedAccess {
         dtype,
         offset: 0,
         outer: strides,
@@ -109,8 +109,8 @@ pub fn dense(dtype: DType, outer: &[usize], inner: usize) -> Access {
 }
 
 /// One element for each row, or for all of them.
-pub fn per_row(dtype: DType, stride: i64) -> Access {
-    Access {
+pub fn per_row(dtype: DType, stride: i64) -> StridedAccess {
+    StridedAccess {
         dtype,
         offset: 0,
         outer: vec![stride],
@@ -118,7 +118,7 @@ pub fn per_row(dtype: DType, stride: i64) -> Access {
     }
 }
 
-pub fn output(node: usize, access: Access) -> Output {
+pub fn output(node: usize, access: StridedAccess) -> Output {
     Output {
         node,
         access,
@@ -193,7 +193,7 @@ fn softmax(dtype: DType, outer: &[usize], inner: usize) -> Nest {
 fn layer_norm(dtype: DType, outer: &[usize], inner: usize) -> Nest {
     use ScalarFn::*;
     let access = dense(dtype, outer, inner);
-    let along = Access {
+    let along = StridedAccess {
         outer: vec![0; outer.len()],
         ..access.clone()
     };
@@ -238,7 +238,7 @@ fn what_takes_long_is_computed_apart_from_its_sum() {
 }
 
 #[test]
-fn a_single_pass_asks_ahead_beyond_the_caches() {
+fn a_single_pass_prefetches_beyond_the_caches() {
     let asks = |rows: usize| text(&chain(DType::F32, &[rows], 4096)).contains("prefetch");
     assert!(!asks(64));
     assert!(asks(4096));
@@ -293,7 +293,7 @@ fn rows_longer_than_any_cache_line_of_partials_keep_their_order() {
 fn mixed(dtype: DType, inners: [i64; 3]) -> Nest {
     use ScalarFn::*;
     let inner = 37;
-    let access = |stride: i64| Access {
+    let access = |stride: i64| StridedAccess {
         dtype,
         offset: if stride < 0 { -stride * 36 + 2 } else { 3 },
         outer: vec![if stride < 0 { 5 } else { 41 }],
@@ -337,7 +337,7 @@ fn outputs_are_written_at_any_stride() {
                 nodes: vec![Node::Input(0)],
                 outputs: vec![output(
                     0,
-                    Access {
+                    StridedAccess {
                         dtype,
                         offset: if stride < 0 { 40 } else { 1 },
                         outer: vec![300, 70],
@@ -484,7 +484,7 @@ fn what_is_written_early_waits_for_the_last_read() {
     let dtype = DType::F32;
     for inner in [5, 64, 300] {
         let access = dense(dtype, &[3], inner);
-        let in_place = |node, access: &Access, input| Output {
+        let in_place = |node, access: &StridedAccess, input| Output {
             node,
             access: access.clone(),
             replaces: Some(input),
@@ -571,14 +571,14 @@ fn crossed(dtype: DType, axis: usize, outer: [usize; 2], inner: usize) -> Nest {
     let mut strides = vec![0; 2];
     strides[axis] = 1;
     strides[1 - axis] = (outer[axis] * inner) as i64;
-    let across = Access {
+    let across = StridedAccess {
         dtype,
         offset: 3,
         outer: strides,
         inner: outer[axis] as i64,
     };
     let along = dense(dtype, &outer, inner);
-    let once = Access {
+    let once = StridedAccess {
         dtype,
         offset: 1,
         outer: vec![2, 1],

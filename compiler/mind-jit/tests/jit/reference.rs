@@ -6,10 +6,10 @@ use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::{Buffer, Element, Num, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_num;
-use mind_jit::lower::nest::{Access, Nest, Node};
+use mind_jit::lower::nest::{Nest, Node, StridedAccess};
 
 /// The places of the elements of a row, in the order of its inner index.
-pub fn places(access: &Access, row: &[usize], inner: usize) -> Vec<usize> {
+pub fn places(access: &StridedAccess, row: &[usize], inner: usize) -> Vec<usize> {
     let outer = access.outer.iter().zip(row);
     let start: i64 = access.offset
         + outer

@@ -43,8 +43,8 @@ fn rotary_dims(config: &Config) -> usize {
 /// A tensor's bytes as a file of an architecture has them: `llama` has q and k in the order for rotations of
 /// neighbours.
 fn in_file(word: &str, name: &str, tensor: &Tensor, config: &Config) -> Vec<u8> {
-    let is_turned = [names::WQ, names::WK, names::BQ, names::BK].contains(&name);
-    if word != "llama" || !is_turned {
+    let is_permuted = [names::WQ, names::WK, names::BQ, names::BK].contains(&name);
+    if word != "llama" || !is_permuted {
         return tensor.bytes.clone();
     }
     let rows = tensor.shape[0];

@@ -1,11 +1,11 @@
 //! mic@1: nodes by id, tables for names and types.
 
+mod fast_path;
 mod form;
 mod ids;
 mod kinds;
 mod node;
 mod parse;
-mod plain;
 mod print;
 mod reader;
 mod results;

@@ -10,9 +10,9 @@ use mind_ir::{OpId, Sym, Ty, ValueId};
 use smallvec::SmallVec;
 
 use super::HEADER;
+use super::fast_path;
 use super::ids::Entry;
 use super::kinds::Kinds;
-use super::plain;
 use super::results;
 
 use super::reader::{Data, Head, Late, Reader, Target, node_meant};
@@ -66,7 +66,7 @@ impl Parser<'_> {
         loop {
             // Plain lines record no names.
             if self.reader.map.is_none() && self.reader.several.is_none() {
-                plain::lines(&mut self.reader, self.kinds);
+                fast_path::lines(&mut self.reader, self.kinds);
             }
             let cursor = &mut self.reader.cursor;
             if !cursor.next_line() {

@@ -1,9 +1,9 @@
 //! mic@2: values numbered by position, opcodes of a few letters.
 
+mod fast_path;
 mod node;
 mod opcodes;
 mod parse;
-mod plain;
 mod print;
 mod reader;
 mod special;

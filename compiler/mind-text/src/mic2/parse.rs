@@ -8,8 +8,8 @@ use mind_ir::types::{DType, Shape, TypeView};
 use mind_ir::{Ty, ValueId};
 
 use super::HEADER;
+use super::fast_path;
 use super::opcodes::Opcodes;
-use super::plain;
 use super::reader::{InputOp, Reader};
 use crate::foreign::{self, ForeignType, lacking, unknown_dtype};
 use crate::header::{end_of_line, read_header};
@@ -63,7 +63,7 @@ impl Parser<'_> {
         loop {
             // Plain lines record no names.
             if !self.done && self.reader.map.is_none() {
-                plain::lines(&mut self.reader, self.opcodes);
+                fast_path::lines(&mut self.reader, self.opcodes);
             }
             let reader = &mut self.reader;
             if !reader.cursor.next_line() {

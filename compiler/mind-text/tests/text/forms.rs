@@ -6,44 +6,11 @@ use crate::{canonical, prints, read, registry};
 
 const MIC2_INPUTS: &str = "mic@2\nS B\nT0 f32 8 4 6\nT1 i64 2\na x T0\na y T0\na i T1\n";
 
-const MIC2_NODES: &[&str] = &[
-    "m 0 1",
-    "+ 0 1",
-    "- 0 1",
-    "* 0 1",
-    "/ 0 1",
-    "r 0",
-    "s 0",
-    "s 0 0",
-    "s 0 -2",
-    "sig 0",
-    "th 0",
-    "gelu 0",
-    "ln 0",
-    "t 0",
-    "t 0 2 0 1",
-    "rshp 0",
-    "rshp 0 -1",
-    "rshp 0 2 B 3",
-    "sum 0",
-    "sum 0 1",
-    "sum 0 0 -1",
-    "mean 0",
-    "mean 0 1 2",
-    "max 0",
-    "max 0 -3",
-    "cat 0 1",
-    "cat 0 1 -1",
-    "cat 0 1 0 2",
-    "split 0 0 2",
-    "split 0 -1 3 2",
-    "gth 0 2 0",
-    "gth 0 2 -1",
-];
+const MIC2_NODES: &str = include_str!("mic2_nodes.txt");
 
 #[test]
 fn every_mic2_opcode_survives_with_every_parameter() {
-    for node in MIC2_NODES {
+    for node in MIC2_NODES.lines() {
         canonical(Format::Mic2, &format!("{MIC2_INPUTS}{node}\nO 3"));
     }
     let named = registry()
@@ -52,7 +19,7 @@ fn every_mic2_opcode_survives_with_every_parameter() {
         .filter(|&word| word != "a")
         .count();
     let words: std::collections::BTreeSet<&str> = MIC2_NODES
-        .iter()
+        .lines()
         .filter_map(|node| node.split(' ').next())
         .collect();
     assert_eq!((words.len(), named), (19, 19));
@@ -82,124 +49,12 @@ N0 input S0 T0
 N1 param S1 T1
 ";
 
-const MIC1_NODES: &[&str] = &[
-    "N2 const.i64 -42",
-    "N2 const.f32 1.5",
-    "N2 const.f32 0.1",
-    "N2 const.f64 -0.0",
-    "N2 const.f64 nan",
-    "N2 const.f64 -inf",
-    "N2 const.tensor [1,-2] T1",
-    "N2 const.tensor fill=0.1 T0",
-    "N2 add N0 N0",
-    "N2 sub N0 N0",
-    "N2 mul N0 N0",
-    "N2 div N0 N0",
-    "N2 maximum N0 N0",
-    "N2 minimum N0 N0",
-    "N2 relu N0",
-    "N2 neg N0",
-    "N2 exp N0",
-    "N2 log N0",
-    "N2 abs N0",
-    "N2 sqrt N0",
-    "N2 erf N0",
-    "N2 sigmoid N0",
-    "N2 tanh N0",
-    "N2 gelu N0",
-    "N2 sign N0",
-    "N2 floor N0",
-    "N2 ceil N0",
-    "N2 trunc N0",
-    "N2 round N0",
-    "N2 exp2 N0",
-    "N2 expm1 N0",
-    "N2 log2 N0",
-    "N2 log1p N0",
-    "N2 rsqrt N0",
-    "N2 sin N0",
-    "N2 cos N0",
-    "N2 tan N0",
-    "N2 sinh N0",
-    "N2 cosh N0",
-    "N2 asin N0",
-    "N2 acos N0",
-    "N2 atan N0",
-    "N2 asinh N0",
-    "N2 acosh N0",
-    "N2 atanh N0",
-    "N2 pow N0 N0",
-    "N2 mod N0 N0",
-    "N2 remainder N0 N0",
-    "N2 compare N0 N0 d=eq",
-    "N2 compare N0 N0 d=ge",
-    "N2 select N0 N0 N0",
-    "N2 and N0 N0",
-    "N2 or N0 N0",
-    "N2 xor N0 N0",
-    "N2 not N0",
-    "N2 shl N0 N0",
-    "N2 shr N0 N0",
-    "N2 cast N0 t=bf16",
-    "N2 cast N0 t=bool",
-    "N2 atan2 N0 N0",
-    "N2 layernorm N0",
-    "N2 softmax N0 ax=-1",
-    "N2 sum N0 [] kd=0",
-    "N2 sum N0 [0,-1] kd=1",
-    "N2 mean N0 [1] kd=0",
-    "N2 max N0 [2] kd=1",
-    "N2 reshape N0 []",
-    "N2 reshape N0 [B,-1,6]",
-    "N2 transpose N0",
-    "N2 transpose N0 [2,0,1]",
-    "N2 expand N0 [0,2]",
-    "N2 squeeze N0 [0]",
-    "N2 squeeze N0 []",
-    "N2 dot N0 N0",
-    "N2 matmul N0 N0",
-    "N2 conv2d N0 N0 p=valid s=[1,1]",
-    "N2 conv2d N0 N0 p=same s=[2,1]",
-    "N2 conv2d N0 N0 p=[[1,2],[0,3]] s=[1,1]",
-    "N2 conv N0 N0 d=[] g=2 l=nchw p=[1,0,1,0] s=[1,2] t=same",
-    "N2 conv_transpose N0 N0 d=[1,2] g=1 l=nhwc op=[] p=[] s=[] t=f32",
-    "N2 index N0 [1,2,3]",
-    "N2 index N0 []",
-    "N2 slice N0",
-    "N2 slice N0 0:4:1,1::2,0:6:3",
-    "N2 gather N0 N1 ax=0",
-    "N2 gather N0 N1 ax=-2",
-    "N2 min N0 [0] kd=0",
-    "N2 prod N0 [] kd=1",
-    "N2 argmax N0 ax=0 kd=0 l=0",
-    "N2 argmin N0 ax=-1 kd=1 l=1",
-    "N2 reduce_window N0 cp=1 d=[1,1,2,1] hi=[0,0,1,0] k=mean lo=[] s=[1,2,2,1] w=[1,2,3,1]",
-    "N2 bitcast N0 t=u16",
-    "N2 cumulative N0 ax=-1 e=1 k=max r=0",
-    "N2 reverse N0 [0,2]",
-    "N2 pad N0 hi=[1,0,0] in=[] lo=[0,0,-2] m=constant",
-    "N2 pad N0 hi=[1] in=[] lo=[0] m=edge",
-    "N2 broadcast_to N0 [2,8,4,6]",
-    "N2 iota [2,B] ax=1 t=u8",
-    "N2 dim N0 ax=-1",
-    "N2 dynamic_slice N0 N1 N1 N1 bd=clamp n=[1,2,3]",
-    "N2 dynamic_update_slice N0 N0 N1 N1 N1 bd=strict",
-    "N2 gather_elements N0 N1 ax=0 bd=clamp",
-    "N2 gather_nd N0 N1 b=0 bd=strict",
-    "N2 scatter_elements N0 N1 N0 ax=0 bd=skip k=add",
-    "N2 scatter_nd N0 N1 N0 bd=from_end k=none",
-    "N2 sort N0 ax=1 desc=1\nN3 result N2 1",
-    "N2 top_k N0 ax=-1 k=2 largest=0\nN7 result N2 1 T1",
-    "N2 nonzero N0",
-    "N2 unique N0 ax=0 flat=1 sorted=0\nN3 result N2 1\nN4 result N2 2\nN9 result N2 3",
-    "N2 non_max_suppression N0 N0 N0 N0 N0 c=1",
-    "N2 concat N0 N0 N0 ax=1",
-    "N2 split N0 ax=0 n=2 part=1",
-];
+/// A node a line; `; ` stands between the lines of one node.
+const MIC1_NODES: &str = include_str!("mic1_nodes.txt");
 
 #[test]
 fn every_mic1_kind_survives_with_every_attribute() {
-    for node in MIC1_NODES {
+    for node in MIC1_NODES.lines().map(|node| node.replace("; ", "\n")) {
         // The types print in the order of their first use, so a node without one comes last.
         canonical(Format::Mic1, &format!("{MIC1_INPUTS}{node}\nO N2\n"));
         let typed = format!(
@@ -215,7 +70,7 @@ fn every_mic1_kind_survives_with_every_attribute() {
     let named = registry.ops().filter_map(|def| def.names.mic1);
     for word in named.filter(|&word| word != "input") {
         let seen = MIC1_NODES
-            .iter()
+            .lines()
             .any(|node| node.split(' ').nth(1) == Some(word));
         assert!(seen, "no node of kind {word}");
     }

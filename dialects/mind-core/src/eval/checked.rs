@@ -42,7 +42,7 @@ impl<T: Num> Checked<T> {
     /// # Errors
     ///
     /// E6005 when a step overflowed.
-    pub(crate) fn settle(self) -> Result<T, EvalError> {
+    pub(crate) fn finish(self) -> Result<T, EvalError> {
         if self.overflowed {
             Err(EvalError::Overflow)
         } else {
@@ -70,14 +70,14 @@ mod tests {
     fn overflow_sticks_although_the_wrapped_value_returns() {
         let (big, one) = (Checked::of(i8::MAX), Checked::of(1));
         let back = big.add(one).add(Checked::of(-1));
-        assert_eq!(back.settle(), Err(EvalError::Overflow));
-        assert_eq!(big.add(Checked::of(-1)).settle(), Ok(126));
+        assert_eq!(back.finish(), Err(EvalError::Overflow));
+        assert_eq!(big.add(Checked::of(-1)).finish(), Ok(126));
     }
 
     #[test]
     fn products_past_i128_overflow() {
         let big = Checked::of(u64::MAX);
-        assert_eq!(big.mul(big).settle(), Err(EvalError::Overflow));
-        assert_eq!(big.mul(Checked::of(1)).settle(), Ok(u64::MAX));
+        assert_eq!(big.mul(big).finish(), Err(EvalError::Overflow));
+        assert_eq!(big.mul(Checked::of(1)).finish(), Ok(u64::MAX));
     }
 }

@@ -60,7 +60,7 @@ fn evaluate_as<T: Num>(
     } else {
         contraction.sums(&checked::<T>(lhs), &checked::<T>(rhs), |sums| {
             for sum in sums {
-                elements.push(sum.settle()?);
+                elements.push(sum.finish()?);
             }
             Ok(())
         })?;

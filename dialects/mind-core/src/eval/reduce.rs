@@ -207,7 +207,7 @@ fn accumulated<T: Num>(
     let load = |x: T| Checked::of(x.widen());
     let elements = fold(input, along, count, Checked::of(identity), load, checked);
     let elements: Result<Vec<T::Acc>, EvalError> =
-        elements.into_iter().map(Checked::settle).collect();
+        elements.into_iter().map(Checked::finish).collect();
     Ok((shape, elements?))
 }
 

@@ -48,7 +48,7 @@ impl Block {
     ///
     /// What stands between them is read by the next one alone, in one dtype, and all three compute in lanes of one
     /// width.
-    pub fn chain(self, g: &Graph) -> Option<(Contract, Nest, Contract)> {
+    pub fn back_to_back_products(self, g: &Graph) -> Option<(Contract, Nest, Contract)> {
         let mut kernels = g.ops(self.body(g)).filter(|&op| is_kernel(g, op));
         let first = g.view::<Contract>(kernels.next()?)?;
         let nest = g.view::<Nest>(kernels.next()?)?;

@@ -3,7 +3,7 @@
 use mind_diag::Span;
 use mind_eqsat::{Context, Report, fold_with, fuse_with};
 use mind_ir::Graph;
-use mind_ir::listener::{Listener, Rewrite, Silent};
+use mind_ir::listener::{Listener, NoopListener, Rewrite};
 use mind_ir::types::DType;
 use mind_rules::RuleSet;
 
@@ -232,7 +232,7 @@ fn drawings_show_chosen_nodes_and_rules() {
     let rules = shipped();
     let draw = |region| {
         let mut g = module("abs(neg(x:f32[64]))");
-        fold_with(&mut g, &context(&rules), &mut Silent, region).drawing
+        fold_with(&mut g, &context(&rules), &mut NoopListener, region).drawing
     };
     assert!(draw(None).is_none());
     assert!(

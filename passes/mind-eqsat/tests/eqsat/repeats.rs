@@ -3,7 +3,7 @@
 use mind_eqsat::{Context, Limits, Report, fold_with, fuse_with};
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
-use mind_ir::listener::{Listener, Silent};
+use mind_ir::listener::{Listener, NoopListener};
 use mind_ir::types::DType;
 
 use crate::generate;
@@ -50,7 +50,7 @@ fn both_ways(before: &Graph, goal: Goal) -> [(Graph, Report); 2] {
         ..context(&rules)
     };
     let (mut known, mut anew) = (before.clone(), before.clone());
-    let first = goal(&mut known, &cx, &mut Silent, None);
+    let first = goal(&mut known, &cx, &mut NoopListener, None);
     let second = goal(&mut anew, &cx, &mut Curious, None);
     check(&mut known);
     [(known, first), (anew, second)]

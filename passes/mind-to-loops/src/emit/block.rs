@@ -58,7 +58,7 @@ impl Emitter<'_, '_> {
     fn share_rows(&mut self, block: Block) {
         let rows = self.options.rows as i64;
         let g = &mut *self.b.graph;
-        let Some((first, nest, second)) = block.chain(g) else {
+        let Some((first, nest, second)) = block.back_to_back_products(g) else {
             return;
         };
         let rank = g.ty(g.results(block.id()).get(0)).rank() as i64;

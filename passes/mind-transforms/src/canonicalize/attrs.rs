@@ -10,7 +10,7 @@ use mind_ir::attr::{Attr, OPEN_END};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{Dim, Shape};
-use mind_rewrite::{Miss, RewritePattern, Rewriter};
+use mind_rewrite::{MatchFailure, RewritePattern, Rewriter};
 
 use super::declare::patterns;
 
@@ -31,14 +31,14 @@ patterns! {
     OpenExtent = "open-extent" on [Reshape] => open_extent;
 }
 
-const CANONICAL: Miss = Miss("the attribute is canonical already");
+const CANONICAL: MatchFailure = MatchFailure("the attribute is canonical already");
 
-fn position(def: &OpDef, name: &str) -> Result<usize, Miss> {
+fn position(def: &OpDef, name: &str) -> Result<usize, MatchFailure> {
     def.attr_index(name)
-        .ok_or(Miss("the op has no such attribute"))
+        .ok_or(MatchFailure("the op has no such attribute"))
 }
 
-fn sort_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+fn sort_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let sorted = sorted_axes(rw, op).ok_or(CANONICAL)?;
     let index = position(rw.def(op), "axes")?;
     rw.set_attr(op, index, Attr::Ints(&sorted));
@@ -57,7 +57,7 @@ fn sorted_axes(g: &Graph, op: OpId) -> Option<Vec<i64>> {
     (sorted != axes).then_some(sorted)
 }
 
-fn positive_axis(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+fn positive_axis(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let axis = axis_from_front(rw, op).ok_or(CANONICAL)?;
     let index = position(rw.def(op), "axis")?;
     rw.set_attr(op, index, Attr::Int(axis));
@@ -72,7 +72,7 @@ fn axis_from_front(g: &Graph, op: OpId) -> Option<i64> {
     }
 }
 
-fn explicit_permutation(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+fn explicit_permutation(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let transpose = Transpose::from_id(op);
     let rank = rw.ty(transpose.input(rw)).rank();
     if rank == 0 || !transpose.permutation(rw).is_empty() {
@@ -87,7 +87,7 @@ fn explicit_permutation(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
     Ok(())
 }
 
-fn explicit_ends(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+fn explicit_ends(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let named = named_ends(rw, op).ok_or(CANONICAL)?;
     rw.set_attr(op, position(Slice::DEF, "ends")?, Attr::Ints(&named));
     Ok(())
@@ -134,7 +134,7 @@ pub(crate) fn canonical_axes(g: &mut Graph) {
     }
 }
 
-fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let target = Reshape::from_id(op).new_shape(rw);
     let written = target.iter().map(|&dim| match dim {
         Dim::Dynamic => Dim::Fixed(-1),

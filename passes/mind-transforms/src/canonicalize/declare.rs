@@ -20,11 +20,11 @@ macro_rules! patterns {
                     &self,
                     op: mind_ir::OpId,
                     rw: &mut mind_rewrite::Rewriter<'_>,
-                ) -> Result<(), mind_rewrite::Miss> {
+                ) -> Result<(), mind_rewrite::MatchFailure> {
                     let rewrite: fn(
                         mind_ir::OpId,
                         &mut mind_rewrite::Rewriter<'_>,
-                    ) -> Result<(), mind_rewrite::Miss> = $rewrite;
+                    ) -> Result<(), mind_rewrite::MatchFailure> = $rewrite;
                     rewrite(op, rw)
                 }
             }

@@ -8,7 +8,7 @@ use mind_ir::attr::Attr;
 use mind_ir::opdef::OpDef;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::{PassCx, PassError};
-use mind_rewrite::{Miss, PatternSet, RewritePattern, Rewriter};
+use mind_rewrite::{MatchFailure, PatternSet, RewritePattern, Rewriter};
 use mind_rules::{GreedyRule, NewTerm, ReplacementBuffers, RuleSet};
 use smallvec::SmallVec;
 
@@ -69,10 +69,10 @@ impl RewritePattern for Rule {
         self.rules.may_match(self.form, operands, defs)
     }
 
-    fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
         let mut buffers = self.buffers.borrow_mut();
         let terms = self.rules.replacement(self.form, rw, op, &mut buffers);
-        let terms = terms.map_err(|reason| Miss(reason.text()))?;
+        let terms = terms.map_err(|reason| MatchFailure(reason.text()))?;
         let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
         let mut created: SmallVec<[ValueId; 4]> = SmallVec::new();
         let replaced = terms
@@ -88,7 +88,7 @@ impl RewritePattern for Rule {
             })
             .and_then(|()| {
                 let result = values.last().copied();
-                rw.replace(op, result.ok_or(Miss("the right side is empty"))?)
+                rw.replace(op, result.ok_or(MatchFailure("the right side is empty"))?)
             });
         if replaced.is_err() {
             created
@@ -105,7 +105,7 @@ fn create(
     values: &[ValueId],
     op: OpId,
     rw: &mut Rewriter<'_>,
-) -> Result<ValueId, Miss> {
+) -> Result<ValueId, MatchFailure> {
     match term {
         NewTerm::Value(value) => Ok(*value),
         NewTerm::Constant(tensor) => Ok(rw.constant(op, tensor)),

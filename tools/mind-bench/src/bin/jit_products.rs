@@ -20,7 +20,7 @@ use mind_jit::lower::product::{
 };
 use mind_jit::lower::{self, compute_lane};
 use mind_vir::ir::{BinaryOp, Builder, Function, Signature, Value};
-use mind_vir::kernel::{Kernel, assemble};
+use mind_vir::kernel::{CompiledKernel, assemble};
 use mind_vir::target::{Isa, TargetInfo};
 
 /// Multiply-adds of each chain in a call.
@@ -231,8 +231,8 @@ const fn window(dtype: DType, extent: usize, channels: usize, filters: usize) ->
 /// The yardsticks of this machine.
 struct Bench {
     target: TargetInfo,
-    peak: Kernel,
-    read: Kernel,
+    peak: CompiledKernel,
+    read: CompiledKernel,
     /// Larger than every cache.
     far: Vec<f32>,
 }
@@ -272,7 +272,7 @@ impl Bench {
     fn new() -> Bench {
         let target = TargetInfo::with_detected_caches(Isa::detect());
         let compile = |function: &Function| {
-            Kernel::compile(function, target.isa).expect("the kernel compiles")
+            CompiledKernel::compile(function, target.isa).expect("the kernel compiles")
         };
         Bench {
             target,
@@ -359,7 +359,7 @@ impl Bench {
             lower::store(b, c.dtype, sum, addr, coord.column.count);
         });
         let code = b.finish();
-        let kernel = Kernel::compile(&code, self.target.isa).expect("it compiles");
+        let kernel = CompiledKernel::compile(&code, self.target.isa).expect("it compiles");
         let places = window.extent * window.extent;
         let panels = match c.rhs {
             Rhs::Panels(panels) => panels,
@@ -407,8 +407,8 @@ impl Bench {
 /// A product with its operands.
 struct Call {
     product: Product,
-    kernel: Kernel,
-    packing: Option<(Kernel, u64)>,
+    kernel: CompiledKernel,
+    packing: Option<(CompiledKernel, u64)>,
     /// Whether packing is part of a run.
     packs_each_time: bool,
     buffers: Buffers,
@@ -534,13 +534,14 @@ impl Call {
             let range = (signature.index(), signature.index());
             let mut b = signature.body();
             pack(&mut b, &packing, from, to, range);
-            let kernel = Kernel::compile(&b.finish(), target.isa).expect("packing compiles");
+            let kernel =
+                CompiledKernel::compile(&b.finish(), target.isa).expect("packing compiles");
             (kernel, packing.count() as u64)
         });
         let panel_bytes = schedule.packed.map_or(0, |panels| panels.bytes(n, k));
         let call = Call {
             product,
-            kernel: Kernel::compile(&function, target.isa).expect("the product compiles"),
+            kernel: CompiledKernel::compile(&function, target.isa).expect("the product compiles"),
             packing,
             packs_each_time: matches!(row.weights, Weights::Rows | Weights::Columns),
             buffers: Buffers {

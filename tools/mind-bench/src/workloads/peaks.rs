@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use mind_jit::pool::Pool;
 use mind_vir::ir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
-use mind_vir::kernel::Kernel;
+use mind_vir::kernel::CompiledKernel;
 use mind_vir::target::{Isa, TargetInfo};
 
 /// A level of the memory hierarchy.
@@ -213,7 +213,7 @@ fn fma_rate(pool: &Pool, isa: Isa) -> Option<f64> {
 /// a probe beside each sample of a workload sees what the workload saw.
 #[derive(Debug)]
 pub struct Probe {
-    kernel: Kernel,
+    kernel: CompiledKernel,
     rounds: u64,
     /// Operations of a round.
     flops: u64,
@@ -228,7 +228,7 @@ impl Probe {
     fn new(isa: Isa, rounds: u64) -> Option<Probe> {
         let function = fma_chains(isa);
         Some(Probe {
-            kernel: Kernel::compile(&function, isa).ok()?,
+            kernel: CompiledKernel::compile(&function, isa).ok()?,
             rounds,
             flops: 2 * u64::from(function.lanes()) * CHAINS as u64,
         })
@@ -250,7 +250,7 @@ impl Probe {
 /// Bytes a second that `function` moves, each thread on buffers of its own of `bytes` bytes; `ways` is 2 if it
 /// writes as much as it reads.
 fn stream_rate(pool: &Pool, isa: Isa, function: &Function, bytes: usize, ways: u64) -> Option<f64> {
-    let kernel = Kernel::compile(function, isa).ok()?;
+    let kernel = CompiledKernel::compile(function, isa).ok()?;
     let step = (UNROLL as usize) * function.lanes() as usize;
     let count = bytes / 4 / step * step;
     // Pages that nobody has written are one page of zeros.

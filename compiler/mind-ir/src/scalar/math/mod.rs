@@ -50,21 +50,42 @@ mod tests;
 pub use scalar::Scalar;
 pub use steps::{Lane, Steps, horner};
 
-/// Declares the functions on single numbers.
+/// Declares the functions on single numbers, and lists them for their tests.
 macro_rules! functions {
-    ($($module:ident::$function:ident($($x:ident),+): $doc:literal => $f32:ident, $f64:ident;)*) => {$(
-        #[doc = $doc]
-        #[inline]
-        pub fn $f32($($x: f32),+) -> f32 {
-            $module::$function(&mut Scalar::<f32>::default(), $($x),+)
-        }
+    ($($module:ident::$function:ident($($x:ident),+): $doc:literal => $f32:ident, $f64:ident;)*) => {
+        $(
+            #[doc = $doc]
+            #[inline]
+            pub fn $f32($($x: f32),+) -> f32 {
+                $module::$function(&mut Scalar::<f32>::default(), $($x),+)
+            }
 
-        #[doc = $doc]
-        #[inline]
-        pub fn $f64($($x: f64),+) -> f64 {
-            $module::$function(&mut Scalar::<f64>::default(), $($x),+)
-        }
-    )*};
+            #[doc = $doc]
+            #[inline]
+            pub fn $f64($($x: f64),+) -> f64 {
+                $module::$function(&mut Scalar::<f64>::default(), $($x),+)
+            }
+        )*
+
+        #[cfg(test)]
+        const FUNCTIONS: &[testing::Function] = &[$(testing::Function {
+            name: stringify!($function),
+            arity: [$(stringify!($x)),+].len(),
+            f32: |operands| {
+                let [$($x),+] = *operands else { panic!("{operands:?}") };
+                $f32($($x),+)
+            },
+            f64: |operands| {
+                let [$($x),+] = *operands else { panic!("{operands:?}") };
+                $f64($($x),+)
+            },
+            steps: [
+                || testing::count::<f32>(|b| { $(let $x = ();)+ $module::$function(b, $($x),+) }),
+                || testing::count::<f64>(|b| { $(let $x = ();)+ $module::$function(b, $($x),+) }),
+            ],
+            cases: include_str!(concat!("cases/", stringify!($function), ".txt")),
+        }),*];
+    };
 }
 
 functions! {

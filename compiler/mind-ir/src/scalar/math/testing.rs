@@ -1,56 +1,19 @@
 //! What the tests of the functions share.
 
-/// An input, the correctly rounded result, and the distance from there to the result of the
-/// function: bit patterns and ulps away from zero.
-pub(super) type Row<Bits, Distance> = (Bits, Bits, Distance);
+use std::marker::PhantomData;
 
-/// Checks exact bits; the distances say how far they may be from correctly rounded ones.
-pub(super) fn check_f32(function: fn(f32) -> f32, rows: &[Row<u32, i32>]) {
-    for &(input, rounded, distance) in rows {
-        assert!(distance.abs() <= 2, "{input:#010x} is {distance} ulp off");
-        let (x, expected) = (f32::from_bits(input), rounded.wrapping_add_signed(distance));
-        let found = function(x).to_bits();
-        assert_eq!(
-            found, expected,
-            "f({x:e}) is {found:#010x}, expected {expected:#010x}"
-        );
-    }
-}
+use super::steps::{Lane, Steps};
 
-/// As [`check_f32`].
-pub(super) fn check_f64(function: fn(f64) -> f64, rows: &[Row<u64, i64>]) {
-    for &(input, rounded, distance) in rows {
-        assert!(distance.abs() <= 2, "{input:#018x} is {distance} ulp off");
-        let (x, expected) = (f64::from_bits(input), rounded.wrapping_add_signed(distance));
-        let found = function(x).to_bits();
-        assert_eq!(
-            found, expected,
-            "f({x:e}) is {found:#018x}, expected {expected:#018x}"
-        );
-    }
-}
-
-/// Checks inputs and results, distinguishing the zeros and taking any NaN for any other.
-pub(super) fn check_special(
-    f32_function: fn(f32) -> f32,
-    f64_function: fn(f64) -> f64,
-    rows: &[(f64, f64)],
-) {
-    let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
-    for &(x, expected) in rows {
-        let found = f64_function(x);
-        assert!(
-            same(found, expected),
-            "f64: f({x:e}) is {found:e}, expected {expected:e}"
-        );
-        let (x, expected) = (x as f32, expected as f32);
-        let found = f32_function(x);
-        let (wide, expected) = (f64::from(found), f64::from(expected));
-        assert!(
-            same(wide, expected),
-            "f32: f({x:e}) is {found:e}, expected {expected:e}"
-        );
-    }
+/// A function in both formats, on lists of `arity` operands.
+pub(super) struct Function {
+    pub name: &'static str,
+    pub arity: usize,
+    pub f32: fn(&[f32]) -> f32,
+    pub f64: fn(&[f64]) -> f64,
+    /// The steps in f32 and in f64.
+    pub steps: [fn() -> Counts; 2],
+    /// Known results, a line each.
+    pub cases: &'static str,
 }
 
 /// Bit patterns spread over the whole range of f32, both signs, subnormals and NaN included, and
@@ -68,27 +31,101 @@ pub(super) fn sample_f64() -> impl Iterator<Item = f64> {
     all.chain((-16_384..16_384).map(|n| f64::from(n) * 0.001_234_5))
 }
 
-/// Checks that a function is odd, bit for bit.
-pub(super) fn check_odd(f32_function: fn(f32) -> f32, f64_function: fn(f64) -> f64) {
-    let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
-    for x in sample_f32() {
-        let (plus, minus) = (f32_function(x), f32_function(-x));
-        assert!(same(plus.into(), (-minus).into()), "f({x:e})");
+/// Arithmetic, divisions with square roots, compares with selects, integer steps.
+pub(super) type Counts = [u32; 4];
+
+/// Counts steps by kind, as a lowering would see them; constants are free.
+#[derive(Default)]
+pub(super) struct Counter<T> {
+    float: u32,
+    divide: u32,
+    select: u32,
+    integer: u32,
+    lane: PhantomData<T>,
+}
+
+impl<T: Lane> Steps for Counter<T> {
+    type Lane = T;
+    type Value = ();
+    type Int = ();
+    type Mask = ();
+
+    fn value(&mut self, _: T) {}
+    fn int(&mut self, _: T::Bits) {}
+    fn neg(&mut self, (): ()) {}
+    fn bits(&mut self, (): ()) {}
+    fn float(&mut self, (): ()) {}
+
+    fn add(&mut self, (): (), (): ()) {
+        self.float += 1;
     }
-    for x in sample_f64() {
-        let (plus, minus) = (f64_function(x), f64_function(-x));
-        assert!(same(plus, -minus), "f({x:e})");
+    fn sub(&mut self, (): (), (): ()) {
+        self.float += 1;
+    }
+    fn mul(&mut self, (): (), (): ()) {
+        self.float += 1;
+    }
+    fn fma(&mut self, (): (), (): (), (): ()) {
+        self.float += 1;
+    }
+    fn round(&mut self, (): ()) {
+        self.float += 1;
+    }
+    fn div(&mut self, (): (), (): ()) {
+        self.divide += 1;
+    }
+    fn sqrt(&mut self, (): ()) {
+        self.divide += 1;
+    }
+    fn lt(&mut self, (): (), (): ()) {
+        self.select += 1;
+    }
+    fn eq(&mut self, (): (), (): ()) {
+        self.select += 1;
+    }
+    fn select(&mut self, (): (), (): (), (): ()) {
+        self.select += 1;
+    }
+    fn min(&mut self, (): (), (): ()) {
+        self.select += 1;
+    }
+    fn max(&mut self, (): (), (): ()) {
+        self.select += 1;
+    }
+    fn iadd(&mut self, (): (), (): ()) {
+        self.integer += 1;
+    }
+    fn isub(&mut self, (): (), (): ()) {
+        self.integer += 1;
+    }
+    fn and(&mut self, (): (), (): ()) {
+        self.integer += 1;
+    }
+    fn or(&mut self, (): (), (): ()) {
+        self.integer += 1;
+    }
+    fn shl(&mut self, (): (), _: u32) {
+        self.integer += 1;
+    }
+    fn shr(&mut self, (): (), _: u32) {
+        self.integer += 1;
     }
 }
 
-/// Checks that no result is above 1 in magnitude.
-pub(super) fn check_bounded(f32_function: fn(f32) -> f32, f64_function: fn(f64) -> f64) {
-    for x in sample_f32().filter(|x| !x.is_nan()) {
-        let y = f32_function(x);
-        assert!(y.abs() <= 1.0, "f({x:e}) is {y:e}");
-    }
-    for x in sample_f64().filter(|x| !x.is_nan()) {
-        let y = f64_function(x);
-        assert!(y.abs() <= 1.0, "f({x:e}) is {y:e}");
-    }
+/// The steps of a function in a format.
+pub(super) fn count<T: Lane>(function: impl Fn(&mut Counter<T>)) -> Counts {
+    let mut counter = Counter {
+        float: 0,
+        divide: 0,
+        select: 0,
+        integer: 0,
+        lane: PhantomData,
+    };
+    function(&mut counter);
+    [
+        counter.float,
+        counter.divide,
+        counter.select,
+        counter.integer,
+    ]
 }

@@ -3,7 +3,7 @@
 use crate::lower::storage_lane;
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
-use super::program::{Access, Output};
+use super::program::{Output, StridedAccess};
 
 /// What is appended inside the loops: see [`Outer::repeat`].
 type Inside<'f> = dyn FnMut(&mut Builder, &[Value], Option<Value>) + 'f;
@@ -13,11 +13,15 @@ pub(super) struct Outer<'a> {
     /// Outermost first.
     extents: &'a [usize],
     /// Of the inputs, then of the outputs.
-    accesses: Vec<&'a Access>,
+    accesses: Vec<&'a StridedAccess>,
 }
 
 impl<'a> Outer<'a> {
-    pub fn new(extents: &'a [usize], inputs: &'a [Access], outputs: &'a [Output]) -> Outer<'a> {
+    pub fn new(
+        extents: &'a [usize],
+        inputs: &'a [StridedAccess],
+        outputs: &'a [Output],
+    ) -> Outer<'a> {
         let outputs = outputs.iter().map(|output| &output.access);
         Outer {
             extents,
@@ -73,7 +77,7 @@ impl<'a> Outer<'a> {
 /// Where elements are at `index` of an outer dimension, of those at `bases` for index 0.
 pub(super) fn at(
     b: &mut Builder,
-    accesses: &[&Access],
+    accesses: &[&StridedAccess],
     dimension: usize,
     bases: &[Value],
     index: Value,

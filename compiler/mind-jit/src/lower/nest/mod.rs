@@ -20,7 +20,7 @@ mod transposed;
 mod tree;
 
 pub use plan::is_long;
-pub use program::{Access, Columns, Nest, Node, Output};
+pub use program::{Columns, Nest, Node, Output, StridedAccess};
 
 use mind_vir::ir::{Builder, IndexOp, Value};
 use mind_vir::target::TargetInfo;

@@ -7,7 +7,7 @@ use mind_vir::ir::{Addr, Builder, Lane, Op, Value};
 
 use super::body::Operands;
 use super::plan::Location;
-use super::program::Access;
+use super::program::StridedAccess;
 
 /// Where the elements are that one vector works on.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ impl Places<'_> {
 /// The elements at the lanes of one vector along the inner dimension.
 #[derive(Clone, Copy)]
 pub(super) struct Along<'a> {
-    pub inputs: &'a [Access],
+    pub inputs: &'a [StridedAccess],
     pub places: Places<'a>,
     pub at: At,
 }

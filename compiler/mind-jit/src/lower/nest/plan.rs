@@ -5,7 +5,7 @@ use mind_ir::types::{DType, NarrowFloat};
 
 use crate::lower::storage_lane;
 
-use super::program::{Access, Nest, Node, Output, dtype};
+use super::program::{Nest, Node, Output, StridedAccess, dtype};
 
 /// Scratch memory that kept values may fill before output rows serve instead.
 const KEPT_BYTES: usize = 256 << 10;
@@ -80,9 +80,9 @@ impl Plan {
 /// `reads_many` says whether an operand has more than one element along the reduced dimension.
 pub(super) fn by_levels(
     nodes: &[Node],
-    inputs: &[Access],
+    inputs: &[StridedAccess],
     outputs: &[Output],
-    reads_many: impl Fn(&Access) -> bool,
+    reads_many: impl Fn(&StridedAccess) -> bool,
 ) -> Plan {
     let shape = Shape::of(nodes, inputs, outputs, reads_many);
     let last = outputs.iter().map(|output| shape.levels[output.node]).max();
@@ -108,9 +108,9 @@ impl Shape {
     /// `reads_many` says whether an operand has more than one element along the reduced dimension.
     fn of(
         nodes: &[Node],
-        inputs: &[Access],
+        inputs: &[StridedAccess],
         outputs: &[Output],
-        reads_many: impl Fn(&Access) -> bool,
+        reads_many: impl Fn(&StridedAccess) -> bool,
     ) -> Shape {
         let (mut levels, mut varies) = (Vec::new(), Vec::new());
         for node in nodes {

@@ -11,7 +11,7 @@ use mind_vir::ir::Lane;
 /// Strides and the offset count elements from the pointer of the operand. A stride of 0 is the same element
 /// for every index; strides may be negative.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Access {
+pub struct StridedAccess {
     /// Type of an element.
     pub dtype: DType,
     /// The element at index 0 of every dimension.
@@ -28,7 +28,7 @@ pub struct Output {
     /// The node whose value it is.
     pub node: usize,
     /// Where its elements go; of the dtype of the node.
-    pub access: Access,
+    pub access: StridedAccess,
     /// An input that may lie in the same memory, with the same access: an element is not read any more once
     /// it has been written over.
     pub replaces: Option<usize>,
@@ -49,7 +49,7 @@ pub struct Nest {
     /// The number of positions of a flat range cut into rows: row `r` has `min(inner, total - r * inner)`.
     pub total: Option<usize>,
     /// The operands.
-    pub inputs: Vec<Access>,
+    pub inputs: Vec<StridedAccess>,
     /// The values, arguments first.
     pub nodes: Vec<Node>,
     /// Where values go.
@@ -72,7 +72,7 @@ pub struct Columns {
     /// How many columns lie side by side.
     pub inner: usize,
     /// The operands.
-    pub inputs: Vec<Access>,
+    pub inputs: Vec<StridedAccess>,
     /// The values, arguments first.
     pub nodes: Vec<Node>,
     /// Where values go.
@@ -82,7 +82,7 @@ pub struct Columns {
 }
 
 /// The dtype of a node.
-pub(super) fn dtype(nodes: &[Node], inputs: &[Access], node: usize) -> DType {
+pub(super) fn dtype(nodes: &[Node], inputs: &[StridedAccess], node: usize) -> DType {
     match nodes[node] {
         Node::Input(input) => inputs[input].dtype,
         ref node => node.dtype().expect("only an input has no dtype of its own"),
@@ -90,7 +90,7 @@ pub(super) fn dtype(nodes: &[Node], inputs: &[Access], node: usize) -> DType {
 }
 
 /// The widest lanes that anything is computed in.
-pub(super) fn widest_lane(nodes: &[Node], inputs: &[Access]) -> Lane {
+pub(super) fn widest_lane(nodes: &[Node], inputs: &[StridedAccess]) -> Lane {
     let lanes = (0..nodes.len()).map(|node| match nodes[node] {
         Node::Convert { from, to, .. } => convert_lane(from, to),
         _ => compute_lane(dtype(nodes, inputs, node)),

@@ -8,7 +8,7 @@ use super::body::Body;
 use super::mean;
 use super::operands::{Along, Places};
 use super::plan::{Pass, Plan, is_long};
-use super::program::{Access, Nest, Node, dtype};
+use super::program::{Nest, Node, StridedAccess, dtype};
 use super::stream;
 use super::sweep::{self, Extent};
 
@@ -266,7 +266,7 @@ impl<'a> Vector<'a> {
 }
 
 /// Writes elements that are not adjacent, one by one, through `room` for a vector.
-fn spread(b: &mut Builder, at: At, access: &Access, base: Value, room: Value, value: Value) {
+fn spread(b: &mut Builder, at: At, access: &StridedAccess, base: Value, room: Value, value: Value) {
     let lane = storage_lane(access.dtype);
     let elements = narrow(b, access.dtype, value);
     b.store(elements, Addr::at(room), None);

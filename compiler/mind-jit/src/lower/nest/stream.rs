@@ -1,7 +1,7 @@
 //! Which results leave the caches before anything reads them.
 
 use super::plan::{Location, Plan};
-use super::program::{Access, Nest};
+use super::program::{Nest, StridedAccess};
 
 /// Bytes of operands and results together beyond which results go past the caches: three quarters of a usual
 /// last-level cache, which others use too.
@@ -35,7 +35,7 @@ pub(super) fn streamed(n: &Nest, plan: &Plan) -> Vec<usize> {
 }
 
 /// Bytes of the elements that an access touches.
-fn bytes(n: &Nest, access: &Access) -> usize {
+fn bytes(n: &Nest, access: &StridedAccess) -> usize {
     let strided = |(&extent, &stride): (&usize, &i64)| if stride == 0 { 1 } else { extent };
     let outer = n.outer.iter().zip(&access.outer).map(strided);
     let inner = strided((&n.inner, &access.inner));
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn copy(rows: usize, read: i64, replaces: Option<usize>) -> Nest {
-        let access = |stride: i64| Access {
+        let access = |stride: i64| StridedAccess {
             dtype: DType::F32,
             offset: 0,
             outer: vec![stride],

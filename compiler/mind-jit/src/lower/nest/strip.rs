@@ -9,7 +9,7 @@ use super::loops;
 use super::mean;
 use super::operands::{Along, Places};
 use super::plan::{Pass, Plan};
-use super::program::{Access, Columns, Node};
+use super::program::{Columns, Node, StridedAccess};
 use super::tree::{Reduce, Rows, from_zero, tree};
 
 /// A few vectors of columns side by side, while the code for them is appended.
@@ -115,7 +115,7 @@ impl<'a> Strip<'a> {
         reduces: &[Reduce],
         place: Value,
     ) -> Vec<Value> {
-        let accesses: Vec<&Access> = self.c.inputs.iter().collect();
+        let accesses: Vec<&StridedAccess> = self.c.inputs.iter().collect();
         let inputs = loops::at(b, &accesses, self.c.outer.len(), self.places.inputs, place);
         let places = Places {
             inputs: &inputs,

@@ -7,7 +7,7 @@ use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 use super::loops::{self, Outer};
 use super::operands::Places;
 use super::plan::Plan;
-use super::program::{Access, Nest, Node};
+use super::program::{Nest, Node, StridedAccess};
 use super::row::Row;
 use super::sweep::Extent;
 
@@ -52,7 +52,8 @@ impl TransposedTiles {
         }
         let extent = transposed.outer.remove(axis);
         transposed.outer.push(extent);
-        let is_across = |access: &Access| access.inner.abs() > 1 && access.outer.last() == Some(&1);
+        let is_across =
+            |access: &StridedAccess| access.inner.abs() > 1 && access.outer.last() == Some(&1);
         let across = (0..n.inputs.len()).filter(|&input| is_across(&transposed.inputs[input]));
         let across = across.collect();
         let fits = all_fit(&transposed);
@@ -220,7 +221,7 @@ impl Walk<'_> {
         Row::new(n, self.plan, places)
     }
 
-    fn accesses(&self) -> Vec<&Access> {
+    fn accesses(&self) -> Vec<&StridedAccess> {
         let n = &self.squares.n;
         let outputs = n.outputs.iter().map(|output| &output.access);
         n.inputs.iter().chain(outputs).collect()

@@ -9,12 +9,12 @@ use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::nest::Nest as NestOp;
 
-use super::Unit;
+use super::ProgramBuilder;
 use super::grid::{Shared, cost};
 use super::kernel::{Computation, KernelCall};
 use super::nest::{NOTHING_TO_UNROLL, weight};
 use super::product::Stacked;
-use crate::lower::nest::{Access, Nest, Output, can_unroll, lanes, nest};
+use crate::lower::nest::{Nest, Output, StridedAccess, can_unroll, lanes, nest};
 use crate::lower::product::Region;
 use crate::program::error::ProgramError;
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
@@ -35,7 +35,7 @@ pub(super) struct Chain {
     pointers: [Vec<Option<usize>>; 2],
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// A block of kernels.
     pub(super) fn block(&mut self, op: Block) -> Result<(), ProgramError> {
         let g = self.g;
@@ -55,7 +55,7 @@ impl Unit<'_> {
             self.layout.alias(g, value, result);
         }
         let kernels: Vec<OpId> = g.ops(body).filter(|&inner| is_kernel(g, inner)).collect();
-        if let Some(chain) = self.chain(op)? {
+        if let Some(chain) = self.back_to_back_products(op)? {
             return self.fused(op, &kernels, chain);
         }
         if op.rows(g) > 0 || !op.parallel(g).is_empty() {
@@ -74,10 +74,10 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// The chain that a block is, if it is one.
-    fn chain(&mut self, op: Block) -> Result<Option<Chain>, ProgramError> {
+    /// The back-to-back products of a block; `None` if its kernels are others.
+    fn back_to_back_products(&mut self, op: Block) -> Result<Option<Chain>, ProgramError> {
         let g = self.g;
-        let Some((first, middle, second)) = op.chain(g) else {
+        let Some((first, middle, second)) = op.back_to_back_products(g) else {
             return Ok(None);
         };
         let scores = g.results(first.id()).get(0);
@@ -102,7 +102,7 @@ impl Unit<'_> {
         });
         let [first, second] = [self.stacked(first)?, self.stacked(second)?];
         let (length, dtype) = (first.product.n, g.ty(scores).dtype);
-        let access = Access {
+        let access = StridedAccess {
             dtype,
             offset: 0,
             outer: vec![length as i64],

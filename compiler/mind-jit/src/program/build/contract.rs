@@ -3,7 +3,7 @@
 use mind_ir::opdef::Op;
 use mind_loops::ops::contract::Contract;
 
-use super::Unit;
+use super::ProgramBuilder;
 use super::grid::{Params, Shared, cost};
 use super::kernel::{Computation, KernelCall};
 use super::nest::weight;
@@ -29,7 +29,7 @@ impl Contraction {
     }
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// A product: the grid has what threads share of the stack, the rows and the columns.
     pub(super) fn contract(&mut self, op: Contract) -> Result<(), ProgramError> {
         let g = self.g;

@@ -4,7 +4,7 @@ use mind_ir::OpId;
 use mind_ir::opdef::OpDef;
 use smallvec::SmallVec;
 
-use super::Unit;
+use super::ProgramBuilder;
 use super::block::Chain;
 use super::contract::Contraction;
 use super::grid::{Params, Shared, Task};
@@ -119,7 +119,7 @@ pub(super) struct KernelCall {
     pub(super) cost: u64,
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// Adds a call of a kernel, which is built unless an equal one is there.
     pub(super) fn call(&mut self, call: KernelCall) {
         let def: &'static OpDef = self.g.def(call.op);

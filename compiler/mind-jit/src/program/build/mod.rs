@@ -5,6 +5,7 @@ mod block;
 mod contract;
 mod cumulative;
 mod epilogue;
+mod folded_converts;
 mod grid;
 mod kernel;
 mod movement;
@@ -13,7 +14,6 @@ mod pack;
 mod product;
 mod quantised;
 mod slide;
-mod widened;
 mod window;
 
 use indexmap::IndexMap;
@@ -42,9 +42,9 @@ use mind_vir::ir::Function;
 use mind_vir::program::{Base, Region, Step, Transfer};
 use mind_vir::target::TargetInfo;
 
+pub(super) use folded_converts::FoldedConverts;
 pub(super) use kernel::KernelSpec;
 pub(super) use quantised::Quantised;
-pub(super) use widened::Widened;
 
 /// Where the elements of a value stand: strides in elements over its dimensions.
 ///
@@ -111,7 +111,7 @@ pub(super) struct Needs {
 }
 
 /// The kernels and steps of a module.
-pub(super) struct Unit<'g> {
+pub(super) struct ProgramBuilder<'g> {
     pub(super) g: &'g Graph,
     pub(super) target: &'g TargetInfo,
     pub(super) layout: Layout,
@@ -124,7 +124,7 @@ pub(super) struct Unit<'g> {
     /// How the panels of weights are chosen.
     choice: PanelChoice,
     /// Weights whose panels are made of them as they are stored.
-    widened: Widened,
+    folded: FoldedConverts,
     /// Weights that are bound as they are stored.
     quantised: Quantised,
     /// How the values that `loops.pack` makes lie.
@@ -144,23 +144,23 @@ pub(super) fn build<'g>(
     target: &'g TargetInfo,
     choice: PanelChoice,
     keeps_weights: bool,
-) -> Result<Unit<'g>, ProgramError> {
-    let widened = match choice {
-        PanelChoice::Shared => Widened::of(g),
-        PanelChoice::Best => Widened::default(),
+) -> Result<ProgramBuilder<'g>, ProgramError> {
+    let folded = match choice {
+        PanelChoice::Shared => FoldedConverts::of(g),
+        PanelChoice::Best => FoldedConverts::default(),
     };
     let quantised = match choice {
         PanelChoice::Shared => Quantised::of(g, target),
         PanelChoice::Best => Quantised::default(),
     };
-    let mut layout = Layout::of(g, &widened, &quantised, keeps_weights)?;
-    let mut unit = Unit {
+    let mut layout = Layout::of(g, &folded, &quantised, keeps_weights)?;
+    let mut builder = ProgramBuilder {
         g,
         target,
         bind_steps: layout.kept.drain(..).map(Step::Transfer).collect(),
         layout,
         choice,
-        widened,
+        folded,
         quantised,
         functions: IndexMap::default(),
         steps: Vec::new(),
@@ -169,15 +169,15 @@ pub(super) fn build<'g>(
         owner: None,
     };
     for op in g.ops(g.body()) {
-        if is_kernel(g, op) && !unit.widened.absorbs(g, op) {
-            unit.kernel(op)?;
+        if is_kernel(g, op) && !builder.folded.absorbs(g, op) {
+            builder.kernel(op)?;
         }
     }
-    unit.repeat_outputs();
-    Ok(unit)
+    builder.repeat_outputs();
+    Ok(builder)
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// Copies outputs that yield the same value as an earlier one from that.
     fn repeat_outputs(&mut self) {
         for (first, outputs) in std::mem::take(&mut self.layout.repeats) {
@@ -291,7 +291,7 @@ impl Unit<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`region`](Unit::region).
+    /// As for [`region`](ProgramBuilder::region).
     pub(super) fn regions<A: FromIterator<Region>>(
         &self,
         op: OpId,

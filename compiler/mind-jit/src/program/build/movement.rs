@@ -8,13 +8,13 @@ use mind_loops::ops::movement::{Gather, Join};
 
 use super::grid::cost;
 use super::kernel::{Computation, KernelCall};
-use super::{Strided, Unit};
-use crate::lower::nest::{Access, Nest, Node, Output, lanes};
+use super::{ProgramBuilder, Strided};
+use crate::lower::nest::{Nest, Node, Output, StridedAccess, lanes};
 use crate::program::error::ProgramError;
 use crate::program::routine::Routine;
 use mind_vir::program::{self, Axis, IndexType, Region, Step};
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// A gather, done by the executor, which checks the indices.
     pub(super) fn gather(&mut self, op: Gather) -> Result<(), ProgramError> {
         let g = self.g;
@@ -104,7 +104,7 @@ impl Unit<'_> {
             }
         }
         let inner = dims.pop().unwrap_or((1, 1, 1));
-        let access = |offset, strides: Vec<i64>, inner| Access {
+        let access = |offset, strides: Vec<i64>, inner| StridedAccess {
             dtype,
             offset,
             outer: strides,

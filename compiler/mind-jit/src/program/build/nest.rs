@@ -11,9 +11,9 @@ use smallvec::SmallVec;
 
 use super::grid::{Params, cost};
 use super::kernel::{Computation, KernelCall};
-use super::{Strided, Unit};
+use super::{ProgramBuilder, Strided};
 use crate::lower::nest::{
-    Access, Columns, Nest, Node, Output, can_unroll, columns, columns_lanes, lanes, nest,
+    Columns, Nest, Node, Output, StridedAccess, can_unroll, columns, columns_lanes, lanes, nest,
 };
 use crate::program::error::ProgramError;
 use mind_vir::ir::Builder;
@@ -37,7 +37,7 @@ impl Shape {
         }
     }
 
-    fn accesses(&mut self) -> impl Iterator<Item = &mut Access> {
+    fn accesses(&mut self) -> impl Iterator<Item = &mut StridedAccess> {
         let (inputs, outputs) = match self {
             Shape::Rows(nest) => (&mut nest.inputs, &mut nest.outputs),
             Shape::Columns(columns) => (&mut columns.inputs, &mut columns.outputs),
@@ -76,7 +76,7 @@ impl Shape {
     }
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// A nest: the grid has the ranges of the dimension that threads share.
     pub(super) fn nest(&mut self, op: NestOp) -> Result<(), ProgramError> {
         let (g, id) = (self.g, op.id());
@@ -208,13 +208,13 @@ fn share(g: &Graph, op: NestOp, shape: &mut Shape) -> Option<usize> {
 }
 
 /// The strides of an operand over the outer dimensions, the reduced one and the last.
-fn column_access(strided: &Strided, dtype: DType, rank: usize) -> Access {
+fn column_access(strided: &Strided, dtype: DType, rank: usize) -> StridedAccess {
     let mut outer = strided.strides.clone();
     let inner = outer.pop().unwrap_or(0);
     if strided.strides.len() < rank {
         outer.push(0);
     }
-    Access {
+    StridedAccess {
         dtype,
         offset: strided.offset,
         outer,
@@ -234,14 +234,14 @@ pub(super) fn weight(node: &Node) -> usize {
 
 /// The strides of an operand over the outer dimensions and the inner one. One that has fewer dimensions than
 /// the nest lacks the inner one.
-fn access(strided: &Strided, dtype: DType, rank: usize, inner: Option<usize>) -> Access {
+fn access(strided: &Strided, dtype: DType, rank: usize, inner: Option<usize>) -> StridedAccess {
     let mut outer = strided.strides.clone();
     let lacks = strided.strides.len() < rank;
     let inner = match inner {
         Some(axis) if !lacks => outer.remove(axis),
         _ => 0,
     };
-    Access {
+    StridedAccess {
         dtype,
         offset: strided.offset,
         outer,

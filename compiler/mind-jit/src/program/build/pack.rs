@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::grid::{Params, cost};
 use super::kernel::{Computation, KernelCall};
 use super::product::{moved, panel_stack};
-use super::{Packed, Unit};
+use super::{Packed, ProgramBuilder};
 use crate::lower::compute_lane;
 use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
 use crate::program::error::ProgramError;
@@ -41,7 +41,7 @@ impl StackedPacking {
     }
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// Panels of the right sides of products; the first one that reads them says how wide.
     pub(super) fn pack(&mut self, op: Pack) -> Result<(), ProgramError> {
         let g = self.g;
@@ -51,7 +51,7 @@ impl Unit<'_> {
         let result = op.result(g);
         let mut from = self.strided(op.input(g));
         let mut dtype = g.ty(result).dtype;
-        if let Some(weight) = self.widened.source(g, op.input(g)) {
+        if let Some(weight) = self.folded.source(g, op.input(g)) {
             from.buffer = self.layout.buffer(g, weight);
             dtype = g.ty(weight).dtype;
         }

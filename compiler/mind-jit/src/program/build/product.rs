@@ -7,7 +7,7 @@ use mind_loops::node;
 use mind_loops::ops::contract::Contract;
 
 use super::epilogue::{Epilogue, Extra};
-use super::{Strided, Unit};
+use super::{ProgramBuilder, Strided};
 use crate::lower::nest::is_long;
 use crate::lower::product::{
     Asked, Lhs, Operands, Panels, Product, Region, Rhs, Schedule, product,
@@ -60,7 +60,7 @@ impl Stacked {
     }
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// The product of an op.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use super::grid::cost;
 use super::kernel::{Computation, KernelCall};
 use super::pack::SHARED_VECTORS;
-use super::{Packed, Unit};
+use super::{Packed, ProgramBuilder};
 use crate::lower::product::{QuantPacking, QuantPanels, Rhs};
 use crate::program::error::ProgramError;
 use mind_vir::program::Axis;
@@ -85,7 +85,7 @@ fn is_right_side(g: &Graph, value: ValueId, [n, k]: [usize; 2]) -> bool {
     })
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// Panels of a weight that is given as it is stored.
     pub(super) fn pack_quantised(
         &mut self,

@@ -14,7 +14,7 @@ use super::grid::{Params, Shared, cost};
 use super::kernel::{Computation, KernelCall};
 use super::nest::weight;
 use super::product::{asked, moved};
-use super::{Strided, Unit};
+use super::{ProgramBuilder, Strided};
 use crate::lower::compute_lane;
 use crate::lower::product::{Conv, Operands, Rhs, Schedule, conv};
 use crate::program::error::ProgramError;
@@ -64,7 +64,7 @@ impl Convolution {
     }
 }
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// A convolution: the grid has what threads share of the images, the lines of the result and the filters.
     pub(super) fn window(&mut self, op: Window) -> Result<(), ProgramError> {
         let g = self.g;

@@ -6,7 +6,7 @@ use mind_ir::graph::{Graph, ValueDef};
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::{OpId, ValueId};
-use mind_rewrite::{Miss, Rewriter};
+use mind_rewrite::{MatchFailure, Rewriter};
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::map::Map;
 
@@ -31,24 +31,26 @@ enum Source {
     Constant(Tensor),
 }
 
-fn drop_identity(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+fn drop_identity(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let map = Map::from_id(op);
     let body = map.body(rw);
-    let end = rw.terminator(body).ok_or(Miss("the body does not end"))?;
+    let end = rw
+        .terminator(body)
+        .ok_or(MatchFailure("the body does not end"))?;
     let operand = |&value: &ValueId| match rw.value_def(value) {
         ValueDef::Argument(block, index) if block == body => Some(map.inputs(rw)[index as usize]),
         _ => None,
     };
     let values: Option<Vec<ValueId>> = rw.operands(end).iter().map(operand).collect();
-    let values = values.ok_or(Miss("the body computes something"))?;
+    let values = values.ok_or(MatchFailure("the body computes something"))?;
     let inputs = map.inputs(rw);
     if inputs.len() > 1 && inputs.iter().any(|&input| is_open(rw, input)) {
-        return Err(Miss("an extent is not known"));
+        return Err(MatchFailure("an extent is not known"));
     }
     rw.replace_all(op, &values)
 }
 
-fn drop_operands(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+fn drop_operands(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let map = Map::from_id(op);
     let inputs = map.inputs(rw).to_vec();
     let arguments = rw.arguments(map.body(rw));
@@ -69,12 +71,12 @@ fn drop_operands(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
         }));
     }
     if kept.len() == inputs.len() {
-        return Err(Miss("the body reads every operand"));
+        return Err(MatchFailure("the body reads every operand"));
     }
     rebuild(rw, map, &kept, &sources)
 }
 
-fn sink_constants(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+fn sink_constants(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let map = Map::from_id(op);
     let inputs = map.inputs(rw).to_vec();
     let (mut kept, mut sources) = (Vec::new(), Vec::new());
@@ -88,7 +90,7 @@ fn sink_constants(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
         }
     }
     if kept.is_empty() || kept.len() == inputs.len() {
-        return Err(Miss("no constant operand beside another one"));
+        return Err(MatchFailure("no constant operand beside another one"));
     }
     rebuild(rw, map, &kept, &sources)
 }
@@ -108,7 +110,7 @@ fn rebuild(
     map: Map,
     operands: &[ValueId],
     sources: &[Source],
-) -> Result<(), Miss> {
+) -> Result<(), MatchFailure> {
     let old = map.body(rw);
     rw.replace_with_body(map.id(), Map::DEF, operands, |b, arguments| {
         let scalar = |b: &mut Builder<'_>, source: &Source| match source {

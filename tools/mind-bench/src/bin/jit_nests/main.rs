@@ -21,7 +21,7 @@ use mind_bench::median;
 use mind_bench::pages::Pages;
 use mind_jit::lower::nest::{self, Columns, Nest};
 use mind_vir::ir::{Function, Signature};
-use mind_vir::kernel::Kernel;
+use mind_vir::kernel::CompiledKernel;
 use mind_vir::target::TargetInfo;
 
 /// `count` numbers from -4 to 4.
@@ -107,11 +107,11 @@ fn copy(from: &[f32], to: &mut [f32]) {
 fn run(case: &Case, target: &TargetInfo) {
     let compile = || {
         let (function, ..) = function(&case.program, target);
-        Kernel::compile(&function, target.isa).expect("the nest compiles")
+        CompiledKernel::compile(&function, target.isa).expect("the nest compiles")
     };
     let compiling: Vec<f64> = (0..30).map(|_| time(1, &mut || drop(compile()))).collect();
     let (code, rows) = function(&case.program, target);
-    let kernel = Kernel::compile(&code, target.isa).expect("the nest compiles");
+    let kernel = CompiledKernel::compile(&code, target.isa).expect("the nest compiles");
     let inputs: Vec<Pages> = case.inputs.iter().map(|&count| numbers(count)).collect();
     let output = numbers(case.output);
     let mut other = numbers(case.output);

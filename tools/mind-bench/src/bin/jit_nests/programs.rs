@@ -3,7 +3,7 @@
 use mind_ir::scalar::Reduction;
 use mind_ir::scalar::ScalarFn::{self, *};
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{Access, Columns, Nest, Node, Output};
+use mind_jit::lower::nest::{Columns, Nest, Node, Output, StridedAccess};
 
 use super::{Case, Peer, Program};
 
@@ -43,8 +43,8 @@ fn reduce(kind: Reduction, arg: usize) -> Node {
     }
 }
 
-fn access(dtype: DType, outer: &[i64], inner: i64) -> Access {
-    Access {
+fn access(dtype: DType, outer: &[i64], inner: i64) -> StridedAccess {
+    StridedAccess {
         dtype,
         offset: 0,
         outer: outer.to_vec(),
@@ -52,7 +52,7 @@ fn access(dtype: DType, outer: &[i64], inner: i64) -> Access {
     }
 }
 
-fn output(node: usize, access: Access) -> Output {
+fn output(node: usize, access: StridedAccess) -> Output {
     Output {
         node,
         access,

@@ -1,10 +1,10 @@
-//! What the user asked of rewriting.
+//! Options of rewriting.
 
-/// What the user asked of rewriting, for every pass that rewrites by rules or patterns.
+/// Options of rewriting, for every pass that rewrites by rules or patterns.
 ///
 /// Plain data: names are those of rules and patterns alike, and whoever fills it checks them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Rewriting {
+pub struct RewriteOptions {
     /// Rule files beside the shipped ones, in the order given.
     pub rules: Vec<RuleSource>,
     /// The classes of rules that may act beyond the exact one: `nsz`, `nnan`, `reassoc`, `approx`.
@@ -26,7 +26,7 @@ pub struct RuleSource {
     pub text: String,
 }
 
-impl Rewriting {
+impl RewriteOptions {
     /// Whether the rule or pattern called `name` may act.
     pub fn enables(&self, name: &str) -> bool {
         let listed = |list: &[String]| list.iter().any(|own| own == name);
@@ -34,8 +34,8 @@ impl Rewriting {
     }
 
     /// Takes over what `other` asks for, behind what is asked for here.
-    pub fn append(&mut self, other: Rewriting) {
-        let Rewriting {
+    pub fn append(&mut self, other: RewriteOptions) {
+        let RewriteOptions {
             rules,
             fast_math,
             only,
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn a_name_acts_when_listed_or_nothing_is_and_not_disabled() {
         let list = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        let mut rewriting = Rewriting::default();
+        let mut rewriting = RewriteOptions::default();
         assert!(rewriting.enables("a"));
         rewriting.only = list(&["a", "b"]);
         assert!(rewriting.enables("a") && !rewriting.enables("c"));

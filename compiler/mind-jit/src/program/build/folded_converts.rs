@@ -1,4 +1,4 @@
-//! Weights that are widened before products read them.
+//! Conversions of weights that are folded into the products that read them.
 //!
 //! A narrow float is the same number in a wider format, so panels of a widened weight can hold its elements as
 //! they are stored: products widen them in registers, and memory is read at the narrow width.
@@ -20,13 +20,13 @@ use rustc_hash::FxHashMap;
 ///
 /// Such a nest is not run.
 #[derive(Debug, Default)]
-pub(in crate::program) struct Widened(FxHashMap<ValueId, ValueId>);
+pub(in crate::program) struct FoldedConverts(FxHashMap<ValueId, ValueId>);
 
-impl Widened {
+impl FoldedConverts {
     /// Those of a module at loops level.
-    pub(in crate::program) fn of(g: &Graph) -> Widened {
+    pub(in crate::program) fn of(g: &Graph) -> FoldedConverts {
         let nests = g.ops(g.body()).filter_map(|op| g.view::<Nest>(op));
-        Widened(nests.filter_map(|nest| widened(g, nest)).collect())
+        FoldedConverts(nests.filter_map(|nest| folded(g, nest)).collect())
     }
 
     /// The weight whose elements stand for those of `value`, or of what it is a view of.
@@ -45,7 +45,7 @@ impl Widened {
 
 /// The result of `nest` and the weight that it widens, where it does nothing else and panels alone are made of
 /// the result.
-fn widened(g: &Graph, nest: Nest) -> Option<(ValueId, ValueId)> {
+fn folded(g: &Graph, nest: Nest) -> Option<(ValueId, ValueId)> {
     let (&[input], mut results) = (nest.inputs(g), g.results(nest.id()).into_iter()) else {
         return None;
     };

@@ -8,11 +8,11 @@ type Made = Arc<dyn Any + Send + Sync>;
 
 /// Things that are costly to make and that passes share: one of each type, made when first asked for.
 #[derive(Default)]
-pub struct Shared {
+pub struct RunCache {
     made: Mutex<Vec<Made>>,
 }
 
-impl Shared {
+impl RunCache {
     /// The `T` of this run, which `make` makes where there is none yet.
     ///
     /// # Errors
@@ -39,9 +39,9 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for RunCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
+        f.debug_struct("RunCache")
             .field("made", &self.made().len())
             .finish()
     }
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn each_type_is_made_once() {
-        let shared = Shared::default();
+        let shared = RunCache::default();
         assert_eq!(shared.get_or_make(|| Err::<u8, _>("no")), Err("no"));
         assert_eq!(*shared.get_or_make(|| Ok::<u8, ()>(1)).unwrap(), 1);
         assert_eq!(*shared.get_or_make(|| Ok::<u8, ()>(2)).unwrap(), 1);
