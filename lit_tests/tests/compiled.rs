@@ -27,7 +27,7 @@ use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
 use mind_reduce::reduction::reduce;
-use mind_testgen::cases::{Case, all, choices, gathers, scatters, windows};
+use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, scatters};
 use mind_testgen::module;
 use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
@@ -236,7 +236,11 @@ fn every_op_dtype_and_shape() {
     for &dtype in DType::ALL {
         let before = ran.get();
         all().iter().for_each(|case| check(case, dtype, dtype));
-        for case in gathers().into_iter().chain(scatters()).chain(windows()) {
+        for case in gathers()
+            .into_iter()
+            .chain(scatters())
+            .chain(placed_windows())
+        {
             check(&case, dtype, DType::I32);
             check(&case, dtype, DType::I64);
         }

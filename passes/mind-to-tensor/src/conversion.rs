@@ -10,8 +10,8 @@ use mind_tensor::ops::group::Group;
 use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
 use crate::{
-    argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize, pad,
-    reduce, reshape, window,
+    argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize,
+    pad, reduce, reshape, window,
 };
 
 /// What each op becomes that does not just apply a scalar function.

@@ -365,7 +365,7 @@ pub fn gathers() -> Vec<Case> {
 }
 
 /// Windows whose place is known when run: operand `%1` is a start, clamped.
-pub fn windows() -> Vec<Case> {
+pub fn placed_windows() -> Vec<Case> {
     vec![
         case("DynamicSlice (%0, %1) {sizes=[3]}", &[&[5], &[]]),
         case("DynamicSlice (%0, %1, %1) {sizes=[2, 4]}", &[&[3, 4], &[]]),

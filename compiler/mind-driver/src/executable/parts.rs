@@ -1,5 +1,6 @@
 //! Running a module that is cut into parts.
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use mind_diag::Diagnostics;
@@ -103,9 +104,8 @@ impl Parts {
             error,
         };
         for &operand in g.operands(op) {
-            if !values.contains_key(&operand) {
-                let tensor = self.leaf(operand, views)?;
-                values.insert(operand, tensor);
+            if let Entry::Vacant(entry) = values.entry(operand) {
+                entry.insert(self.leaf(operand, views)?);
             }
         }
         let operands: Vec<&Tensor> = g

@@ -57,7 +57,7 @@ impl Memory<'_> {
 /// What steps call.
 #[derive(Clone, Copy)]
 pub(super) struct Code<'p> {
-    kernels: &'p [Kernel],
+    kernels: &'p [CompiledKernel],
     routines: &'p [Routine],
 }
 

@@ -102,7 +102,7 @@ impl Prefixes {
         let step = |sum, x: T| combine(sum, Checked::of(x.widen()));
         let identity = Checked::of(identity);
         self.run(cx, input, axis, identity, step, |sum| {
-            Ok(T::narrow(sum.settle()?))
+            Ok(T::narrow(sum.finish()?))
         })
     }
 

@@ -309,7 +309,7 @@ fn reduce_as<T: Num>(
     if !T::IS_FLOAT && cx.overflow == Overflow::Refuse {
         let step = |sum, at, _| checked(sum, Checked::of(element(at).widen()));
         let start = Checked::of(start);
-        windows.walk(start, step, |sum, position| emit(sum.settle()?, position))?;
+        windows.walk(start, step, |sum, position| emit(sum.finish()?, position))?;
     } else {
         let step = |sum, at, _| add(sum, element(at).widen());
         windows.walk(start, step, emit)?;
@@ -362,7 +362,7 @@ fn multiply_as<T: Num>(
         windows.walk(
             Checked::<T::Acc>::ZERO,
             |sum, at, place| factor(element(at)).multiply_add(factor(weights[place]), sum),
-            |sum, _| sum.settle().map(|sum| results.push(T::narrow(sum))),
+            |sum, _| sum.finish().map(|sum| results.push(T::narrow(sum))),
         )?;
     } else {
         windows.walk(

@@ -27,8 +27,8 @@ pub mod reduce;
 pub mod rounding;
 pub mod scatter;
 pub mod shape;
-pub mod window;
 pub mod sort;
+pub mod window;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};

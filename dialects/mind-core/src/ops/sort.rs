@@ -147,7 +147,7 @@ impl Sorting {
         let (mut values, mut places) = (vec![T::ZERO; count], vec![0i64; count]);
         let extent = input.shape()[self.axis];
         let inner: usize = input.shape()[self.axis + 1..].iter().product();
-        let rows = if self.kept == 0 { 0 } else { count / self.kept };
+        let rows = count.checked_div(self.kept).unwrap_or(0);
         let mut row: Vec<usize> = Vec::with_capacity(extent);
         for number in 0..rows {
             let (outer, column) = (number / inner, number % inner);

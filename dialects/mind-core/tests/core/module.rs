@@ -75,9 +75,9 @@ pub struct Example {
 pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
-        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, convolution::*,
-        cumulative::*, data::*, dynamic::*, extents::*, gather::*, index::*, join::*, normalize::*,
-        pad::*, reduce::*, scatter::*, shape::*, sort::*, window::*,
+        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*,
+        convolution::*, cumulative::*, data::*, dynamic::*, extents::*, gather::*, index::*,
+        join::*, normalize::*, pad::*, reduce::*, scatter::*, shape::*, sort::*, window::*,
     };
     use mind_ir::attr::{Literal, Padding};
     use mind_ir::scalar::Reduction;

@@ -6,7 +6,7 @@ use mind_interp::{Arrays, Extents, random_inputs, special_inputs};
 use mind_ir::types::DType;
 
 use crate::module::{assert_same, lowered, read};
-use mind_testgen::cases::{Case, all, choices, gathers, windows};
+use mind_testgen::cases::{Case, all, choices, gathers, placed_windows};
 
 /// How the extents of inputs are declared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -97,7 +97,7 @@ fn every_op_keeps_its_bits() {
     };
     for &dtype in DType::ALL {
         all().iter().for_each(|case| count(case, dtype, dtype));
-        for case in gathers().into_iter().chain(windows()) {
+        for case in gathers().into_iter().chain(placed_windows()) {
             count(&case, dtype, DType::I32);
             count(&case, dtype, DType::I64);
         }

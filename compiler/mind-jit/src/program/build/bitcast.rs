@@ -4,10 +4,10 @@ use mind_ir::opdef::Op;
 use mind_loops::ops::bitcast::Bitcast;
 use mind_vir::program::{Step, Transfer};
 
-use super::Unit;
+use super::ProgramBuilder;
 use crate::program::error::ProgramError;
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// A copy of the bytes: elements are little-endian in memory.
     pub(super) fn bitcast(&mut self, op: Bitcast) -> Result<(), ProgramError> {
         let (g, input) = (self.g, op.input(self.g));

@@ -4,14 +4,14 @@ use mind_ir::opdef::Op;
 use mind_loops::extents::known;
 use mind_loops::ops::cumulative::Cumulative;
 
-use super::Unit;
+use super::ProgramBuilder;
 use super::grid::cost;
 use super::kernel::{Computation, KernelCall};
 use crate::lower::{Lines, compute_lane};
 use crate::program::error::ProgramError;
 use mind_vir::program::Axis;
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// A kernel whose tasks are stacks of lines.
     pub(super) fn cumulative(&mut self, op: Cumulative) -> Result<(), ProgramError> {
         let g = self.g;

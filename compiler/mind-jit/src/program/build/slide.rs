@@ -5,7 +5,7 @@ use mind_ir::ValueId;
 use mind_ir::opdef::Op;
 use mind_loops::ops::slide::{Slide as SlideOp, vector_axis};
 
-use super::Unit;
+use super::ProgramBuilder;
 use super::grid::cost;
 use super::kernel::{Computation, KernelCall};
 use crate::lower::compute_lane;
@@ -13,7 +13,7 @@ use crate::lower::slide::{Axis as SlideAxis, MOST_PHASES, Slide};
 use crate::program::error::ProgramError;
 use mind_vir::program::Axis;
 
-impl Unit<'_> {
+impl ProgramBuilder<'_> {
     /// Windows: the grid has ranges of the dimension that threads share.
     pub(super) fn slide(&mut self, op: SlideOp) -> Result<(), ProgramError> {
         let (g, id) = (self.g, op.id());
