@@ -1,14 +1,15 @@
 //! One way to write attributes: axes counted from the front and sorted, defaults written out.
 
+use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::Softmax;
 use mind_core::ops::reduce::{Max, Mean, Sum};
 use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};
 use mind_ir::OpId;
-use mind_ir::attr::{Attr, OPEN_END};
+use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::{Op, OpDef};
+use mind_ir::opdef::{AttrDef, Op, OpDef};
 use mind_ir::types::{Dim, Shape};
 use mind_rewrite::{Miss, RewritePattern, Rewriter};
 
@@ -27,8 +28,8 @@ patterns! {
     /// A slice of a known extent names its ends.
     ExplicitEnds = "explicit-ends" on [Slice] => explicit_ends;
 
-    /// The open extent of a reshape is -1, as every format writes it.
-    OpenExtent = "open-extent" on [Reshape] => open_extent;
+    /// The open extent of a target shape is -1, as every format writes it.
+    OpenExtent = "open-extent" on [Reshape, BroadcastTo] => open_extent;
 }
 
 const CANONICAL: Miss = Miss("the attribute is canonical already");
@@ -135,7 +136,11 @@ pub(crate) fn canonical_axes(g: &mut Graph) {
 }
 
 fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
-    let target = Reshape::from_id(op).new_shape(rw);
+    let dims = |attr: &AttrDef| matches!(attr.kind, AttrKind::Dims);
+    let index = rw.def(op).attrs.iter().position(dims).ok_or(CANONICAL)?;
+    let Attr::Dims(target) = rw.attr(op, index) else {
+        return Err(CANONICAL);
+    };
     let written = target.iter().map(|&dim| match dim {
         Dim::Dynamic => Dim::Fixed(-1),
         Dim::Fixed(_) | Dim::Symbol(_) => dim,
@@ -144,10 +149,6 @@ fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
     if written[..] == *target {
         return Err(CANONICAL);
     }
-    rw.set_attr(
-        op,
-        position(Reshape::DEF, "new_shape")?,
-        Attr::Dims(&written),
-    );
+    rw.set_attr(op, index, Attr::Dims(&written));
     Ok(())
 }
