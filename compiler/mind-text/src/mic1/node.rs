@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::reader::{Declared, Head, Operands, Reader, node_meant};
 use super::value::{Value, read_value};
-use super::writer::{Writer, check_target};
+use super::writer::{Writer, check_symbols};
 use crate::number::{write_float, write_int};
 use crate::quoted::write_quoted;
 use crate::refusal::Refusal;
@@ -239,7 +239,7 @@ pub(super) fn write(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result
     for &index in &spelling.attrs {
         let attr = &w.graph.attrs(op)[index];
         if let Attr::Dims(shape) = attr {
-            check_target(w.graph, shape)?;
+            check_symbols(w.graph, shape)?;
         }
         write_attr(w, def.attrs[index].key, attr);
     }

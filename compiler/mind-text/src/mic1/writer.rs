@@ -152,17 +152,6 @@ impl<'g> Writer<'g> {
 
 /// # Errors
 ///
-/// A target shape of a reshape that `-1` for its unknown extent would not say.
-pub(super) fn check_target(g: &Graph, shape: &[Dim]) -> Result<(), Refusal> {
-    let open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
-    if shape.contains(&Dim::Dynamic) && shape.iter().filter(open).count() > 1 {
-        return Err("has a target shape with more than one unknown extent".to_owned());
-    }
-    check_symbols(g, shape)
-}
-
-/// # Errors
-///
 /// A symbol that is no identifier.
 pub(super) fn check_symbols(g: &Graph, shape: &[Dim]) -> Result<(), Refusal> {
     for dim in shape {

@@ -1,14 +1,24 @@
 //! One way to write attributes: axes counted from the front and sorted, defaults written out.
 
+use mind_core::ops::argmax::{ArgMax, ArgMin};
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::cumulative::Cumulative;
+use mind_core::ops::data::Unique;
+use mind_core::ops::extents::ExtentOf;
+use mind_core::ops::gather::GatherElements;
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::Softmax;
-use mind_core::ops::reduce::{Max, Mean, Sum};
-use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};
+use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::scatter::ScatterElements;
+use mind_core::ops::shape::{
+    ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
+};
+use mind_core::ops::sort::{Sort, TopK};
 use mind_ir::OpId;
-use mind_ir::attr::{Attr, OPEN_END};
+use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::{Op, OpDef};
+use mind_ir::opdef::{AttrDef, Op, OpDef};
 use mind_ir::types::{Dim, Shape};
 use mind_rewrite::{MatchFailure, RewritePattern, Rewriter};
 
@@ -16,10 +26,13 @@ use super::declare::patterns;
 
 patterns! {
     /// Axis lists ascend and count from the front.
-    SortAxes = "sort-axes" on [Sum, Mean, Max, Squeeze, ExpandDims] => sort_axes;
+    SortAxes = "sort-axes" on [Sum, Mean, Max, Min, Prod, Squeeze, ExpandDims, Reverse] => sort_axes;
 
     /// A single axis counts from the front.
-    PositiveAxis = "positive-axis" on [Softmax, Gather, Concat, Split] => positive_axis;
+    PositiveAxis = "positive-axis" on [
+        Softmax, Cumulative, ArgMax, ArgMin, Sort, TopK, Unique, ExtentOf, Gather, GatherElements, ScatterElements,
+        Concat, Split
+    ] => positive_axis;
 
     /// A reversing transpose names its permutation.
     ExplicitPermutation = "explicit-permutation" on [Transpose] => explicit_permutation;
@@ -27,8 +40,8 @@ patterns! {
     /// A slice of a known extent names its ends.
     ExplicitEnds = "explicit-ends" on [Slice] => explicit_ends;
 
-    /// The open extent of a reshape is -1, as every format writes it.
-    OpenExtent = "open-extent" on [Reshape] => open_extent;
+    /// The open extent of a target shape is -1, as every format writes it.
+    OpenExtent = "open-extent" on [Reshape, BroadcastTo] => open_extent;
 }
 
 const CANONICAL: MatchFailure = MatchFailure("the attribute is canonical already");
@@ -135,7 +148,11 @@ pub(crate) fn canonical_axes(g: &mut Graph) {
 }
 
 fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
-    let target = Reshape::from_id(op).new_shape(rw);
+    let dims = |attr: &AttrDef| matches!(attr.kind, AttrKind::Dims);
+    let index = rw.def(op).attrs.iter().position(dims).ok_or(CANONICAL)?;
+    let Attr::Dims(target) = rw.attr(op, index) else {
+        return Err(CANONICAL);
+    };
     let written = target.iter().map(|&dim| match dim {
         Dim::Dynamic => Dim::Fixed(-1),
         Dim::Fixed(_) | Dim::Symbol(_) => dim,
@@ -144,10 +161,27 @@ fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     if written[..] == *target {
         return Err(CANONICAL);
     }
-    rw.set_attr(
-        op,
-        position(Reshape::DEF, "new_shape")?,
-        Attr::Dims(&written),
-    );
+    rw.set_attr(op, index, Attr::Dims(&written));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An op with operands that has an axis among its attributes counts it from the front.
+    #[test]
+    fn every_axis_is_canonical() {
+        let patterns: [(&str, &dyn RewritePattern); 2] =
+            [("axes", &SortAxes), ("axis", &PositiveAxis)];
+        for (attr, pattern) in patterns {
+            let has = |def: &&&OpDef| def.attr_index(attr).is_some() && !def.operands.is_empty();
+            let expected: Vec<&str> = (mind_core::DIALECT.ops.iter().filter(has))
+                .map(|def| def.name)
+                .collect();
+            let mut found: Vec<&str> = pattern.roots().iter().map(|def| def.name).collect();
+            found.sort_by_key(|name| expected.iter().position(|own| own == name));
+            assert_eq!(found, expected);
+        }
+    }
 }

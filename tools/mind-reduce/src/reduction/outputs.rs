@@ -3,7 +3,7 @@
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
 
-use super::edit::{Edit, edit};
+use super::edit::{Edit, edit, is_unread};
 
 /// Half of the outputs dropped, then a quarter, down to single ones.
 pub(crate) fn drop_halves(g: &Graph) -> Vec<Edit> {
@@ -58,7 +58,7 @@ pub(crate) fn exchange(g: &Graph) -> Vec<Edit> {
         for &value in &unread {
             edits.push(edit(move |g| {
                 g.set_operand(end, index, value);
-                if let Some(op) = g.defining_op(old).filter(|_| g.uses(old).is_empty()) {
+                if let Some(op) = g.defining_op(old).filter(|&op| is_unread(g, op)) {
                     g.erase(op);
                 }
             }));

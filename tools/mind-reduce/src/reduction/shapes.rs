@@ -55,27 +55,43 @@ pub(crate) fn extents(g: &Graph) -> Vec<Edit> {
     edits
 }
 
-/// Leaves have a dimension less: all of the same rank, or one.
+/// Leaves have a dimension less: all of the same rank, or one; with a list per dimension or without.
 pub(crate) fn ranks(g: &Graph) -> Vec<Edit> {
     let mut ranks: Vec<usize> = leaves(g).map(|(_, value)| shape(g, value).len()).collect();
     ranks.sort_unstable();
     ranks.dedup();
-    let all = ranks
-        .into_iter()
-        .rev()
-        .filter(|&rank| rank > 0)
-        .map(|rank| {
-            edit(move |g| {
-                let own: Vec<(OpId, ValueId)> = leaves(g)
-                    .filter(|&(_, value)| shape(g, value).len() == rank)
-                    .collect();
-                own.into_iter()
-                    .for_each(|(op, value)| drop_dimension(g, op, value));
-            })
-        });
-    let one = leaves(g).filter(|&(_, value)| !shape(g, value).is_empty());
-    let one = one.map(|(op, value)| edit(move |g| drop_dimension(g, op, value)));
-    all.chain(one).collect()
+    let all = ranks.into_iter().rev().map(|rank| (rank, None));
+    let one = leaves(g).map(|(_, value)| (shape(g, value).len(), Some(value)));
+    let dropped = all.chain(one).filter(|&(rank, _)| rank > 0);
+    let edits = dropped.flat_map(|(rank, only)| {
+        let drop = move |g: &mut Graph| {
+            for (op, value) in leaves(g).collect::<Vec<_>>() {
+                if only.map_or(shape(g, value).len() == rank, |own| own == value) {
+                    drop_dimension(g, op, value);
+                }
+            }
+        };
+        let with_lists = move |g: &mut Graph| {
+            drop(g);
+            shorten_lists(g, rank);
+        };
+        [edit(drop), edit(with_lists)]
+    });
+    edits.collect()
+}
+
+/// Takes the first item of each list of `rank` items.
+fn shorten_lists(g: &mut Graph, rank: usize) {
+    for op in g.walk().collect::<Vec<_>>() {
+        for index in 0..g.attrs(op).len() {
+            if let Attr::Ints(list) = g.attr(op, index)
+                && list.len() == rank
+            {
+                let list = list[1..].to_vec();
+                g.set_attr(op, index, Attr::Ints(&list));
+            }
+        }
+    }
 }
 
 /// What to try for an extent, the smallest first.
