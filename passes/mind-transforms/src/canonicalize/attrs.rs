@@ -175,7 +175,9 @@ mod tests {
         let patterns: [(&str, &dyn RewritePattern); 2] =
             [("axes", &SortAxes), ("axis", &PositiveAxis)];
         for (attr, pattern) in patterns {
-            let has = |def: &&&OpDef| def.attr_index(attr).is_some() && !def.operands.is_empty();
+            let has = |def: &&&OpDef| {
+                def.attr_index(attr).is_some() && def.all_operands().next().is_some()
+            };
             let expected: Vec<&str> = (mind_core::DIALECT.ops.iter().filter(has))
                 .map(|def| def.name)
                 .collect();
