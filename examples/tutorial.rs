@@ -62,6 +62,7 @@ static SQUARES: PassInfo = PassInfo {
     summary: "Makes x * x a square",
     example: "squares",
     options: &[],
+    enters_regions: true,
     make: |_| Box::new(Squares),
 };
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use mind_core::ops::control::{If, Scan, While};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_core::ops::sort::{Sort, TopK};
 use mind_driver::engine::{Config, Engine, c_text};
@@ -562,7 +563,15 @@ fn drawn_modules_written_as_c() {
     // Only the program calls what has no kernel.
     let config = mind_testgen::Config {
         symbols: false,
-        without: vec![Sort::DEF, TopK::DEF, ScatterElements::DEF, ScatterNd::DEF],
+        without: vec![
+            Sort::DEF,
+            TopK::DEF,
+            ScatterElements::DEF,
+            ScatterNd::DEF,
+            If::DEF,
+            While::DEF,
+            Scan::DEF,
+        ],
         ..mind_testgen::Config::default()
     };
     draw(&bench, (AS_C_MODULES, &config), &|g, arrays| {

@@ -248,6 +248,12 @@ pub const CATALOGUE: &[CodeInfo] = &[
         "write one of the words that the attribute takes",
     ),
     row(
+        4023,
+        "control flow whose operands, lists or regions do not fit each other",
+        "op, found, expected",
+        "each region yields what the op carries on, then what it gives, in the order of the results",
+    ),
+    row(
         4101,
         "op is not in the opset",
         "op, opset, the opset that has it",
@@ -463,6 +469,12 @@ pub const CATALOGUE: &[CodeInfo] = &[
         "integer division by zero or overflow",
         "op, operands",
         "no divisor may be 0, and the smallest integer is not divided by -1",
+    ),
+    row(
+        6007,
+        "loop that has not ended",
+        "the most steps",
+        "let the condition become false, or allow more steps: `--max-steps`",
     ),
 ];
 

@@ -43,6 +43,8 @@ pub struct Config {
     pub threads: Option<NonZero<usize>>,
     /// The most bytes of a constant, and of all outputs; 4 GiB unless given.
     pub memory_limit: Option<u64>,
+    /// The most steps of a loop whose end only running tells; [`EvalCx::MAX_STEPS`] unless given.
+    pub max_steps: Option<u64>,
     /// How the panels that weights are packed into are chosen.
     pub panels: PanelChoice,
 }
@@ -83,6 +85,7 @@ impl Engine {
                 target: TargetInfo::with_detected_caches(isa),
                 pool: Arc::new(Pool::new(threads)),
                 panels: config.panels,
+                max_steps: config.max_steps.unwrap_or(EvalCx::MAX_STEPS),
             },
         })
     }

@@ -204,7 +204,10 @@ impl RunError {
             EvalError::UnboundDim(symbol) => {
                 diagnostic.help(format!("no input has dimension {symbol}: give its extent"))
             }
-            EvalError::Overflow | EvalError::Shape(_) | EvalError::NotEvaluable(_) => diagnostic,
+            EvalError::Steps(_)
+            | EvalError::Overflow
+            | EvalError::Shape(_)
+            | EvalError::NotEvaluable(_) => diagnostic,
         }
     }
 

@@ -107,10 +107,10 @@ fn sources(g: &Graph, value: ValueId) -> Vec<ValueId> {
         ValueDef::Result(..) => Vec::new(),
         ValueDef::Argument(block, index) => {
             let owner = g.block_owner(block).filter(over_operands);
-            owner
-                .map(|op| g.operands(op)[index as usize])
-                .into_iter()
-                .collect()
+            // A predicate stands before what the arguments are.
+            let before = |op| g.operands(op).len().checked_sub(g.arguments(block).len());
+            let operand = owner.and_then(|op| Some(g.operands(op)[before(op)? + index as usize]));
+            operand.into_iter().collect()
         }
     }
 }

@@ -14,12 +14,15 @@ use crate::error::RunError;
 pub struct RunConfig {
     /// The most bytes that the results alive at one time may have, inputs not counted.
     pub memory_limit: u64,
+    /// The most steps that one loop takes whose end only running tells.
+    pub max_steps: u64,
 }
 
 impl Default for RunConfig {
     fn default() -> RunConfig {
         RunConfig {
             memory_limit: EvalCx::TENSOR_LIMIT,
+            max_steps: EvalCx::MAX_STEPS,
         }
     }
 }
@@ -34,6 +37,7 @@ impl Default for RunConfig {
 pub fn run(g: &Graph, bound: &Bound<'_>, config: &RunConfig) -> Result<Vec<Tensor>, RunError> {
     let cx = EvalCx {
         tensor_limit: config.memory_limit,
+        max_steps: config.max_steps,
         ..EvalCx::run(g, bound.dims())
     };
     let mut leaf = |op| match bound.tensor(op) {

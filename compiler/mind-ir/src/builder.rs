@@ -127,32 +127,53 @@ impl<'g> Builder<'g> {
         results: usize,
         fill: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Box<VerifyError>>,
     ) -> Result<OpId, Box<VerifyError>> {
-        assert!(
-            def.has_closed_body() && def.regions == 1,
-            "{} has one closed body",
-            def.name
-        );
+        let mut fill = Some(fill);
+        let once = |_, inner: &mut Builder<'_>, arguments: &[ValueId]| {
+            let fill = fill.take().expect("the op has one body");
+            fill(inner, arguments)
+        };
+        assert_eq!(def.regions, 1, "{} has one body", def.name);
+        self.create_with_bodies(def, operands, attrs, results, once)
+    }
+
+    /// As [`Builder::create_with_body`], for an op with any number of closed bodies: `fill` gets the number of each, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of `fill`, of the rule for the arguments and of the shape rule; the graph is then as it was, but for unused
+    /// ids.
+    pub fn create_with_bodies(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        results: usize,
+        mut fill: impl FnMut(
+            usize,
+            &mut Builder<'_>,
+            &[ValueId],
+        ) -> Result<Vec<ValueId>, Box<VerifyError>>,
+    ) -> Result<OpId, Box<VerifyError>> {
+        assert!(def.has_closed_body(), "{} has closed bodies", def.name);
         let op = self.push(def, operands, attrs, results);
-        let block = self.graph.block(self.graph.regions(op)[0]);
-        let arguments: Vec<ValueId> = self
-            .graph
-            .add_arguments(block, operands.len())
-            .into_iter()
-            .collect();
-        for (index, &argument) in arguments.iter().enumerate() {
-            let ty = self.graph.argument_type(op, index);
-            self.graph.set_type(argument, ty);
-        }
-        let mut inner = Builder::new(self.graph, InsertPoint::End(block), self.span);
-        let typed = fill(&mut inner, &arguments).and_then(|yielded| {
-            inner.push(Yield::DEF, &yielded, &[], 0);
-            infer_op(inner.graph, op)
-        });
-        match typed {
-            Ok(types) => {
-                self.graph.set_types(op, &types);
-                Ok(op)
+        let mut filled = (0..def.regions).try_for_each(|region| {
+            let types = self.graph.argument_types(op, region)?;
+            let block = self.graph.block(self.graph.regions(op)[region]);
+            let arguments = self.graph.add_arguments(block, types.len());
+            for (argument, ty) in arguments.into_iter().zip(types) {
+                self.graph.set_type(argument, ty);
             }
+            let arguments: Vec<ValueId> = arguments.into_iter().collect();
+            let mut inner = Builder::new(self.graph, InsertPoint::End(block), self.span);
+            let yielded = fill(region, &mut inner, &arguments)?;
+            inner.push(Yield::DEF, &yielded, &[], 0);
+            Ok(())
+        });
+        if let Ok(()) = filled {
+            filled = infer_op(self.graph, op).map(|types| self.graph.set_types(op, &types));
+        }
+        match filled {
+            Ok(()) => Ok(op),
             Err(error) => {
                 self.graph.erase(op);
                 Err(error)

@@ -65,6 +65,8 @@ pub enum Step {
     Transfer(Transfer),
     /// Calls a routine of the executor's.
     Evaluate(Evaluate),
+    /// Runs other programs.
+    Control(Control),
 }
 
 impl Step {
@@ -77,6 +79,10 @@ impl Step {
             }
             Step::Transfer(copy) => SmallVec::from_slice(&[copy.from, copy.to]),
             Step::Evaluate(call) => call.operands.iter().chain(&call.results).copied().collect(),
+            Step::Control(control) => {
+                let read = control.operands.iter().chain(&control.fixed);
+                read.chain(&control.results).copied().collect()
+            }
         }
     }
 }
@@ -185,4 +191,65 @@ pub struct Evaluate {
     pub results: Vec<Region>,
     /// The op, for messages.
     pub op: &'static str,
+}
+
+/// Control flow: which other programs run, how often and on what.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Control {
+    /// What it does.
+    pub flow: Flow,
+    /// The numbers of the programs, one for each region of the op.
+    pub programs: SmallVec<[usize; 2]>,
+    /// The arrays that are read, but for those in `fixed`.
+    pub operands: Vec<Region>,
+    /// The arrays that the programs are bound to as to weights.
+    pub fixed: Vec<Region>,
+    /// Whether `fixed` stays as it is, so that it is bound once.
+    pub is_bound_once: bool,
+    /// The arrays that are written.
+    pub results: Vec<Region>,
+    /// The op, for messages.
+    pub op: &'static str,
+}
+
+/// A kind of control flow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// The first operand is a truth value that chooses the program; the others are its inputs.
+    If,
+    /// The operands are carried from step to step by the second program, while the first one writes true.
+    While,
+    /// The program runs for each slice. The operands are what is carried, then what is taken by slices; the results are
+    /// what is carried, then what is stacked.
+    Scan {
+        /// How often it runs.
+        steps: usize,
+        /// How many operands, and results, are carried.
+        carried: usize,
+        /// The slices of the other operands.
+        inputs: Vec<Slices>,
+        /// The slices of the other results.
+        outputs: Vec<Slices>,
+    },
+}
+
+/// Equal parts of an array, one behind the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slices {
+    /// Bytes of one.
+    pub bytes: usize,
+    /// Whether the last one comes first.
+    pub is_reversed: bool,
+}
+
+impl Slices {
+    /// Where the slice of step `step` of `steps` begins.
+    pub const fn offset(self, step: usize, steps: usize) -> usize {
+        let at = if self.is_reversed {
+            steps - 1 - step
+        } else {
+            step
+        };
+        at * self.bytes
+    }
 }

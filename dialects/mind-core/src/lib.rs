@@ -11,6 +11,7 @@ pub mod extent;
 pub mod group;
 pub mod ops;
 mod places;
+pub mod region;
 pub mod slide;
 pub mod windows;
 
@@ -22,6 +23,6 @@ use mind_ir::opdef::Dialect;
 /// The core dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "core",
-    doc: "MIND Core IR: tensors in, tensors out, no control flow.",
+    doc: "MIND Core IR: tensors in, tensors out.",
     ops: ops::OPS,
 };

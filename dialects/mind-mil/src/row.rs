@@ -176,6 +176,7 @@ macro_rules! mil_ops {
                     attrs: $crate::row::ATTRS,
                     results: $crate::row::mil_ops!(@or [$(mind_ir::opdef::Results::$results)?]
                         [mind_ir::opdef::Results::One]),
+                    arguments: None,
                     regions: $crate::row::mil_ops!(@or [$($regions)?] [0]),
                     traits: $crate::row::mil_ops!(@traits $($results)?),
                     names: mind_ir::opdef::Names::NONE,

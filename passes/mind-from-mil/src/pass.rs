@@ -12,6 +12,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
               refuses ops without a counterpart by name",
     example: "--import-mil",
     options: &[],
+    enters_regions: false,
     make: |_| Box::new(ImportMil),
 };
 

@@ -1,14 +1,17 @@
 //! Running a pipeline.
 
-use mind_diag::Diagnostics;
+use std::time::Duration;
+
+use mind_core::region::{controlled, inline, outline};
+use mind_diag::{Diagnostics, Span};
 use mind_ir::Graph;
-use mind_ir::listener::{Listener, NoopListener};
+use mind_ir::listener::{Listener, NoopListener, Rewrite, RuleTime};
 use mind_ir::opdef::Registry;
 use mind_ir::verify::{VerifyConfig, verify};
 
 use crate::{
-    Changed, Drawing, PassCx, PassError, PassInfo, Pipeline, RewriteOptions, RunCache, Statistics,
-    Step,
+    Changed, Drawing, Pass, PassCx, PassError, PassInfo, Pipeline, RewriteOptions, RunCache,
+    Statistics, Step,
 };
 
 /// What a pipeline is doing, for timing and printing.
@@ -87,19 +90,7 @@ impl Manager<'_> {
         for Step { pass, options } in &pipeline.steps {
             watch.stage(Stage::Before(pass), g);
             statistics.enter(pass.name);
-            let mut cx = PassCx {
-                registry: self.registry,
-                rewriting: self.rewriting,
-                shared: self.shared,
-                verify: &self.verify,
-                statistics,
-                watch: &mut *watch,
-            };
-            let changed = (pass.make)(options).run(g, &mut cx);
-            let changed = changed.map_err(|error| Failure::Pass {
-                pass: pass.name,
-                error,
-            })?;
+            let changed = self.pass(pass, &*(pass.make)(options), g, statistics, watch)?;
             watch.stage(Stage::After(pass, changed), g);
             if self.verify_each {
                 let found = verify(g, &self.verify);
@@ -113,5 +104,86 @@ impl Manager<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Runs a pass on a module, and before that on the regions of control flow if it enters them.
+    fn pass(
+        &self,
+        info: &'static PassInfo,
+        pass: &dyn Pass,
+        g: &mut Graph,
+        statistics: &mut Statistics,
+        watch: &mut dyn Instrument,
+    ) -> Result<Changed, Failure> {
+        let mut entered = Changed::No;
+        let blocks = match info.enters_regions {
+            true => controlled(g, g.body()),
+            false => Vec::new(),
+        };
+        for block in blocks {
+            let mut region = outline(g, block, |_| false);
+            let watch = &mut InRegion(watch);
+            if self.pass(info, pass, &mut region, statistics, watch)? == Changed::Yes {
+                inline(g, block, &region);
+                entered = Changed::Yes;
+            }
+        }
+        let mut cx = PassCx {
+            registry: self.registry,
+            rewriting: self.rewriting,
+            shared: self.shared,
+            verify: &self.verify,
+            statistics,
+            watch,
+        };
+        let changed = pass.run(g, &mut cx);
+        let changed = changed.map_err(|error| Failure::Pass {
+            pass: info.name,
+            error,
+        })?;
+        Ok(Changed::when(
+            changed == Changed::Yes || entered == Changed::Yes,
+        ))
+    }
+}
+
+/// Watches a pass run on a region: hears of its rewrites, and not of the stages of the pipeline.
+struct InRegion<'w>(&'w mut dyn Instrument);
+
+impl Instrument for InRegion<'_> {
+    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
+}
+
+impl Listener for InRegion<'_> {
+    fn admits(&self, rules: &[&str]) -> bool {
+        self.0.admits(rules)
+    }
+
+    fn admit(&mut self, rules: &[&str]) -> bool {
+        self.0.admit(rules)
+    }
+
+    fn applied(&mut self, g: &Graph, rewrite: &Rewrite<'_>) {
+        self.0.applied(g, rewrite);
+    }
+
+    fn hears_missed(&self, rule: &str) -> bool {
+        self.0.hears_missed(rule)
+    }
+
+    fn missed(&mut self, span: Span, rule: &str, reason: &str) {
+        self.0.missed(span, rule, reason);
+    }
+
+    fn visit(&mut self, span: Span) {
+        self.0.visit(span);
+    }
+
+    fn now(&self) -> Option<Duration> {
+        self.0.now()
+    }
+
+    fn spent(&mut self, rule: &str, time: RuleTime) {
+        self.0.spent(rule, time);
     }
 }

@@ -81,6 +81,8 @@ pub struct PassInfo {
     pub example: &'static str,
     /// Its options.
     pub options: &'static [OptionInfo],
+    /// Whether it also runs on the regions of control flow, each as a module of its own, before the module.
+    pub enters_regions: bool,
     /// Makes the pass. The options have been checked against the row.
     pub make: fn(&Options) -> Box<dyn Pass>,
 }

@@ -216,6 +216,7 @@ mod tests {
             summary: "",
             example: "",
             options,
+            enters_regions: false,
             make,
         }
     }

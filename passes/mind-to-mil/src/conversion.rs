@@ -153,7 +153,7 @@ impl Lowering<'_> {
             if self.found.has_errors() && reads_rejected(g, op) {
                 continue;
             }
-            if g.def(op).has_closed_body() {
+            if g.def(op).has_closed_body() && g.def(op).arguments.is_none() {
                 self.body(g, op, anchor.unwrap_or(op));
             } else if let Err(refused) = self.op(g, op, anchor.unwrap_or(op)) {
                 self.found.push(refused.at(g.def(op).name, g.span(op)));

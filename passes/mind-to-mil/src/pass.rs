@@ -44,6 +44,7 @@ pub const PASS: PassInfo = PassInfo {
             summary: "the opset",
         },
     ],
+    enters_regions: false,
     make: |options| {
         Box::new(LowerToMil {
             config: config(options),

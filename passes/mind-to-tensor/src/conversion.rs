@@ -1,5 +1,6 @@
 //! The walk over a module and the table of what each op becomes.
 
+use mind_core::ops::control::Scan;
 use mind_core::ops::fused::Fused;
 use mind_diag::Diagnostic;
 use mind_ir::builder::Builder;
@@ -9,6 +10,7 @@ use mind_tensor::ops::group::Group;
 
 use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
+use crate::scan::along_first_axes;
 use crate::{
     argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize,
     pad, reduce, reshape, window,
@@ -92,6 +94,9 @@ fn lower_block(g: &mut Graph, block: BlockId) -> Result<usize, Box<Diagnostic>> 
         if let Some(group) = g.view::<Group>(op) {
             let body = group.body(g);
             lowered += lower_block(g, body)?;
+        } else if let Some(scan) = g.view::<Scan>(op) {
+            let transposed = along_first_axes(g, scan);
+            lowered += transposed.map_err(|why| Box::new(why.at(g.span(op))))?;
         } else if let Some(conversion) = conversion(g.def(op)) {
             let bound = g.value_bound();
             let b = &mut Builder::before(g, op);

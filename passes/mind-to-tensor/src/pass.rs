@@ -12,6 +12,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
               ops as groups; constants and inputs stay",
     example: "--lower-to-tensor",
     options: &[],
+    enters_regions: true,
     make: |_| Box::new(LowerToTensor),
 };
 

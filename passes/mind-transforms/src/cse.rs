@@ -18,6 +18,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
     summary: "Merges ops of one kind with the same operands, attributes and bodies",
     example: "--cse",
     options: &[],
+    enters_regions: true,
     make: |_| Box::new(Cse),
 };
 

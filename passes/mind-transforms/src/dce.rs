@@ -14,6 +14,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
     summary: "Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module's interface",
     example: "--dce",
     options: &[],
+    enters_regions: true,
     make: |_| Box::new(Dce),
 };
 

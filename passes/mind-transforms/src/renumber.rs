@@ -11,6 +11,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
     summary: "Moves inputs to the front and numbers all values from 0 in text order",
     example: "--renumber",
     options: &[],
+    enters_regions: false,
     make: |_| Box::new(Renumber),
 };
 

@@ -12,6 +12,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
               are simplified, and what that makes equal is merged",
     example: "--simplify",
     options: &[],
+    enters_regions: true,
     make: |_| Box::new(Simplify),
 };
 

@@ -20,6 +20,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
         default: "",
         summary: "extents by name; `?` names every unnamed one of an input",
     }],
+    enters_regions: false,
     make: |options| Box::new(Specialize(options.extents("dims"))),
 };
 

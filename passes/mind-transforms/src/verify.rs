@@ -10,6 +10,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
     summary: "Checks every rule of every op; every tool does so on reading, too",
     example: "--verify",
     options: &[],
+    enters_regions: false,
     make: |_| Box::new(Verify),
 };
 

@@ -550,6 +550,7 @@ mod tests {
         summary: "Panics",
         example: "--crash",
         options: &[],
+        enters_regions: false,
         make: |_| Box::new(Crash),
     };
 

@@ -90,6 +90,7 @@ const fn row(name: &'static str, make: fn(&Options) -> Box<dyn Pass>) -> PassInf
         summary: "Is wrong",
         example: "",
         options: &[],
+        enters_regions: false,
         make,
     }
 }

@@ -101,6 +101,7 @@ const fn row(name: &'static str, make: fn(&Options) -> Box<dyn Pass>) -> PassInf
         summary: "Ends the process",
         example: "",
         options: &[],
+        enters_regions: false,
         make,
     }
 }

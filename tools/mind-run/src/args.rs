@@ -59,6 +59,8 @@ pub(super) struct Args {
     pub(super) full: bool,
     /// The most bytes that inputs, and that values alive at one time, may have.
     pub(super) memory_limit: u64,
+    /// The most steps of a loop.
+    pub(super) max_steps: u64,
 }
 
 impl Args {
@@ -66,6 +68,8 @@ impl Args {
     pub(super) fn of(matches: &ArgMatches, available: Option<u64>) -> Args {
         let memory_limit = matches.get_one("memory-limit").copied();
         let memory_limit = memory_limit.unwrap_or_else(|| usual_memory_limit(available));
+        let max_steps = matches.get_one("max-steps").copied();
+        let max_steps = max_steps.unwrap_or(EvalCx::MAX_STEPS);
         let word = |name: &str| matches.get_one::<String>(name).cloned();
         Args {
             file: word("FILE").unwrap_or_else(|| "-".to_owned()),
@@ -87,6 +91,7 @@ impl Args {
                 isa: word("isa").and_then(|isa| isa.parse().ok()),
                 threads: matches.get_one("threads").copied(),
                 memory_limit: Some(memory_limit),
+                max_steps: Some(max_steps),
                 ..Config::default()
             },
             outputs: word("outputs"),
@@ -97,6 +102,7 @@ impl Args {
             },
             full: matches.get_flag("full"),
             memory_limit,
+            max_steps,
         }
     }
 }
@@ -226,12 +232,20 @@ pub(super) fn command() -> Command {
             )
             .value_parser(ValueParser::new(mind_cli::parse_size)),
         )
+        .arg(
+            value(
+                "max-steps",
+                "COUNT",
+                "the most steps of a loop whose end only running tells [default: 16777216]",
+            )
+            .value_parser(clap::value_parser!(u64)),
+        )
         .args(model_args())
         .group(ArgGroup::new("start").args(["tokens", "prompt"]))
 }
 
 /// The arguments that are of the module alone.
-const OF_MODULES: [&str; 13] = [
+const OF_MODULES: [&str; 14] = [
     "FILE",
     "from",
     "profile",
@@ -245,6 +259,7 @@ const OF_MODULES: [&str; 13] = [
     "format",
     "full",
     "memory-limit",
+    "max-steps",
 ];
 
 /// The arguments that are of the model alone.

@@ -76,6 +76,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let mut binding = host.now().saturating_sub(started);
     let config = RunConfig {
         memory_limit: args.memory_limit,
+        max_steps: args.max_steps,
     };
     let interpreted =
         || interpret(graph, &bound, &config).map_err(|error| run_diagnostic(graph, &error));

@@ -2,6 +2,7 @@
 
 use mind_core::constant;
 use mind_core::ops::input::Input;
+use mind_core::region::{inline, outline};
 use mind_diag::Span;
 use mind_ir::ValueId;
 use mind_ir::attr::Attr;
@@ -11,6 +12,7 @@ use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, OpDef, OperandClass};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::verify::infer_op;
 
 use crate::Config;
 use crate::element;
@@ -24,6 +26,8 @@ pub(crate) struct Generator<'c> {
     config: &'c Config,
     values: Vec<ValueId>,
     inputs: usize,
+    /// Whether it is a region, which has no inputs of its own and no extents that are not known.
+    is_region: bool,
 }
 
 impl<'c> Generator<'c> {
@@ -35,7 +39,82 @@ impl<'c> Generator<'c> {
             config,
             values: Vec::new(),
             inputs: 0,
+            is_region: false,
         }
+    }
+
+    /// Appends an op of closed regions with `results` results; `None` if it is not to be drawn, or its rules object.
+    /// `fill` draws each region and gives what that yields.
+    pub(crate) fn with_regions(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        results: usize,
+        mut fill: impl FnMut(usize, &mut Generator<'_>) -> Vec<ValueId>,
+    ) -> Option<ValueId> {
+        if self.is_region || self.is_unwanted(def) {
+            return None;
+        }
+        let new = NewOp {
+            def,
+            operands,
+            attrs,
+            results,
+            span: Span::FILE,
+        };
+        let op = self.graph.insert(InsertPoint::End(self.graph.body()), new);
+        for region in 0..def.regions {
+            let block = self.graph.block(self.graph.regions(op)[region]);
+            let arguments = def.arguments.expect("the op has closed regions");
+            let types = arguments(op, &self.graph, region).expect("what was drawn fits");
+            for (value, ty) in (self.graph.add_arguments(block, types.len()).into_iter()).zip(types)
+            {
+                let ty = self.graph.intern_type(ty.view());
+                self.graph.set_type(value, ty);
+            }
+            let graph = outline(&self.graph, block, |_| false);
+            let values = graph.ops(graph.body()).map(|op| graph.result(op)).collect();
+            let mut inner = Generator {
+                graph,
+                rng: Rng::new(self.rng.below(1 << 32) as u64),
+                config: self.config,
+                values,
+                inputs: 0,
+                is_region: true,
+            };
+            let yielded = fill(region, &mut inner);
+            inner.end(&yielded);
+            inline(&mut self.graph, block, &inner.graph);
+        }
+        let types = infer_op(&mut self.graph, op).expect("what was drawn fits");
+        self.graph.set_types(op, &types);
+        let results = self.graph.results(op);
+        self.values.extend(results);
+        Some(results.get(0))
+    }
+
+    /// The argument with this number, of a region.
+    pub(crate) fn argument(&self, number: usize) -> ValueId {
+        self.values[number]
+    }
+
+    fn is_unwanted(&self, def: &'static OpDef) -> bool {
+        let is_def = |own: &&'static OpDef| std::ptr::eq(*own, def);
+        self.config.without.iter().any(is_def)
+    }
+
+    /// Ends the module.
+    fn end(&mut self, outputs: &[ValueId]) {
+        let body = self.graph.body();
+        let end = NewOp {
+            def: Yield::DEF,
+            operands: outputs,
+            attrs: &[],
+            results: 0,
+            span: Span::FILE,
+        };
+        self.graph.insert(InsertPoint::End(body), end);
     }
 
     /// Appends an op; `None` if it is not to be drawn, its shape rule objects or its result is large.
@@ -45,8 +124,7 @@ impl<'c> Generator<'c> {
         operands: &[ValueId],
         attrs: &[Attr<'_>],
     ) -> Option<ValueId> {
-        let is_def = |own: &&'static OpDef| std::ptr::eq(*own, def);
-        if self.config.without.iter().any(is_def) {
+        if self.is_unwanted(def) {
             return None;
         }
         let at = InsertPoint::End(self.graph.body());
@@ -69,7 +147,7 @@ impl<'c> Generator<'c> {
 
     /// Whether an op may decide the extents of what it computes.
     pub(crate) fn decides_extents(&self) -> bool {
-        self.config.symbols
+        self.config.symbols && !self.is_region
     }
 
     /// A dtype that values of the module may have.
@@ -90,7 +168,7 @@ impl<'c> Generator<'c> {
                 self.rng.pick(&dtypes)
             };
             let mut shape = shape::draw(&mut self.rng);
-            if self.config.symbols && !shape.is_empty() && self.rng.once_in(8) {
+            if self.decides_extents() && !shape.is_empty() && self.rng.once_in(8) {
                 let name = self.rng.pick(&["B", "S"]);
                 shape[0] = Dim::Symbol(self.graph.intern(name));
             }
@@ -117,7 +195,7 @@ impl<'c> Generator<'c> {
 
     /// A new input or constant.
     pub(crate) fn leaf(&mut self, ty: &TensorType) -> ValueId {
-        if self.rng.once_in(3) && ty.view().count().is_some() {
+        if self.is_region || self.rng.once_in(3) && ty.view().count().is_some() {
             self.constant(ty, false)
         } else {
             self.input(ty)
@@ -175,7 +253,8 @@ impl<'c> Generator<'c> {
         self.tensor(&tensor)
     }
 
-    fn tensor(&mut self, tensor: &Tensor) -> ValueId {
+    /// A constant.
+    pub(crate) fn tensor(&mut self, tensor: &Tensor) -> ValueId {
         let at = InsertPoint::End(self.graph.body());
         let value = constant(&mut Builder::new(&mut self.graph, at, Span::FILE), tensor);
         self.values.push(value);
@@ -206,17 +285,7 @@ impl<'c> Generator<'c> {
             let inputs: Vec<ValueId> = inputs.collect();
             outputs.extend(inputs.first());
         }
-        let body = self.graph.body();
-        self.graph.insert(
-            InsertPoint::End(body),
-            NewOp {
-                def: Yield::DEF,
-                operands: &outputs,
-                attrs: &[],
-                results: 0,
-                span: Span::FILE,
-            },
-        );
+        self.end(&outputs);
         self.graph
     }
 }

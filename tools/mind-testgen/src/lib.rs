@@ -5,6 +5,7 @@
 //! seed gives the same module on every machine. What a fault does not need is removed by `mind_reduce::reduction`.
 
 pub mod cases;
+mod control;
 mod element;
 mod generator;
 pub mod mil;

@@ -5,6 +5,7 @@ use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
+use mind_core::ops::control::{If, Scan, While};
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::convert::Bitcast;
 use mind_core::ops::convolution::{Conv, ConvTranspose};
@@ -29,6 +30,7 @@ use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::opdef::{AttrDef, Op, OpDef, OperandClass, Trait};
 use mind_ir::types::{DType, Dim, TensorType};
 
+use crate::control;
 use crate::generator::Generator;
 use crate::shape::{axes, partner, regrouped, small};
 use crate::windows::{conv2d, convolution, reduce_window};
@@ -63,6 +65,9 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
         let input = draw.value(OperandClass::Float);
         draw.op(LayerNorm::DEF, &[input], &LayerNorm::attrs())
     }),
+    (If::DEF, control::branch),
+    (While::DEF, control::repeat),
+    (Scan::DEF, control::scan),
 ];
 
 /// The ops that move elements.

@@ -16,7 +16,14 @@ fn bound<'t>(g: &Graph, arrays: &'t Arrays) -> Bound<'t> {
 }
 
 fn run_all(g: &Graph, arrays: &Arrays, memory_limit: u64) -> Result<Vec<Tensor>, RunError> {
-    run(g, &bound(g, arrays), &RunConfig { memory_limit })
+    run(
+        g,
+        &bound(g, arrays),
+        &RunConfig {
+            memory_limit,
+            ..RunConfig::default()
+        },
+    )
 }
 
 fn arrays(given: &[(&str, Tensor)]) -> Arrays {

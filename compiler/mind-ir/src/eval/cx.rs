@@ -55,11 +55,16 @@ pub struct EvalCx<'a> {
     /// The most bytes that one result may have. [`eval_block`](super::eval_block) takes off what
     /// the results alive beside it have.
     pub tensor_limit: u64,
+    /// The most steps that one loop takes whose end only running tells.
+    pub max_steps: u64,
 }
 
 impl<'a> EvalCx<'a> {
     /// The most bytes one tensor may have unless told otherwise: 4 GiB.
     pub const TENSOR_LIMIT: u64 = 4 << 30;
+
+    /// The most steps of a loop unless told otherwise.
+    pub const MAX_STEPS: u64 = 1 << 24;
 
     /// Execution: integers wrap.
     pub fn run(graph: &'a Graph, dims: &'a DimEnv) -> EvalCx<'a> {
@@ -68,8 +73,12 @@ impl<'a> EvalCx<'a> {
             dims,
             overflow: Overflow::Wrap,
             tensor_limit: EvalCx::TENSOR_LIMIT,
+            max_steps: EvalCx::MAX_STEPS,
         }
     }
+
+    /// The most steps of a loop that constant folding runs.
+    pub const FOLDED_STEPS: u64 = 1 << 10;
 
     /// Constant folding: integer overflow is refused, and so are results over `tensor_limit` bytes.
     pub fn fold(graph: &'a Graph, dims: &'a DimEnv, tensor_limit: u64) -> EvalCx<'a> {
@@ -78,6 +87,7 @@ impl<'a> EvalCx<'a> {
             dims,
             overflow: Overflow::Refuse,
             tensor_limit,
+            max_steps: EvalCx::FOLDED_STEPS,
         }
     }
 

@@ -52,6 +52,9 @@ pub enum EvalError {
     /// Extents that only running could tell turned out not to fit.
     #[error("{0}")]
     Shape(String),
+    /// A loop has not ended.
+    #[error("the loop has not ended after {0} steps")]
+    Steps(u64),
     /// A symbolic dimension has no extent.
     #[error("dimension {0} has no extent")]
     UnboundDim(String),
@@ -67,6 +70,7 @@ impl EvalError {
             EvalError::IndexOutOfBounds { .. } => Some(Code(6001)),
             EvalError::Division { .. } | EvalError::Overflow => Some(Code(6005)),
             EvalError::TooLarge { .. } | EvalError::OutOfMemory { .. } => Some(Code(6004)),
+            EvalError::Steps(_) => Some(Code(6007)),
             EvalError::Shape(_) | EvalError::UnboundDim(_) | EvalError::NotEvaluable(_) => None,
         }
     }

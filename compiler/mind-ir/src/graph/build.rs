@@ -9,6 +9,7 @@ use crate::attr::{Attr, Padding};
 use crate::entity::{BlockId, OpId, RegionId, Ty, ValueId};
 use crate::opdef::{OpDef, Trait};
 use crate::types::TensorType;
+use crate::verify::VerifyError;
 
 /// What a new op is made of. Attributes are one per row of the op's table entry.
 #[derive(Clone, Copy)]
@@ -178,17 +179,33 @@ impl Graph {
         }
     }
 
-    /// The type of argument `index` of the blocks of `op`, whose operands have types and whose body is
-    /// closed: that of the operand, or a scalar of its dtype.
-    pub(crate) fn argument_type(&mut self, op: OpId, index: usize) -> Ty {
-        let operand = self.operands(op)[index];
-        let ty = self.type_id(operand).expect("an operand has a type");
-        if self.def(op).has(Trait::BodyOverElements) {
-            let scalar = TensorType::fixed(self.types().get(ty).dtype, &[]);
-            self.intern_type(scalar.view())
-        } else {
-            ty
+    /// The types of the arguments of region `region` of `op`, whose operands have types and whose regions are closed.
+    ///
+    /// # Errors
+    ///
+    /// What operands and attributes break.
+    pub(crate) fn argument_types(
+        &mut self,
+        op: OpId,
+        region: usize,
+    ) -> Result<SmallVec<[Ty; 4]>, Box<VerifyError>> {
+        let def = self.def(op);
+        if let Some(arguments) = def.arguments {
+            let types = arguments(op, self, region)?;
+            return Ok(types.iter().map(|ty| self.intern_type(ty.view())).collect());
         }
+        let operands = 0..self.operands(op).len();
+        let types = operands.map(|index| {
+            let operand = self.operands(op)[index];
+            let ty = self.type_id(operand).expect("an operand has a type");
+            if def.has(Trait::BodyOverElements) {
+                let scalar = TensorType::fixed(self.types().get(ty).dtype, &[]);
+                self.intern_type(scalar.view())
+            } else {
+                ty
+            }
+        });
+        Ok(types.collect())
     }
 
     /// Gives an op's results their types, in order.

@@ -13,12 +13,22 @@ type Copies = FxHashMap<ValueId, ValueId>;
 type Types = (Option<Ty>, Option<Ty>);
 
 impl Graph {
-    /// A module without ops in which the types and symbols of this one have the same ids.
+    /// A module without ops in which the types and symbols of this one have the same ids, and new values get numbers
+    /// that no value of this one has.
     pub fn empty_like(&self) -> Graph {
         let mut empty = Graph::new();
         empty.types = self.types.clone();
         empty.symbols = self.symbols.clone();
+        empty.free_labels = self.free_labels.clone();
         empty
+    }
+
+    /// Takes the types and symbols of `other`, which was made by [`empty_like`](Graph::empty_like) of this module since
+    /// that got its last type or symbol, and keeps its numbers free of those of `other`.
+    pub fn catch_up(&mut self, other: &Graph) {
+        self.types = other.types.clone();
+        self.symbols = other.symbols.clone();
+        self.free_labels = other.free_labels.clone();
     }
 
     /// Creates a copy of `op` with its regions, over operands of the same types.
@@ -31,7 +41,7 @@ impl Graph {
     /// Creates a copy of `op` of `other` with its regions, over operands of the same types.
     ///
     /// This module must have been made by [`empty_like`](Graph::empty_like) of `other` since that got its last type or
-    /// symbol, and the regions must read nothing from outside.
+    /// symbol, and the regions must read nothing from outside. Values keep the numbers that they go by in text.
     ///
     /// # Panics
     ///
@@ -73,12 +83,20 @@ impl Graph {
         let copy = self.insert(at, new);
         for ((old, new), types) in results.into_iter().zip(self.results(copy)).zip(types) {
             self.give_types(new, types);
+            self.keep_label(other, old, new);
             copies.insert(old, new);
         }
         if def.regions > 0 {
             self.copy_regions(other, op, copy, copies);
         }
         copy
+    }
+
+    /// Gives a copy of a value of another module the number of that.
+    fn keep_label(&mut self, other: Option<&Graph>, old: ValueId, new: ValueId) {
+        if let Some(other) = other {
+            self.set_label(new, other.label(old));
+        }
     }
 
     fn give_types(&mut self, value: ValueId, (inferred, declared): Types) {
@@ -116,6 +134,7 @@ impl Graph {
             let own = self.add_arguments(new, arguments.len());
             for ((argument, types), own) in arguments.into_iter().zip(own) {
                 self.give_types(own, types);
+                self.keep_label(other, argument, own);
                 copies.insert(argument, own);
             }
             for (op, operands) in inner {

@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::scalar::ScalarFn;
 use crate::tensor::Tensor;
 use crate::types::{DType, DTypeClass, TensorType};
-use crate::verify::VerifyError;
+use crate::verify::{ArgumentsResult, VerifyError};
 
 /// Everything the compiler knows of one op. Compared by address; written with [`ops!`](crate::ops).
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub struct OpDef {
     pub results: Results,
     /// How many regions.
     pub regions: usize,
+    /// What the arguments of its regions are, where no trait says that.
+    pub arguments: Option<ArgumentsHook>,
     /// What generic passes may assume.
     pub traits: &'static [Trait],
     /// What the op is called in each text format.
@@ -47,6 +49,10 @@ pub struct OpDef {
     /// Whether profile `core-v1` has this very op, where the table entry alone does not say.
     pub core_v1: Option<fn(OpId, &Graph) -> bool>,
 }
+
+/// The types of the arguments of the region with this number, or the first rule that operands and attributes break.
+/// Operands have types when it is called.
+pub type ArgumentsHook = fn(OpId, &Graph, usize) -> ArgumentsResult;
 
 /// Result types, or the first rule that the op breaks. Operands have types when it is called.
 pub type InferHook = fn(OpId, &Graph) -> Result<SmallVec<[Inferred; 1]>, Box<VerifyError>>;
@@ -291,9 +297,11 @@ impl OpDef {
         self.traits.contains(&wanted)
     }
 
-    /// Whether each region's block has one argument per operand, and reads nothing else from outside.
+    /// Whether the regions read their arguments, and nothing else from outside.
     pub fn has_closed_body(&self) -> bool {
-        self.has(Trait::BodyOverOperands) || self.has(Trait::BodyOverElements)
+        self.arguments.is_some()
+            || self.has(Trait::BodyOverOperands)
+            || self.has(Trait::BodyOverElements)
     }
 
     /// The position of the attribute called `name`.

@@ -16,6 +16,7 @@
 ///         attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
 ///         results: [values, places],           // optional: the names of several, or One, None, Many
 ///         regions: 1,                          // optional
+///         arguments: f,                        // optional: fn(Sum, &Graph, usize) -> ArgumentsResult, where no trait says them
 ///         traits: [Pure],
 ///         names: { core: "Sum", mic1: "sum", mic2: "sum" },
 ///         infer: infer_sum,                    // fn(Sum, &Graph) -> InferResult
@@ -43,6 +44,7 @@ macro_rules! ops {
             $(results: $results:ident,)?
             $(results: [$($result:ident),* $(,)?],)?
             $(regions: $regions:literal,)?
+            $(arguments: $arguments:expr,)?
             traits: [$($trait:ident),* $(,)?],
             names: { $($format:ident: $text:literal),* $(,)? },
             $(infer: $infer:expr,)?
@@ -90,6 +92,11 @@ macro_rules! ops {
                             $($crate::opdef::Results::Named(&[$(stringify!($result)),*]))?]
                             $crate::opdef::Results::One),
                         regions: $crate::ops!(@or [$($regions)?] 0),
+                        arguments: $crate::ops!(@option $(|op, g, region| {
+                            let hook: fn($view, &$crate::graph::Graph, usize) -> $crate::verify::ArgumentsResult
+                                = $arguments;
+                            hook($view(op), g, region)
+                        })?),
                         traits: &[$($crate::opdef::Trait::$trait),*],
                         names: $crate::opdef::Names {
                             $($format: Some($text),)*

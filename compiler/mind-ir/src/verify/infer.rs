@@ -6,13 +6,16 @@ use super::VerifyError;
 use crate::entity::{OpId, Ty, ValueId};
 use crate::graph::Graph;
 use crate::opdef::{Inferred, OpDef, OperandClass, Trait};
-use crate::types::DType;
+use crate::types::{DType, TensorType};
 
 /// What a shape rule returns.
 pub type InferResult = Result<Inferred, Box<VerifyError>>;
 
 /// What the shape rule of an op with several results returns.
 pub type InferManyResult = Result<SmallVec<[Inferred; 1]>, Box<VerifyError>>;
+
+/// What the rule for the arguments of a region returns.
+pub type ArgumentsResult = Result<SmallVec<[TensorType; 4]>, Box<VerifyError>>;
 
 /// Checks the op's operand count, dtypes and shapes, and gives its result types.
 ///

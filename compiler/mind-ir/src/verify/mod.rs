@@ -6,6 +6,6 @@ mod module;
 mod profile;
 
 pub use error::VerifyError;
-pub use infer::{InferManyResult, InferResult, infer_op};
+pub use infer::{ArgumentsResult, InferManyResult, InferResult, infer_op};
 pub use module::{VerifyConfig, verify};
 pub use profile::Profile;

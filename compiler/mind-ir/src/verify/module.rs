@@ -128,7 +128,7 @@ impl Verifier<'_> {
         for index in 0..g.regions(op).len() {
             let block = g.block(g.regions(op)[index]);
             if g.def(op).has_closed_body() {
-                type_arguments(g, op, block)?
+                type_arguments(g, op, index)?
             } else {
                 assume_arguments(g, block)
             }
@@ -255,16 +255,21 @@ fn assume_arguments(g: &mut Graph, block: BlockId) {
     }
 }
 
-fn type_arguments(g: &mut Graph, op: OpId, block: BlockId) -> Result<(), Box<VerifyError>> {
-    let (arguments, operands) = (g.arguments(block), g.operands(op).len());
-    if arguments.len() != operands {
+/// Gives the arguments of a closed region their types.
+fn type_arguments(g: &mut Graph, op: OpId, region: usize) -> Result<(), Box<VerifyError>> {
+    let types = g.argument_types(op, region)?;
+    let arguments = g.arguments(g.block(g.regions(op)[region]));
+    if arguments.len() != types.len() {
         let name = g.def(op).short_name();
-        let found = arguments.len();
-        let problem = format!("the body of `{name}` has {found} arguments for {operands} operands");
+        let (found, expected) = (arguments.len(), types.len());
+        let what = match g.def(op).arguments {
+            Some(_) => format!("; it needs {expected}"),
+            None => format!(" for {expected} operands"),
+        };
+        let problem = format!("the body of `{name}` has {found} arguments{what}");
         return Err(Box::new(VerifyError::Structure { problem }));
     }
-    for (index, argument) in arguments.into_iter().enumerate() {
-        let ty = g.argument_type(op, index);
+    for (argument, ty) in arguments.into_iter().zip(types) {
         if let Some(declared) = g.declared(argument) {
             let (written, found) = (g.types().get(declared), g.types().get(ty));
             if found.meet(written).is_none() {

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use smallvec::SmallVec;
 
 use super::compiled::Program;
+use super::control;
 use super::error::RunError;
 use super::memory::Block;
 use super::port::Port;
@@ -16,6 +17,8 @@ pub struct BoundProgram {
     program: Arc<Program>,
     /// Packed and derived weights, and copies of those that are read as they are.
     bound: Arc<Block>,
+    /// The programs of the regions of control flow, where what they are bound to stays.
+    regions: Vec<Option<BoundProgram>>,
 }
 
 impl BoundProgram {
@@ -32,9 +35,10 @@ impl BoundProgram {
             params.iter().map(|param| param.len()),
         )?;
         let bound = Block::new(program.bound_bytes as usize)?;
-        let new = BoundProgram {
+        let mut new = BoundProgram {
             bound: Arc::new(bound),
             program,
+            regions: Vec::new(),
         };
         let workspace = new.workspace()?;
         let params: SmallVec<[*const u8; 8]> = params.iter().map(|param| param.as_ptr()).collect();
@@ -42,14 +46,12 @@ impl BoundProgram {
             params: &params,
             ..new.memory(&workspace)
         };
+        let program = &new.program;
         // SAFETY: sizes were checked; nobody else knows the memory yet.
-        unsafe {
-            run(
-                &new.program.bind_steps,
-                Code::of(&new.program),
-                &new.program.pool,
-                memory,
-            )?
+        new.regions = unsafe {
+            let code = Code::of(program, &[]);
+            run(&program.bind_steps, code, &program.pool, memory)?;
+            control::bind_once(&program.steps, &program.regions, memory)?
         };
         new.give_back(workspace);
         Ok(new)
@@ -58,10 +60,11 @@ impl BoundProgram {
     /// Binds the weights that `other` was bound to, and shares what it has made of them; `None` if this program
     /// makes something else of its weights.
     pub fn sharing(program: Arc<Program>, other: &BoundProgram) -> Option<BoundProgram> {
-        let same = program.binding == other.program.binding;
+        let same = program.binding == other.program.binding && program.regions.is_empty();
         same.then(|| BoundProgram {
             bound: other.bound.clone(),
             program,
+            regions: Vec::new(),
         })
     }
 
@@ -100,7 +103,14 @@ impl BoundProgram {
             ..self.memory(&workspace)
         };
         // SAFETY: sizes were checked; borrows keep others from outputs, and the workspace is this run's own.
-        let done = unsafe { run(&program.steps, Code::of(program), &program.pool, memory) };
+        let done = unsafe {
+            run(
+                &program.steps,
+                Code::of(program, &self.regions),
+                &program.pool,
+                memory,
+            )
+        };
         self.give_back(workspace);
         done
     }

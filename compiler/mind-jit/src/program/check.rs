@@ -53,7 +53,9 @@ fn checked(
 ) -> Result<(), ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let builder = build::build(g, target, choice, keeps_weights)?;
-    run(&builder, keeps_weights, u64::MAX)
+    run(&builder, keeps_weights, u64::MAX)?;
+    let mut regions = builder.regions.iter();
+    regions.try_for_each(|region| checked(region, target, choice, keeps_weights))
 }
 
 /// What debug builds check of every program that they make, in accesses and in bytes of memory.
@@ -178,16 +180,21 @@ impl Memory {
                 }
                 self.fill(copy.to)
             }
-            Step::Evaluate(call) => {
-                for &operand in &call.operands {
-                    if self.bytes(operand)?.contains(&0) {
-                        let problem = format!("nothing wrote all of {operand:?}");
-                        return Err(fault(call.op, &problem));
-                    }
+            Step::Evaluate(call) => self.routine(call.op, &call.operands, &call.results),
+            Step::Control(control) => {
+                let read = [&control.operands[..], &control.fixed].concat();
+                let overlap = |a: &Region, b: &Region| {
+                    a.base == b.base && a.offset < b.end() && b.offset < a.end()
+                };
+                let mut written = control.results.iter().enumerate();
+                let clash = written.any(|(at, result)| {
+                    let others = read.iter().chain(&control.results[..at]);
+                    others.into_iter().any(|other| overlap(other, result))
+                });
+                if clash {
+                    return Err(fault(control.op, "a result stands where something else is"));
                 }
-                call.results
-                    .iter()
-                    .try_for_each(|&result| self.fill(result))
+                self.routine(control.op, &read, &control.results)
             }
             Step::Call(call) => {
                 let mut done = 0;
@@ -206,6 +213,22 @@ impl Memory {
                 Ok(())
             }
         }
+    }
+
+    /// The executor reads whole arrays, and writes whole results.
+    fn routine(
+        &mut self,
+        op: &str,
+        operands: &[Region],
+        results: &[Region],
+    ) -> Result<(), ProgramError> {
+        for &operand in operands {
+            if self.bytes(operand)?.contains(&0) {
+                let problem = format!("nothing wrote all of {operand:?}");
+                return Err(fault(op, &problem));
+            }
+        }
+        results.iter().try_for_each(|&result| self.fill(result))
     }
 
     /// The executor reads any slice, and writes the whole result.

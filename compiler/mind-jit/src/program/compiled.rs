@@ -26,6 +26,8 @@ pub struct Options {
     pub pool: Arc<Pool>,
     /// How the panels that weights are packed into are chosen.
     pub panels: PanelChoice,
+    /// The most steps of a loop whose end only running tells.
+    pub max_steps: u64,
 }
 
 /// A compiled module.
@@ -36,6 +38,10 @@ pub struct Program {
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
     pub(super) routines: Vec<Routine>,
+    /// The programs of the regions of control flow.
+    pub(super) regions: Vec<Arc<Program>>,
+    /// The most steps of a loop whose end only running tells.
+    pub(super) max_steps: u64,
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
@@ -68,6 +74,9 @@ impl Program {
             let op = op.map_or("module", |&(_, op)| op);
             ProgramError::Kernel { op, source }
         })?;
+        let regions = builder.regions.iter();
+        let regions = regions.map(|region| Program::compile(region, options).map(Arc::new));
+        let regions = regions.collect::<Result<Vec<_>, _>>()?;
         let (binding, needs) = (Binding::of(&builder), builder.needs());
         let layout = builder.layout;
         Ok(Program {
@@ -75,6 +84,8 @@ impl Program {
             bind_steps: builder.bind_steps,
             steps: builder.steps,
             routines: builder.routines,
+            regions,
+            max_steps: options.max_steps,
             inputs: layout.inputs,
             params: layout.params,
             outputs: layout.outputs,

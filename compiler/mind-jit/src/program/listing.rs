@@ -22,7 +22,8 @@ pub struct KernelListing {
     pub bytes: usize,
 }
 
-/// The kernels of a verified module at loops level, in the order in which they are first called.
+/// The kernels of a verified module at loops level, in the order in which they are first called; then those of the regions of
+/// control flow.
 ///
 /// `target` need not be this machine.
 ///
@@ -46,5 +47,10 @@ pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, Pr
             bytes: code.len(),
         })
     };
-    builder.functions.values().map(listing).collect()
+    let own = builder.functions.values().map(listing);
+    let mut all = own.collect::<Result<Vec<KernelListing>, _>>()?;
+    for region in &builder.regions {
+        all.extend(listings(region, target)?);
+    }
+    Ok(all)
 }

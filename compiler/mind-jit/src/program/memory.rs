@@ -41,10 +41,16 @@ impl Block {
     /// The system gives no memory.
     pub(super) fn of(contents: &[u8]) -> Result<Block, RunError> {
         let mut block = Block::new(contents.len())?;
-        if let Some(memory) = &mut block.memory {
-            memory.bytes_mut().copy_from_slice(contents);
-        }
+        block.bytes_mut().copy_from_slice(contents);
         Ok(block)
+    }
+
+    /// Its bytes.
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        match &mut self.memory {
+            Some(memory) => memory.bytes_mut(),
+            None => &mut [],
+        }
     }
 
     /// Where it begins.

@@ -11,6 +11,7 @@ mod bound;
 mod build;
 mod check;
 mod compiled;
+mod control;
 mod emit_c;
 mod error;
 mod layout;

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
+use super::bound::BoundProgram;
 use super::compiled::Program;
+use super::control::{self, Regions};
 use super::error::RunError;
 use super::partition::Partition;
 use super::routine::Routine;
@@ -41,7 +43,7 @@ impl Memory<'_> {
     }
 
     /// The address of the first byte of `region`.
-    fn address(&self, region: Region) -> *mut u8 {
+    pub(super) fn address(&self, region: Region) -> *mut u8 {
         let base = match region.base {
             Base::Input(index) => self.inputs[index as usize].cast_mut(),
             Base::Output(index) => self.outputs[index as usize],
@@ -59,13 +61,20 @@ impl Memory<'_> {
 pub(super) struct Code<'p> {
     kernels: &'p [CompiledKernel],
     routines: &'p [Routine],
+    regions: Regions<'p>,
 }
 
-impl Code<'_> {
-    pub(super) fn of(program: &Program) -> Code<'_> {
+impl<'p> Code<'p> {
+    /// The code of a program, of whose regions `bound` are bound.
+    pub(super) fn of(program: &'p Program, bound: &'p [Option<BoundProgram>]) -> Code<'p> {
         Code {
             kernels: &program.kernels,
             routines: &program.routines,
+            regions: Regions {
+                programs: &program.regions,
+                bound,
+                max_steps: program.max_steps,
+            },
         }
     }
 }
@@ -95,6 +104,7 @@ pub(super) unsafe fn run(
                 Step::Gather(gather) => run_gather(gather, memory)?,
                 Step::Transfer(copy) => run_transfer(copy, memory),
                 Step::Evaluate(call) => run_routine(call, &code.routines[call.routine], memory)?,
+                Step::Control(control) => control::run(control, code.regions, memory)?,
             }
         }
     }

@@ -102,6 +102,9 @@ const LINES: &[&str] = &[
     "Softmax(%a)",
     "LayerNorm(%a)",
     "Fused(%a, epilogue) {\nyield:\n}",
+    "If(%a, %a) {\nargs: %2\nyield: %2\n} {\nargs: %3\nyield: %3\n}",
+    "While(%a) {carried=1} {\nargs: %2\nyield: %2\n} {\nargs: %3 : tensor<f32[]>\nyield: %3\n}",
+    "Scan(%a, %a) {carried=1, scanned=1, in_reverse=[1]} {\nargs: %2, %3\nyield: %2\n}",
 ];
 
 fn module(line: &str) -> String {

@@ -150,8 +150,9 @@ fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
         g.declare(value, ty);
     }
     if format == Format::Mic1 && rng.below(3) == 0 {
-        let label = g.label(value) + rng.below(1000) as u64;
-        g.set_label(value, label);
+        // Above those of all others.
+        let last = g.results(op).get(g.results(op).len() - 1);
+        g.set_label(last, g.label(last) + rng.below(1000) as u64);
     }
 }
 

@@ -64,6 +64,7 @@ impl Module<'_> {
             let call = match step {
                 Step::Call(call) => call,
                 Step::Evaluate(call) => return Err(EmitError::NoC { op: call.op }),
+                Step::Control(control) => return Err(EmitError::NoC { op: control.op }),
                 Step::Gather(_) | Step::Transfer(_) => continue,
             };
             let Some(function) = self.functions.get(call.kernel) else {

@@ -147,7 +147,9 @@ impl Module<'_> {
                     let [from, to] = [from, to].map(|region| self.address(region));
                     *out += &format!("    memcpy({to}, {from}, {bytes});\n");
                 }
-                Step::Evaluate(_) => unreachable!("`check` refuses what has no C"),
+                Step::Evaluate(_) | Step::Control(_) => {
+                    unreachable!("`check` refuses what has no C")
+                }
             }
         }
         *out += "    return (int)status;\n}\n";

@@ -11,6 +11,7 @@ pub(crate) mod chain;
 mod checked;
 pub(crate) mod contract;
 pub(crate) mod contraction;
+pub(crate) mod control;
 pub(crate) mod conv;
 pub mod convert;
 pub mod cumulative;

@@ -6,6 +6,7 @@ pub mod circular;
 pub mod compare;
 pub mod constant;
 pub mod contract;
+pub mod control;
 pub mod conv;
 pub mod convert;
 pub mod convolution;
@@ -33,7 +34,7 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 29] = [
+const FAMILIES: [&[&OpDef]; 30] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -62,6 +63,7 @@ const FAMILIES: [&[&OpDef]; 29] = [
     conv::OPS,
     convolution::OPS,
     normalize::OPS,
+    control::OPS,
     fused::OPS,
 ];
 

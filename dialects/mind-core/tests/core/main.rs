@@ -10,6 +10,7 @@ mod run;
 mod choice;
 mod constant;
 mod contract;
+mod control;
 mod conv;
 mod convert;
 mod convolution;

@@ -83,6 +83,7 @@ impl Setup {
             dims: &dims,
             overflow: self.overflow,
             tensor_limit: self.limit,
+            max_steps: EvalCx::MAX_STEPS,
         };
         let results = def.eval.expect("the op has a meaning")(op, &cx, operands)?;
         assert_eq!(results.len(), g.results(op).len(), "{}", def.name);

@@ -20,6 +20,7 @@ pub(crate) const FOLD: PassInfo = PassInfo {
     summary: "Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost",
     example: "--fold=max-iters=4",
     options: OPTIONS,
+    enters_regions: true,
     make: |options| {
         Box::new(Eqsat {
             goal: fold_with,
@@ -34,6 +35,7 @@ pub(crate) const FUSE: PassInfo = PassInfo {
     summary: "Gathers ops into fused ones with a body, where that saves launches or memory traffic",
     example: "--fuse=max-iters=4",
     options: OPTIONS,
+    enters_regions: true,
     make: |options| {
         Box::new(Eqsat {
             goal: fuse_with,

@@ -13,6 +13,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
     summary: "Puts the bodies of fused ops back in line, the inverse of fuse",
     example: "--unfuse, or to see groups anew: fuse,unfuse,fuse",
     options: &[],
+    enters_regions: true,
     make: |_| Box::new(Unfuse),
 };
 

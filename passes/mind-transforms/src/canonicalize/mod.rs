@@ -25,6 +25,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
         default: "true",
         summary: "evaluate ops whose operands are all constants",
     }],
+    enters_regions: true,
     make: |options| Box::new(Canonicalize::new(options)),
 };
 

@@ -21,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-interp", &["mind-ir"]),
     ("mind-vir", &["mind-ir"]),
     ("mind-jit", &["mind-loops", "mind-vir"]),
-    ("mind-pass", &["mind-ir"]),
+    ("mind-pass", &["mind-core"]),
     ("mind-rewrite", &["mind-ir"]),
     ("mind-draw", &[]),
     ("mind-rules", &["mind-ir"]),

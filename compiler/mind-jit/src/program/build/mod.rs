@@ -3,6 +3,7 @@
 mod bitcast;
 mod block;
 mod contract;
+mod control;
 mod cumulative;
 mod epilogue;
 mod folded_converts;
@@ -121,6 +122,8 @@ pub(super) struct ProgramBuilder<'g> {
     pub(super) steps: Vec<Step>,
     /// What the steps call that is no kernel.
     pub(super) routines: Vec<Routine>,
+    /// The regions of control flow, as modules of their own.
+    pub(super) regions: Vec<Graph>,
     /// How the panels of weights are chosen.
     choice: PanelChoice,
     /// Weights whose panels are made of them as they are stored.
@@ -165,6 +168,7 @@ pub(super) fn build<'g>(
         functions: IndexMap::default(),
         steps: Vec::new(),
         routines: Vec::new(),
+        regions: Vec::new(),
         panels: FxHashMap::default(),
         owner: None,
     };

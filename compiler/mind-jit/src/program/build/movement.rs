@@ -6,6 +6,7 @@ use mind_loops::extents::{dense, known};
 use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join};
 
+use super::control::controls;
 use super::grid::cost;
 use super::kernel::{Computation, KernelCall};
 use super::{ProgramBuilder, Strided};
@@ -38,9 +39,12 @@ impl ProgramBuilder<'_> {
         Ok(())
     }
 
-    /// A call of what has no kernel.
+    /// Control flow, or a call of what has no kernel.
     pub(super) fn evaluate(&mut self, op: Evaluate) -> Result<(), ProgramError> {
         let g = self.g;
+        if let Some(inner) = controls(g, op) {
+            return self.control(op, inner);
+        }
         self.check_dense(op.id(), op.inputs(g))?;
         let routine = Routine::new(g, op.id());
         let call = program::Evaluate {

@@ -1,0 +1,266 @@
+//! Running control flow.
+
+use std::sync::Arc;
+
+use mind_ir::eval::EvalError;
+use mind_vir::program::{Control, Flow, Region, Slices, Step};
+use smallvec::SmallVec;
+
+use super::bound::BoundProgram;
+use super::compiled::Program;
+use super::error::RunError;
+use super::memory::Block;
+use super::run::Memory;
+
+/// The programs of regions, some of which are bound already.
+#[derive(Clone, Copy)]
+pub(super) struct Regions<'p> {
+    pub(super) programs: &'p [Arc<Program>],
+    pub(super) bound: &'p [Option<BoundProgram>],
+    /// The most steps of a loop whose end only running tells.
+    pub(super) max_steps: u64,
+}
+
+/// The programs of regions, bound as far as what they are bound to stays.
+///
+/// # Safety
+///
+/// As for [`run`](super::run::run), after the steps that bind weights.
+pub(super) unsafe fn bind_once(
+    steps: &[Step],
+    programs: &[Arc<Program>],
+    memory: Memory<'_>,
+) -> Result<Vec<Option<BoundProgram>>, RunError> {
+    let mut bound: Vec<Option<BoundProgram>> = programs.iter().map(|_| None).collect();
+    for step in steps {
+        if let Step::Control(control) = step
+            && control.is_bound_once
+        {
+            for &program in &control.programs {
+                // SAFETY: the caller answers for the memory.
+                bound[program] = Some(unsafe { bind(control, &programs[program], memory)? });
+            }
+        }
+    }
+    Ok(bound)
+}
+
+/// # Safety
+///
+/// As for [`run`](super::run::run).
+unsafe fn bind(
+    control: &Control,
+    program: &Arc<Program>,
+    memory: Memory<'_>,
+) -> Result<BoundProgram, RunError> {
+    // SAFETY: the caller answers for the memory.
+    let params = control
+        .fixed
+        .iter()
+        .map(|&region| unsafe { read(memory, region) });
+    let params: SmallVec<[&[u8]; 8]> = params.collect();
+    BoundProgram::new(program.clone(), &params)
+}
+
+/// The bytes of a region.
+///
+/// # Safety
+///
+/// The region lies in memory that nothing writes as long as they are read.
+unsafe fn read<'m>(memory: Memory<'m>, region: Region) -> &'m [u8] {
+    // SAFETY: the caller answers for that.
+    unsafe { std::slice::from_raw_parts(memory.address(region).cast_const(), region.bytes) }
+}
+
+/// The bytes of a region, to be written.
+///
+/// # Safety
+///
+/// The region lies in memory that nothing else reads or writes as long as they are.
+unsafe fn write<'m>(memory: Memory<'m>, region: Region) -> &'m mut [u8] {
+    // SAFETY: the caller answers for that.
+    unsafe { std::slice::from_raw_parts_mut(memory.address(region), region.bytes) }
+}
+
+/// Runs the programs of a step.
+///
+/// # Errors
+///
+/// Those of the programs; a loop that takes too many steps.
+///
+/// # Safety
+///
+/// As for [`run`](super::run::run).
+pub(super) unsafe fn run(
+    control: &Control,
+    regions: Regions<'_>,
+    memory: Memory<'_>,
+) -> Result<(), RunError> {
+    // SAFETY: the caller answers for the memory; results are disjoint from each other and from what is read.
+    let (operands, mut results) = unsafe {
+        let operands: Vec<&[u8]> = control
+            .operands
+            .iter()
+            .map(|&own| read(memory, own))
+            .collect();
+        let results: Vec<&mut [u8]> = control
+            .results
+            .iter()
+            .map(|&own| write(memory, own))
+            .collect();
+        (operands, results)
+    };
+    let chosen: &[usize] = match control.flow {
+        Flow::If if operands[0] == [0] => &control.programs[1..],
+        Flow::If => &control.programs[..1],
+        Flow::While | Flow::Scan { .. } => &control.programs,
+    };
+    let mut now: SmallVec<[BoundProgram; 2]> = SmallVec::new();
+    for &program in chosen {
+        if regions.bound[program].is_none() {
+            // SAFETY: as above.
+            now.push(unsafe { bind(control, &regions.programs[program], memory)? });
+        }
+    }
+    let programs: SmallVec<[&BoundProgram; 2]> = match now.is_empty() {
+        true => chosen
+            .iter()
+            .filter_map(|&program| regions.bound[program].as_ref())
+            .collect(),
+        false => now.iter().collect(),
+    };
+    match &control.flow {
+        Flow::If => programs[0].run(&operands[1..], &mut results),
+        Flow::While => {
+            let refused = RunError::Evaluation {
+                op: control.op,
+                error: EvalError::Steps(regions.max_steps),
+            };
+            run_while(
+                [programs[0], programs[1]],
+                &operands,
+                results,
+                regions.max_steps,
+                refused,
+            )
+        }
+        Flow::Scan {
+            steps,
+            carried,
+            inputs,
+            outputs,
+        } => {
+            let scan = Scan {
+                steps: *steps,
+                inputs,
+                outputs,
+            };
+            let (initial, scanned) = operands.split_at(*carried);
+            scan.run(programs[0], initial, scanned, results)
+        }
+    }
+}
+
+/// Memory for carried values: what one step reads is not what it writes.
+fn spare(like: &[&[u8]]) -> Result<Vec<Block>, RunError> {
+    like.iter().map(|bytes| Block::new(bytes.len())).collect()
+}
+
+/// The bytes of blocks, as many as other arrays have.
+fn bytes_of<'b>(blocks: &'b mut [Block], like: &[&[u8]]) -> Vec<&'b mut [u8]> {
+    let pairs = blocks.iter_mut().zip(like);
+    pairs
+        .map(|(block, like)| &mut block.bytes_mut()[..like.len()])
+        .collect()
+}
+
+/// The arrays that a step writes, after those that it reads.
+fn shared<'b>(arrays: &'b [&mut [u8]]) -> SmallVec<[&'b [u8]; 8]> {
+    arrays.iter().map(|array| &**array).collect()
+}
+
+fn run_while(
+    [condition, body]: [&BoundProgram; 2],
+    initial: &[&[u8]],
+    mut results: Vec<&mut [u8]>,
+    max_steps: u64,
+    refused: RunError,
+) -> Result<(), RunError> {
+    let (mut first, mut second) = (spare(initial)?, spare(initial)?);
+    let mut now = bytes_of(&mut first, initial);
+    let mut next = bytes_of(&mut second, initial);
+    for (now, initial) in now.iter_mut().zip(initial) {
+        now.copy_from_slice(initial);
+    }
+    for step in 0.. {
+        let mut goes_on = [0u8];
+        condition.run(&shared(&now), &mut [&mut goes_on])?;
+        if goes_on == [0] {
+            break;
+        }
+        if step == max_steps {
+            return Err(refused);
+        }
+        body.run(&shared(&now), &mut next)?;
+        std::mem::swap(&mut now, &mut next);
+    }
+    for (result, last) in results.iter_mut().zip(&now) {
+        result.copy_from_slice(last);
+    }
+    Ok(())
+}
+
+/// The slices of a scan.
+struct Scan<'c> {
+    steps: usize,
+    inputs: &'c [Slices],
+    outputs: &'c [Slices],
+}
+
+impl Scan<'_> {
+    fn run(
+        &self,
+        body: &BoundProgram,
+        initial: &[&[u8]],
+        scanned: &[&[u8]],
+        mut results: Vec<&mut [u8]>,
+    ) -> Result<(), RunError> {
+        let mut stacked = results.split_off(initial.len());
+        let mut last = results;
+        if self.steps == 0 {
+            for (last, initial) in last.iter_mut().zip(initial) {
+                last.copy_from_slice(initial);
+            }
+            return Ok(());
+        }
+        let mut spare_blocks = spare(initial)?;
+        let mut now = bytes_of(&mut spare_blocks, initial);
+        // The last step writes the results.
+        if self.steps.is_multiple_of(2) {
+            std::mem::swap(&mut now, &mut last);
+        }
+        for step in 0..self.steps {
+            let carried: SmallVec<[&[u8]; 8]> = match step {
+                0 => initial.into(),
+                _ => shared(&now),
+            };
+            let slices = scanned
+                .iter()
+                .zip(self.inputs)
+                .map(|(array, slices)| &array[slices.offset(step, self.steps)..][..slices.bytes]);
+            let read: SmallVec<[&[u8]; 8]> = carried.into_iter().chain(slices).collect();
+            let places = stacked.iter_mut().zip(self.outputs).map(|(array, slices)| {
+                &mut array[slices.offset(step, self.steps)..][..slices.bytes]
+            });
+            let mut written: SmallVec<[&mut [u8]; 8]> = last
+                .iter_mut()
+                .map(|array| &mut **array)
+                .chain(places)
+                .collect();
+            body.run(&read, &mut written)?;
+            drop((read, written));
+            std::mem::swap(&mut now, &mut last);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,259 @@
+//! Control flow.
+
+use mind_ir::OpId;
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_inner};
+use mind_ir::opdef::Op;
+use mind_ir::tensor::{Buffer, Element, Tensor};
+use mind_ir::types::Dim;
+use mind_ir::with_buffer;
+use smallvec::SmallVec;
+
+use super::strided;
+use crate::ops::control::{If, Scan, While, block, yields};
+
+/// What a region yields for its arguments.
+fn run(
+    op: OpId,
+    cx: &EvalCx<'_>,
+    region: usize,
+    arguments: &[&Tensor],
+) -> Result<Vec<Tensor>, EvalError> {
+    let results = eval_inner(cx, block(cx.graph, op, region), arguments, &[]);
+    results.map_err(|(_, error)| error)
+}
+
+fn is_true(tensor: &Tensor) -> bool {
+    tensor.elements::<bool>() == [true]
+}
+
+/// The results of the region that the predicate chooses.
+pub(crate) fn eval_if(op: If, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let region = usize::from(!is_true(operands[0]));
+    let results = run(op.id(), cx, region, &operands[1..])?;
+    Ok(results.into_iter().collect())
+}
+
+/// The carried values once the first region yields false.
+pub(crate) fn eval_while(op: While, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let id = op.id();
+    let (first, fixed) = operands.split_at(op.carried(cx.graph) as usize);
+    let mut carried: Vec<Tensor> = Vec::new();
+    for step in 0.. {
+        let now: Vec<&Tensor> = match step {
+            0 => operands.to_vec(),
+            _ => carried.iter().chain(fixed.iter().copied()).collect(),
+        };
+        let goes_on = run(id, cx, 0, &now)?;
+        if !is_true(&goes_on[0]) {
+            break;
+        }
+        if step == cx.max_steps {
+            return Err(EvalError::Steps(cx.max_steps));
+        }
+        let next = run(id, cx, 1, &now)?;
+        check_carried(id, cx, 1, &next)?;
+        carried = next;
+    }
+    if carried.is_empty() {
+        carried = copies(cx, first)?;
+    }
+    Ok(carried.into_iter().collect())
+}
+
+/// Copies of operands that are results.
+fn copies(cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let copies = operands.iter().map(|&operand| {
+        cx.count(operand.dtype(), operand.shape())?;
+        Ok(operand.clone())
+    });
+    copies.collect()
+}
+
+/// Checks that carried values have the extents that their arguments promise.
+fn check_carried(
+    op: OpId,
+    cx: &EvalCx<'_>,
+    step: usize,
+    carried: &[Tensor],
+) -> Result<(), EvalError> {
+    let g = cx.graph;
+    for (argument, tensor) in g.arguments(block(g, op, step)).into_iter().zip(carried) {
+        for (&dim, &extent) in g.ty(argument).shape.iter().zip(tensor.shape()) {
+            if let Some(promised) = cx.extent(dim)?
+                && promised != extent as i64
+            {
+                let ty = g.ty(argument).text(g.symbols());
+                let found = tensor.shape();
+                return Err(EvalError::Shape(format!(
+                    "a carried value of shape {found:?}, where {ty} is promised"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All slices of the scanned operands, one after the other.
+pub(crate) fn eval_scan(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let (id, g) = (op.id(), cx.graph);
+    let (first, others) = operands.split_at(op.carried(g) as usize);
+    let (scanned, fixed) = others.split_at(op.scanned(g) as usize);
+    let axes = op.input_axes(g);
+    let steps = scanned[0].shape()[axes[0]];
+    for (tensor, &axis) in scanned.iter().zip(&axes) {
+        if tensor.shape()[axis] != steps {
+            let found = tensor.shape()[axis];
+            let problem = format!("a scanned operand of {found} slices beside one of {steps}");
+            return Err(EvalError::Shape(problem));
+        }
+    }
+    let mut carried = copies(cx, first)?;
+    let mut stacks = Stacks::new(op, cx, steps)?;
+    for step in 0..steps {
+        let place = |reversed: bool| if reversed { steps - 1 - step } else { step };
+        let slices = (scanned.iter().zip(&axes).enumerate())
+            .map(|(at, (tensor, &axis))| {
+                slice(cx, tensor, axis, place(op.is_input_reversed(g, at)))
+            })
+            .collect::<Result<Vec<Tensor>, _>>()?;
+        let arguments: Vec<&Tensor> = (carried.iter().chain(&slices))
+            .chain(fixed.iter().copied())
+            .collect();
+        let mut next = run(id, cx, 0, &arguments)?;
+        let outputs = next.split_off(carried.len());
+        check_carried(id, cx, 0, &next)?;
+        carried = next;
+        for (at, output) in outputs.iter().enumerate() {
+            stacks.put(cx, at, place(op.is_output_reversed(g, at)), output)?;
+        }
+    }
+    Ok(carried.into_iter().chain(stacks.finish()).collect())
+}
+
+/// The slice of a tensor at a place of an axis.
+fn slice(cx: &EvalCx<'_>, tensor: &Tensor, axis: usize, place: usize) -> Result<Tensor, EvalError> {
+    let strides = strided::strides_of(tensor);
+    let mut axes: Vec<strided::Axis> = tensor
+        .shape()
+        .iter()
+        .copied()
+        .zip(strides.iter().copied())
+        .collect();
+    let (_, stride) = axes.remove(axis);
+    strided::copy(cx, tensor, place * stride, &axes)
+}
+
+/// The outputs of a scan.
+struct Stacks {
+    stacks: SmallVec<[Stack; 2]>,
+}
+
+/// One output of all steps, as it grows.
+struct Stack {
+    axis: usize,
+    /// The extents of a step's output, once they are known.
+    shape: Option<Vec<usize>>,
+    steps: usize,
+    buffer: Buffer,
+}
+
+impl Stacks {
+    /// Stacks whose memory is there from the start, where the extents of an output are known.
+    fn new(op: Scan, cx: &EvalCx<'_>, steps: usize) -> Result<Stacks, EvalError> {
+        let g = cx.graph;
+        let id = op.id();
+        let outputs = yields(g, id, 0)[op.carried(g) as usize..].iter();
+        let stacks = outputs.zip(op.output_axes(g)).map(|(&value, axis)| {
+            let ty = g.ty(value);
+            let mut stack = Stack {
+                axis,
+                shape: None,
+                steps,
+                buffer: Buffer::zeros(ty.dtype, 0),
+            };
+            let extents: Result<Option<Vec<usize>>, EvalError> = (ty.shape.iter())
+                .map(|&dim| Ok(cx.extent(dim)?.map(|extent| extent as usize)))
+                .collect();
+            match extents? {
+                Some(shape) => stack.begin(cx, shape)?,
+                // Extents that no step says are 0.
+                None if steps == 0 => {
+                    let known = |dim: &Dim| Ok(cx.extent(*dim)?.unwrap_or(0) as usize);
+                    let shape: Result<Vec<usize>, EvalError> = ty.shape.iter().map(known).collect();
+                    stack.begin(cx, shape?)?;
+                }
+                None => {}
+            }
+            Ok(stack)
+        });
+        Ok(Stacks {
+            stacks: stacks.collect::<Result<_, EvalError>>()?,
+        })
+    }
+
+    /// Puts the output `at` of a step into its place.
+    fn put(
+        &mut self,
+        cx: &EvalCx<'_>,
+        at: usize,
+        place: usize,
+        output: &Tensor,
+    ) -> Result<(), EvalError> {
+        let stack = &mut self.stacks[at];
+        match &stack.shape {
+            None => stack.begin(cx, output.shape().to_vec())?,
+            Some(shape) if shape != output.shape() => {
+                return Err(EvalError::Shape(format!(
+                    "an output of shape {:?} after one of shape {shape:?}",
+                    output.shape()
+                )));
+            }
+            Some(_) => {}
+        }
+        stack.put(place, output);
+        Ok(())
+    }
+
+    fn finish(self) -> impl Iterator<Item = Tensor> {
+        self.stacks.into_iter().map(|stack| {
+            let shape = stack.whole();
+            Tensor::new(shape, stack.buffer)
+        })
+    }
+}
+
+impl Stack {
+    fn whole(&self) -> Vec<usize> {
+        let mut shape = self.shape.clone().unwrap_or_default();
+        shape.insert(self.axis, self.steps);
+        shape
+    }
+
+    fn begin(&mut self, cx: &EvalCx<'_>, shape: Vec<usize>) -> Result<(), EvalError> {
+        self.shape = Some(shape);
+        let dtype = self.buffer.dtype();
+        let count = cx.count(dtype, &self.whole())?;
+        self.buffer = Buffer::zeros(dtype, count);
+        Ok(())
+    }
+
+    fn put(&mut self, place: usize, output: &Tensor) {
+        let inner: usize = output.shape()[self.axis..].iter().product();
+        if output.count() == 0 {
+            return;
+        }
+        let steps = self.steps;
+        with_buffer!(&mut self.buffer, |stacked| {
+            let parts = elements_like(stacked, output).chunks(inner);
+            for (outer, part) in parts.enumerate() {
+                let from = (outer * steps + place) * inner;
+                stacked[from..from + inner].copy_from_slice(part);
+            }
+        });
+    }
+}
+
+/// The elements of a tensor, which are of the type of another list.
+fn elements_like<'t, T: Element>(_: &[T], tensor: &'t Tensor) -> &'t [T] {
+    tensor.elements::<T>()
+}

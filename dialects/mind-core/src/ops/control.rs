@@ -1,0 +1,392 @@
+//! Control flow. Regions are closed: what comes from outside is an operand and an argument.
+
+use mind_diag::Code;
+use mind_ir::attr::Attr;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Inferred;
+use mind_ir::types::{DType, Dim, Shape, TensorType, TypeView};
+use mind_ir::verify::{ArgumentsResult, InferManyResult, VerifyError};
+use mind_ir::{BlockId, OpId, Ty, ValueId, ops};
+
+use crate::axes::resolve;
+use crate::eval::control::{eval_if, eval_scan, eval_while};
+use crate::extent::agree;
+
+ops! {
+    /// The results of the first region where the predicate is true, else those of the second.
+    ///
+    /// The operands are the predicate, then what both regions get as their arguments. Only one region runs: an error of
+    /// the other does not show.
+    ///
+    /// Shapes: the predicate is `bool` `[]`. Both regions yield as many values, of equal dtypes and ranks; an extent that
+    /// differs between them is `?`.
+    /// Errors: E2001 values of other dtypes or ranks, or a predicate that is not `bool` `[]`, E4023 other numbers of values.
+    /// Source: this compiler; ONNX `If`, MIL `cond`, StableHLO `if`.
+    If = "core.if" {
+        variadic: (operands: Any),
+        results: Many,
+        regions: 2,
+        arguments: |op, g, _| Ok(op.inputs(g).iter().map(|&value| g.ty(value).to_owned()).collect()),
+        traits: [Pure, Extended],
+        names: { core: "If" },
+        infer_many: infer_if,
+        eval_many: eval_if,
+    }
+
+    /// What the second region makes of the carried values, again and again while the first region yields true.
+    ///
+    /// The operands are the carried values, then fixed ones; both regions get all of them as arguments. The first region
+    /// yields whether to go on, before each step. The second one yields the carried values of the next step.
+    ///
+    /// Shapes: a carried value keeps its type; extents that change are `?`, declared at the argument of the second region.
+    /// Errors: E2001 a value of another type, E4023 fewer operands than carried values, or a region that yields another
+    /// number of values; E6007 when run, more steps than allowed.
+    /// Source: this compiler; ONNX `Loop`, MIL `while_loop`, StableHLO `while`.
+    While = "core.while" {
+        variadic: (operands: Any),
+        attrs: { carried "c": Int },
+        results: Many,
+        regions: 2,
+        arguments: |op, g, _| while_arguments(op, g),
+        traits: [Pure, Extended],
+        names: { core: "While" },
+        infer_many: infer_while,
+        eval_many: eval_while,
+    }
+
+    /// Runs its region once for each slice of the scanned operands.
+    ///
+    /// The operands are the carried values, the scanned ones, then fixed ones. A step gets the carried values, the slices
+    /// with this number and the fixed values; it yields the carried values of the next step, then its outputs. The results
+    /// are the last carried values, then the outputs of all steps, each stacked along a new dimension.
+    ///
+    /// `in_axes` and `out_axes` say along which axes, all 0 where they are empty. Where `in_reverse` or `out_reverse` is 1, the
+    /// slices are taken, or stacked, from the last to the first.
+    ///
+    /// Shapes: all scanned operands have one extent along their axes, which is the number of steps. No step: the carried
+    /// values as they came, and outputs of extent 0.
+    /// Order: one step after the other.
+    /// Errors: E2001 a value of another type, E3003 extents that differ, E3004 axis out of range, E4023 fewer operands than
+    /// `carried` and `scanned`, nothing scanned, a list of another length, or a direction that is not 0 or 1.
+    /// Source: this compiler; ONNX `Scan`, JAX `lax.scan`.
+    Scan = "core.scan" {
+        variadic: (operands: Any),
+        attrs: {
+            carried "c": Int, scanned "n": Int, in_axes "ia": Ints = &[], out_axes "oa": Ints = &[],
+            in_reverse "ir": Ints = &[], out_reverse "or": Ints = &[],
+        },
+        results: Many,
+        regions: 1,
+        arguments: |op, g, _| scan_arguments(op, g),
+        traits: [Pure, Extended],
+        names: { core: "Scan" },
+        infer_many: infer_scan,
+        eval_many: eval_scan,
+    }
+}
+
+impl If {
+    /// Which region runs.
+    pub fn predicate(self, g: &Graph) -> ValueId {
+        self.operands(g)[0]
+    }
+
+    /// What both regions get.
+    pub fn inputs(self, g: &Graph) -> &[ValueId] {
+        &self.operands(g)[1..]
+    }
+}
+
+impl While {
+    /// The values before the first step.
+    pub fn initial(self, g: &Graph) -> &[ValueId] {
+        &self.operands(g)[..self.carried(g) as usize]
+    }
+}
+
+impl Scan {
+    /// The values before the first step.
+    pub fn initial(self, g: &Graph) -> &[ValueId] {
+        &self.operands(g)[..self.carried(g) as usize]
+    }
+
+    /// The operands that are taken by slices.
+    pub fn inputs(self, g: &Graph) -> &[ValueId] {
+        let from = self.carried(g) as usize;
+        &self.operands(g)[from..from + self.scanned(g) as usize]
+    }
+
+    /// The operands that every step gets whole.
+    pub fn fixed(self, g: &Graph) -> &[ValueId] {
+        &self.operands(g)[(self.carried(g) + self.scanned(g)) as usize..]
+    }
+
+    /// The axis of each scanned operand, counted from the front.
+    pub fn input_axes(self, g: &Graph) -> Vec<usize> {
+        let ranks = self.inputs(g).iter().map(|&value| g.ty(value).rank());
+        let axes = ranks.enumerate().map(|(at, rank)| {
+            let axis = self.in_axes(g).get(at).copied().unwrap_or(0);
+            resolve("scan", axis, rank).expect("a verified axis")
+        });
+        axes.collect()
+    }
+
+    /// The axis of each stacked output, counted from the front.
+    pub fn output_axes(self, g: &Graph) -> Vec<usize> {
+        let outputs = yields(g, self.0, 0).get(self.carried(g) as usize..);
+        let ranks = outputs.into_iter().flatten();
+        let axes = ranks.enumerate().map(|(at, &value)| {
+            let axis = self.out_axes(g).get(at).copied().unwrap_or(0);
+            resolve("scan", axis, g.ty(value).rank() + 1).expect("a verified axis")
+        });
+        axes.collect()
+    }
+
+    /// Whether the slices of scanned operand `at` are taken from the last to the first.
+    pub fn is_input_reversed(self, g: &Graph, at: usize) -> bool {
+        self.in_reverse(g).get(at) == Some(&1)
+    }
+
+    /// Whether the slices of output `at` are stacked from the last to the first.
+    pub fn is_output_reversed(self, g: &Graph, at: usize) -> bool {
+        self.out_reverse(g).get(at) == Some(&1)
+    }
+}
+
+/// The block of a region.
+pub fn block(g: &Graph, op: OpId, region: usize) -> BlockId {
+    g.block(g.regions(op)[region])
+}
+
+/// What a region yields.
+pub fn yields(g: &Graph, op: OpId, region: usize) -> &[ValueId] {
+    let end = g.terminator(block(g, op, region));
+    end.map_or(&[], |end| g.operands(end))
+}
+
+fn misfit(problem: String) -> Box<VerifyError> {
+    Box::new(VerifyError::Dialect {
+        code: Code(4023),
+        problem,
+        help: None,
+    })
+}
+
+/// Checks how many values a region yields.
+fn check_count(
+    g: &Graph,
+    op: OpId,
+    region: usize,
+    expected: usize,
+) -> Result<(), Box<VerifyError>> {
+    let found = yields(g, op, region).len();
+    if found == expected {
+        return Ok(());
+    }
+    let name = g.def(op).short_name();
+    let problem = format!("region {region} of `{name}` yields {found} values, not {expected}");
+    Err(misfit(problem))
+}
+
+/// The error for a value of another type than `what` has.
+fn differ(g: &Graph, what: &str, found: TypeView<'_>, expected: TypeView<'_>) -> Box<VerifyError> {
+    let [found, expected] = [found, expected].map(|ty| ty.text(g.symbols()));
+    Box::new(VerifyError::Dialect {
+        code: Code(2001),
+        problem: format!("{what} is {expected}, found {found}"),
+        help: None,
+    })
+}
+
+/// Checks that a value is `bool` `[]`.
+fn check_predicate(g: &Graph, value: ValueId) -> Result<(), Box<VerifyError>> {
+    let predicate = TensorType::fixed(DType::Bool, &[]);
+    match g.ty(value).meet(predicate.view()) {
+        Some(_) => Ok(()),
+        None => Err(differ(g, "a predicate", g.ty(value), predicate.view())),
+    }
+}
+
+fn infer_if(op: If, g: &Graph) -> InferManyResult {
+    check_predicate(g, op.predicate(g))?;
+    let (first, second) = (yields(g, op.0, 0), yields(g, op.0, 1));
+    check_count(g, op.0, 1, first.len())?;
+    let joined = first.iter().zip(second).map(|(&first, &second)| {
+        let (a, b) = (g.ty(first), g.ty(second));
+        if a.dtype != b.dtype || a.rank() != b.rank() {
+            return Err(differ(g, "what the first region yields", b, a));
+        }
+        let join = |(&a, &b): (&Dim, &Dim)| if a == b { a } else { Dim::Dynamic };
+        let shape: Shape = a.shape.iter().zip(b.shape).map(join).collect();
+        Ok(TensorType::new(a.dtype, shape).into())
+    });
+    joined.collect()
+}
+
+/// Checks that an op has the operands that its attributes count.
+fn check_counted(
+    g: &Graph,
+    op: OpId,
+    what: &'static str,
+    count: i64,
+    fewest: i64,
+) -> Result<(), Box<VerifyError>> {
+    let (name, found) = (g.def(op).short_name(), g.operands(op).len());
+    if (fewest..=found as i64).contains(&count) {
+        return Ok(());
+    }
+    Err(misfit(format!(
+        "`{name}` has {found} operands, and {count} {what}"
+    )))
+}
+
+/// The type of a carried value: what the argument of the region that makes the next one declares, else that of the
+/// operand.
+fn carried_type(g: &Graph, op: OpId, step: usize, at: usize) -> TensorType {
+    let operand = g.operands(op)[at];
+    let arguments = g.arguments(block(g, op, step));
+    let declared = (at < arguments.len()).then(|| g.declared(arguments.get(at)));
+    let ty: Option<Ty> = declared.flatten().or(g.type_id(operand));
+    ty.map_or_else(
+        || g.ty(operand).to_owned(),
+        |ty| g.types().get(ty).to_owned(),
+    )
+}
+
+fn while_arguments(op: While, g: &Graph) -> ArgumentsResult {
+    let carried = op.carried(g);
+    check_counted(g, op.0, "carried values", carried, 1)?;
+    let types = (0..op.operands(g).len()).map(|at| match at < carried as usize {
+        true => carried_type(g, op.0, 1, at),
+        false => g.ty(op.operands(g)[at]).to_owned(),
+    });
+    Ok(types.collect())
+}
+
+/// The types of carried values, which those before the first step and after each one have.
+fn carried_types(
+    g: &Graph,
+    op: OpId,
+    step: usize,
+    initial: &[ValueId],
+) -> Result<Vec<TensorType>, Box<VerifyError>> {
+    let next = yields(g, op, step);
+    let types = initial
+        .iter()
+        .zip(next)
+        .enumerate()
+        .map(|(at, (&initial, &next))| {
+            let ty = carried_type(g, op, step, at);
+            for value in [initial, next] {
+                if ty.view().meet(g.ty(value)).is_none() {
+                    return Err(differ(g, "a carried value", g.ty(value), ty.view()));
+                }
+            }
+            Ok(ty)
+        });
+    types.collect()
+}
+
+fn infer_while(op: While, g: &Graph) -> InferManyResult {
+    check_count(g, op.0, 0, 1)?;
+    check_predicate(g, yields(g, op.0, 0)[0])?;
+    check_count(g, op.0, 1, op.initial(g).len())?;
+    let types = carried_types(g, op.0, 1, op.initial(g))?;
+    Ok(types.into_iter().map(Inferred::New).collect())
+}
+
+fn scan_arguments(op: Scan, g: &Graph) -> ArgumentsResult {
+    let (carried, scanned) = (op.carried(g), op.scanned(g));
+    check_counted(g, op.0, "carried values", carried, 0)?;
+    check_counted(
+        g,
+        op.0,
+        "carried and scanned values",
+        carried.saturating_add(scanned),
+        carried + 1,
+    )?;
+    check_list(g, op.0, "in_axes", op.in_axes(g).len(), scanned as usize)?;
+    let carried = (0..carried as usize).map(|at| Ok(carried_type(g, op.0, 0, at)));
+    let slices = op.inputs(g).iter().enumerate().map(|(at, &value)| {
+        let (ty, axis) = (g.ty(value), op.in_axes(g).get(at).copied().unwrap_or(0));
+        let mut shape: Shape = ty.shape.iter().copied().collect();
+        shape.remove(resolve("scan", axis, ty.rank())?);
+        Ok(TensorType::new(ty.dtype, shape))
+    });
+    let fixed = op.fixed(g).iter().map(|&value| Ok(g.ty(value).to_owned()));
+    carried.chain(slices).chain(fixed).collect()
+}
+
+/// Checks that a list is empty or has as many items as there are values.
+fn check_list(
+    g: &Graph,
+    op: OpId,
+    list: &'static str,
+    found: usize,
+    expected: usize,
+) -> Result<(), Box<VerifyError>> {
+    if found == 0 || found == expected {
+        return Ok(());
+    }
+    let name = g.def(op).short_name();
+    Err(misfit(format!(
+        "`{list}` of `{name}` has {found} items, not {expected}"
+    )))
+}
+
+fn check_directions(
+    g: &Graph,
+    op: OpId,
+    attr: &'static str,
+    expected: usize,
+) -> Result<(), Box<VerifyError>> {
+    let index = g.def(op).attr_index(attr).expect("an attribute of `scan`");
+    let Attr::Ints(list) = g.attr(op, index) else {
+        return Ok(());
+    };
+    check_list(g, op, attr, list.len(), expected)?;
+    match list.iter().find(|flag| !matches!(flag, 0 | 1)) {
+        None => Ok(()),
+        Some(flag) => Err(misfit(format!(
+            "a direction in `{attr}` is 0 or 1, not {flag}"
+        ))),
+    }
+}
+
+/// How many steps a scan has.
+///
+/// # Errors
+///
+/// E3003 scanned operands of different extents.
+pub fn steps(op: Scan, g: &Graph) -> Result<Dim, Box<VerifyError>> {
+    let mut steps = Dim::Dynamic;
+    for (&value, axis) in op.inputs(g).iter().zip(op.input_axes(g)) {
+        let (at, help) = (
+            format!("{axis} of a scanned operand"),
+            "all scanned operands have as many slices",
+        );
+        steps = agree(g, "scan", at, steps, g.ty(value).shape[axis], help)?;
+    }
+    Ok(steps)
+}
+
+fn infer_scan(op: Scan, g: &Graph) -> InferManyResult {
+    let initial = op.initial(g);
+    let outputs = yields(g, op.0, 0).get(initial.len()..);
+    let Some(outputs) = outputs else {
+        return check_count(g, op.0, 0, initial.len()).map(|()| Default::default());
+    };
+    check_list(g, op.0, "out_axes", op.out_axes(g).len(), outputs.len())?;
+    check_directions(g, op.0, "in_reverse", op.inputs(g).len())?;
+    check_directions(g, op.0, "out_reverse", outputs.len())?;
+    let (steps, carried) = (steps(op, g)?, carried_types(g, op.0, 0, initial)?);
+    let stacked = outputs.iter().enumerate().map(|(at, &value)| {
+        let (ty, axis) = (g.ty(value), op.out_axes(g).get(at).copied().unwrap_or(0));
+        let axis = resolve("scan", axis, ty.rank() + 1)?;
+        let mut shape: Shape = ty.shape.iter().copied().collect();
+        shape.insert(axis, steps);
+        Ok(TensorType::new(ty.dtype, shape).into())
+    });
+    let carried = carried.into_iter().map(|ty| Ok(Inferred::New(ty)));
+    carried.chain(stacked).collect()
+}

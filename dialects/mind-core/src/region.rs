@@ -1,0 +1,104 @@
+//! Closed regions as modules of their own: what arguments stand for are the inputs, what is yielded are the outputs.
+
+use mind_diag::Span;
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::{Op, Trait};
+use mind_ir::{BlockId, OpId, ValueId};
+use rustc_hash::FxHashMap;
+
+use crate::ops::input::Input;
+
+/// The closed region with block `block` as a module. Its inputs are called `arg0`, `arg1` and so on; those that
+/// `is_param` chooses are weights.
+///
+/// Values keep their numbers.
+pub fn outline(g: &Graph, block: BlockId, is_param: impl Fn(usize) -> bool) -> Graph {
+    let mut module = g.empty_like();
+    let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    for (at, argument) in g.arguments(block).into_iter().enumerate() {
+        let ty = g.type_id(argument).expect("a verified argument has a type");
+        let attrs = Input::attrs(module.intern(&format!("arg{at}")), is_param(at), None);
+        let end = InsertPoint::End(module.body());
+        let mut builder = Builder::new(&mut module, end, Span::FILE);
+        let input = builder.create_typed(Input::DEF, &[], &attrs, &[ty]);
+        let value = module.result(input);
+        module.set_label(value, g.label(argument));
+        copies.insert(argument, value);
+    }
+    copy_ops(&mut module, g, block, &mut copies);
+    module
+}
+
+/// Puts the ops of a module that [`outline`] made of `block`, and that passes have changed since, in the place of those
+/// of the block.
+pub fn inline(g: &mut Graph, block: BlockId, module: &Graph) {
+    g.catch_up(module);
+    while let Some(op) = g.ops(block).next_back() {
+        g.erase(op);
+    }
+    let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    let inputs = module
+        .ops(module.body())
+        .filter(|&op| module.is::<Input>(op));
+    for input in inputs {
+        let name = module.name(Input::from_id(input).name(module));
+        let at = name.strip_prefix("arg").and_then(|at| at.parse().ok());
+        let at: usize = at.expect("an input of an outlined region");
+        copies.insert(module.result(input), g.arguments(block).get(at));
+    }
+    let end = InsertPoint::End(block);
+    for op in module.ops(module.body()) {
+        if !module.is::<Input>(op) {
+            copy_op(g, end, module, op, &mut copies);
+        }
+    }
+}
+
+/// Copies the ops of a block to the end of a module.
+fn copy_ops(
+    module: &mut Graph,
+    g: &Graph,
+    block: BlockId,
+    copies: &mut FxHashMap<ValueId, ValueId>,
+) {
+    for op in g.ops(block) {
+        let end = InsertPoint::End(module.body());
+        copy_op(module, end, g, op, copies);
+    }
+}
+
+fn copy_op(
+    to: &mut Graph,
+    at: InsertPoint,
+    from: &Graph,
+    op: OpId,
+    copies: &mut FxHashMap<ValueId, ValueId>,
+) {
+    let operands: Vec<ValueId> = from
+        .operands(op)
+        .iter()
+        .map(|value| copies[value])
+        .collect();
+    if from.def(op).has(Trait::Terminator) {
+        let new = NewOp {
+            def: Yield::DEF,
+            operands: &operands,
+            attrs: &[],
+            results: 0,
+            span: from.span(op),
+        };
+        to.insert(at, new);
+        return;
+    }
+    let copy = to.copy_from(from, at, op, &operands);
+    copies.extend(from.results(op).into_iter().zip(to.results(copy)));
+}
+
+/// The blocks of the regions of control flow in a block, in order; those inside of them are not among these.
+pub fn controlled(g: &Graph, block: BlockId) -> Vec<BlockId> {
+    let control = g.ops(block).filter(|&op| g.def(op).arguments.is_some());
+    let regions = control.flat_map(|op| g.regions(op).iter());
+    regions.map(|&region| g.block(region)).collect()
+}
