@@ -178,7 +178,15 @@ fn costs(statistics: &Statistics) -> (u64, u64) {
 fn a_second_run_changes_nothing() {
     let session = Session::default();
     let levels = LEVELS.iter().map(|level| level.pipeline);
-    let passes = ["canonicalize", "cse", "dce", "simplify", "fold", "fuse"];
+    let passes = [
+        "canonicalize",
+        "cse",
+        "dce",
+        "simplify",
+        "fold",
+        "fuse",
+        "unroll",
+    ];
     for optimiser in levels
         .chain(passes)
         .map(|text| Optimiser::new(&session, text))

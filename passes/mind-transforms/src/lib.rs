@@ -1,4 +1,4 @@
-//! The passes: verify, canonicalize, cse, dce, simplify, renumber, specialize.
+//! The passes: verify, canonicalize, cse, dce, simplify, renumber, specialize, unroll.
 //!
 //! [`PASSES`] lists them; a new pass is a file with its row and a line there.
 
@@ -11,6 +11,7 @@ mod rules;
 mod simplify;
 mod specialize;
 mod unread;
+mod unroll;
 mod verify;
 
 use mind_pass::PassInfo;
@@ -29,4 +30,5 @@ pub const PASSES: &[PassInfo] = &[
     simplify::PASS,
     renumber::PASS,
     specialize::PASS,
+    unroll::PASS,
 ];
