@@ -1,6 +1,7 @@
 //! What is asked of the elements of constants.
 
 use mind_ir::tensor::{FloatNum, Num, Tensor};
+use mind_ir::types::DType;
 use mind_ir::{with_float, with_num};
 
 use crate::attr_value::AttrValue;
@@ -57,8 +58,24 @@ pub(super) fn element_equals(data: &Tensor, wanted: &AttrValue) -> bool {
         AttrValue::Float(bits) => f64::from_bits(*bits),
         _ => return false,
     };
+    if data.dtype() == DType::Bool {
+        let element = i64::from(data.elements::<bool>()[0]);
+        return *wanted == AttrValue::Int(element);
+    }
     with_float!(data.dtype(), T => float::<T>(data, number), else
         with_num!(data.dtype(), T => int::<T>(data, wanted), else false))
+}
+
+/// The `k` of an integer 2^k, which is the one element.
+pub(super) fn exponent_of_bit(data: &Tensor) -> Option<u32> {
+    fn int<T: Num>(data: &Tensor) -> Option<u32> {
+        let element = data.elements::<T>()[0].to_i128()?;
+        (element.count_ones() == 1).then(|| element.trailing_zeros())
+    }
+    if data.dtype().is_float() {
+        return None;
+    }
+    with_num!(data.dtype(), T => int::<T>(data), else None)
 }
 
 /// Whether the one element is 2^k or -2^k, normal, and so is its reciprocal.

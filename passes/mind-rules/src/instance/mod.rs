@@ -101,10 +101,10 @@ impl<'a> RuleInstance<'a> {
         found
     }
 
-    /// Whether the condition leaves room for values of `dtype`.
-    pub fn claims(self, dtype: DType) -> bool {
+    /// Whether the condition leaves room for values of these dtypes, as far as they are known.
+    pub fn claims(self, dtype_of: impl Fn(usize) -> Option<DType>) -> bool {
         let condition = self.rule.condition.as_ref();
-        condition.is_none_or(|condition| claims::holds(condition, dtype) != Some(false))
+        condition.is_none_or(|condition| claims::holds(condition, &dtype_of) != Some(false))
     }
 
     /// The parts of the condition that all must hold.

@@ -2,6 +2,7 @@
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::opdef::{OpDef, Trait, nearest};
+use mind_ir::types::DType;
 
 use super::ast::{Name, OpEntry};
 use super::names::unknown;
@@ -23,6 +24,14 @@ const TRAITS: &[OpTrait] = &[
     OpTrait {
         name: "commutative",
         has: |def| def.has(Trait::Commutative),
+    },
+    // Elementwise ops that take no floats.
+    OpTrait {
+        name: "bitwise",
+        has: |def| {
+            def.operands.iter().all(|own| !own.class.admits(DType::F32))
+                && def.has(Trait::Elementwise)
+        },
     },
     // Elementwise ops that fail for some integers; no function fails for floats.
     OpTrait {
