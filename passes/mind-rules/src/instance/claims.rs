@@ -6,10 +6,19 @@ use super::hints::number;
 use crate::expr::{Condition, Expression, Scope, fits_in};
 use crate::matching::subject::Subject;
 
+/// What a predicate asks the dtype of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Typed {
+    /// A value, by its number.
+    Value(usize),
+    /// A dtype that a written type names, by its slot.
+    DType(usize),
+}
+
 /// Whether the condition holds for values of these dtypes; `None` if they alone do not tell.
 pub(super) fn holds(
     condition: &Condition,
-    dtype_of: &dyn Fn(usize) -> Option<DType>,
+    dtype_of: &dyn Fn(Typed) -> Option<DType>,
 ) -> Option<bool> {
     match condition {
         Condition::All(parts) => {
@@ -32,7 +41,8 @@ pub(super) fn holds(
         Condition::Each(_, inner) => holds(inner, dtype_of),
         Condition::Predicate(predicate, arguments) => {
             let dtype = |at: usize| match arguments.get(at) {
-                Some(Expression::Register(value)) => dtype_of(usize::from(*value)),
+                Some(Expression::Register(value)) => dtype_of(Typed::Value(usize::from(*value))),
+                Some(Expression::DType(slot)) => dtype_of(Typed::DType(usize::from(*slot))),
                 _ => None,
             };
             match (predicate.name, dtype(1)) {
