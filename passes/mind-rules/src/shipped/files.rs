@@ -44,6 +44,15 @@ pub static SHIPPED: &[(&str, &str)] = &[
         "convolutions.rules",
         include_str!("../../rules/convolutions.rules"),
     ),
+    (
+        "stretches.rules",
+        include_str!("../../rules/stretches.rules"),
+    ),
+    (
+        "positions.rules",
+        include_str!("../../rules/positions.rules"),
+    ),
+    ("argmax.rules", include_str!("../../rules/argmax.rules")),
     ("windows.rules", include_str!("../../rules/windows.rules")),
     (
         "reductions.rules",
