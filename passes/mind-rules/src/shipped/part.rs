@@ -85,10 +85,12 @@ impl Written {
 /// The words with a dot of the left side of a rule; of both sides if it is read both ways, of the whole text if it has
 /// no sides.
 fn left_sides(text: &str) -> Vec<Vec<&str>> {
-    let mut lines = text.lines().map(str::trim_start);
-    let sides = lines.find_map(|line| {
-        let is_clause = line.starts_with("source ") || line.starts_with('#');
-        line.split_once("=> ").filter(|_| !is_clause)
+    let sides = text.match_indices("=> ").find_map(|(arrow, _)| {
+        let line = text[..arrow].rfind('\n')? + 1;
+        let left = text[line..arrow].trim_start();
+        let is_clause = left.starts_with("source ") || left.starts_with('#');
+        let right = text[arrow..].lines().next()?;
+        (!is_clause).then_some((left, right))
     });
     let Some((left, right)) = sides else {
         return vec![dotted(text)];
