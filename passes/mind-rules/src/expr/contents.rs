@@ -66,16 +66,13 @@ pub(super) fn element_equals(data: &Tensor, wanted: &AttrValue) -> bool {
         with_num!(data.dtype(), T => int::<T>(data, wanted), else false))
 }
 
-/// The `k` of an integer 2^k, which is the one element.
-pub(super) fn exponent_of_bit(data: &Tensor) -> Option<u32> {
-    fn int<T: Num>(data: &Tensor) -> Option<u32> {
-        let element = data.elements::<T>()[0].to_i128()?;
-        (element.count_ones() == 1).then(|| element.trailing_zeros())
+/// Whether the one element is an integer 2^k.
+pub(super) fn is_one_bit(data: &Tensor) -> bool {
+    fn int<T: Num>(data: &Tensor) -> bool {
+        let element = data.elements::<T>()[0].to_i128();
+        element.is_some_and(|element| element.count_ones() == 1)
     }
-    if data.dtype().is_float() {
-        return None;
-    }
-    with_num!(data.dtype(), T => int::<T>(data), else None)
+    data.dtype().is_int() && with_num!(data.dtype(), T => int::<T>(data), else false)
 }
 
 /// Whether the one element is 2^k or -2^k, normal, and so is its reciprocal.

@@ -47,7 +47,6 @@ impl std::fmt::Debug for Function {
 /// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2.
 /// - `first(?i)`, `step(?i)`: of a constant list of integers at equal distances.
 /// - `shift(list, i, n)`: `list` with `n` taken from entry `i`; an open end stays open.
-/// - `log2(?c)`: the `k` of an integer splat 2^k.
 /// - `broadcast(?x, ?y)`: the shape that both broadcast to; `splat(?c)`: the number at every position of
 ///   a constant.
 /// - `add`, `sub`, `mul`, `div_exact`, `min`, `max`: of integers.
@@ -187,10 +186,6 @@ pub static FUNCTIONS: &[Function] = &[
     row("extents", &[Param::Value], Kind::Ints, |a| {
         let fixed = a[0].shape()?.iter().map(|dim| dim.fixed());
         ints(fixed.collect::<Option<_>>()?)
-    }),
-    row("log2", &[Param::Value], Kind::Int, |a| {
-        let exponent = contents::exponent_of_bit(a[0].value()?.splat()?)?;
-        int(exponent.into())
     }),
     row("open_ends", &[Param::Int], Kind::Ints, |a| {
         ints(lists::repeat(OPEN_END, index(&a[0])?)?)

@@ -115,7 +115,7 @@ pub static PREDICATES: &[Predicate] = &[
     of_constants(
         1,
         row("is_one_bit", &[Param::Value], |a| {
-            splat_is(&a[0], |data| contents::exponent_of_bit(data).is_some())
+            splat_is(&a[0], contents::is_one_bit)
         }),
     ),
     of_constants(
