@@ -10,8 +10,11 @@ pub mod eval;
 pub mod extent;
 pub mod group;
 pub mod ops;
+pub mod pairs;
 mod places;
+pub mod scale;
 pub mod slide;
+mod sums;
 pub mod windows;
 
 pub use apply::apply;

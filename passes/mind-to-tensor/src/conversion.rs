@@ -11,7 +11,7 @@ use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
 use crate::{
     argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize,
-    pad, reduce, reshape, window,
+    pad, quantize, reduce, reshape, window,
 };
 
 /// What each op becomes that does not just apply a scalar function.
@@ -25,7 +25,7 @@ const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
 ];
 
 /// What each op becomes that is lowered only if its extents are known.
-const KNOWN: [&[(&OpDef, LowerKnown)]; 7] = [
+const KNOWN: [&[(&OpDef, LowerKnown)]; 8] = [
     known::ROWS,
     pad::ROWS,
     argmax::ROWS,
@@ -33,6 +33,7 @@ const KNOWN: [&[(&OpDef, LowerKnown)]; 7] = [
     convolve::ROWS,
     gather::ROWS,
     dynamic::ROWS,
+    quantize::ROWS,
 ];
 
 /// How an op is lowered.

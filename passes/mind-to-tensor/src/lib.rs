@@ -19,6 +19,7 @@ mod movement;
 mod normalize;
 mod pad;
 mod pass;
+mod quantize;
 mod reduce;
 mod replace;
 mod reshape;
