@@ -2,9 +2,12 @@
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Gather;
 use mind_core::ops::normalize::{LayerNorm, Softmax};
+use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::shape::Transpose;
 use mind_ir::opdef::{Op, OpDef, OperandClass, Trait};
 use mind_ir::types::DType;
 use mind_rules::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
@@ -22,8 +25,8 @@ pub(crate) struct Plan<'r> {
     pub(crate) root: usize,
     /// How many values there are.
     pub(crate) values: usize,
-    /// The values that are truth values, whatever the dtype of the others.
-    pub(crate) truths: Vec<bool>,
+    /// The dtype of values that do not have that of the others: truth values, and integers on a scale.
+    pub(crate) fixed: Vec<Option<DType>>,
     /// What the condition asks for, over values that stand for those they equal.
     pub(crate) hints: Vec<Hint>,
     /// The types written for values, likewise.
@@ -101,12 +104,13 @@ pub(crate) fn is_index(def: &'static OpDef, index: usize) -> bool {
     index == 1 && is_any(def, &[Gather::DEF])
 }
 
-const REDUCING: [&OpDef; 8] = [
+const REDUCING: [&OpDef; 9] = [
     Sum::DEF,
     Mean::DEF,
     Max::DEF,
     MatMul::DEF,
     Dot::DEF,
+    DotGeneral::DEF,
     Conv2d::DEF,
     Softmax::DEF,
     LayerNorm::DEF,
@@ -152,7 +156,7 @@ impl<'r> Plan<'r> {
             root: one[0],
             joined: form.joined().map(|value| one[value]),
             values: left.values,
-            truths: truths(&ops, left.values),
+            fixed: fixed(&ops, left.values),
             hints: form
                 .hints(listed)
                 .iter()
@@ -172,11 +176,7 @@ impl<'r> Plan<'r> {
 
     /// The dtype of a value that is no list of positions, where those that may have any have `dtype`.
     pub(crate) fn dtype_of(&self, value: usize, dtype: DType) -> DType {
-        if self.truths[value] {
-            DType::Bool
-        } else {
-            dtype
-        }
+        self.fixed[value].unwrap_or(dtype)
     }
 
     /// Whether the ops take inputs of `dtype`.
@@ -204,6 +204,36 @@ fn number(attr: &mind_rules::LhsAttr<'_>) -> Option<usize> {
         mind_rules::LhsAttr::Named(number) => Some(*number),
         mind_rules::LhsAttr::Fixed(_) => None,
     }
+}
+
+/// The dtype of integers on a scale.
+pub(crate) const SCALED: DType = DType::I8;
+
+/// The values whose dtype is not that of the others: truth values, and integers on a scale.
+fn fixed(ops: &[PlanOp<'_>], values: usize) -> Vec<Option<DType>> {
+    let truths = truths(ops, values).into_iter();
+    let mut fixed: Vec<Option<DType>> = truths
+        .map(|is_truth| is_truth.then_some(DType::Bool))
+        .collect();
+    for op in ops {
+        let integers: &[usize] = if is_any(op.left.def, &[Dequantize::DEF]) {
+            &[0, 2]
+        } else if is_any(op.left.def, &[Quantize::DEF]) {
+            &[2]
+        } else {
+            continue;
+        };
+        for &value in integers.iter().filter_map(|&at| op.operands.get(at)) {
+            fixed[value] = Some(SCALED);
+        }
+    }
+    // What a transpose gives has the dtype of what it takes.
+    for op in ops.iter().rev() {
+        if is_any(op.left.def, &[Transpose::DEF]) && fixed[op.operands[0]].is_none() {
+            fixed[op.operands[0]] = fixed[op.result];
+        }
+    }
+    fixed
 }
 
 /// Which values are truth values: what ops ask for as such, what comparisons give, and what has the dtype of either.

@@ -1,5 +1,7 @@
 //! Drawing attributes. What one means is told from its name and kind.
 
+use mind_core::ops::dot_general::DotGeneral;
+use mind_core::ops::quantize::Quantize;
 use mind_core::ops::reduce::{Max, Mean, Sum};
 use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::attr::{AttrKind, OPEN_END};
@@ -8,7 +10,7 @@ use mind_ir::types::{DType, Dim, TensorType};
 use mind_rules::{AttrValue, LhsAttr};
 
 use super::Chooser;
-use crate::plan::{PlanOp, is_any};
+use crate::plan::{PlanOp, SCALED, is_any};
 
 impl Chooser<'_, '_> {
     /// A value for each attribute of `op`.
@@ -66,6 +68,12 @@ impl Chooser<'_, '_> {
                 1 => AttrValue::Same,
                 _ => AttrValue::Pads([0; 4].map(|_: i64| self.rng.within(0, 2))),
             },
+            AttrKind::ElementType
+                if is_any(request.def, &[Quantize::DEF]) && self.rng.chance(70) =>
+            {
+                AttrValue::DType(SCALED)
+            }
+            AttrKind::ElementType if self.rng.chance(30) => AttrValue::DType(self.dtype),
             AttrKind::ElementType => AttrValue::DType(*self.rng.pick(DType::ALL)),
             AttrKind::Word(words) => AttrValue::Word(self.rng.pick::<&str>(words)),
             AttrKind::Str | AttrKind::LiteralData => AttrValue::of(request.row.default?)?,
@@ -76,6 +84,7 @@ impl Chooser<'_, '_> {
     fn again(&mut self, request: &Request<'_>) -> Option<AttrValue> {
         let like = |value: &&AttrValue| request.row.kind.admits(&value.as_attr());
         let list = matches!(request.row.kind, AttrKind::Ints | AttrKind::Dims);
+        let list = list && !is_any(request.def, &[DotGeneral::DEF]);
         let known: Vec<&AttrValue> = request.named.iter().flatten().filter(like).collect();
         (list && !known.is_empty() && self.rng.chance(30)).then(|| (*self.rng.pick(&known)).clone())
     }
@@ -127,6 +136,10 @@ impl Chooser<'_, '_> {
                 true => 1,
                 false => own.rng.within(1, 3),
             }),
+            "lhs_batch" => self.pairs[0].clone(),
+            "lhs_contract" => self.pairs[1].clone(),
+            "rhs_batch" => self.pairs[2].clone(),
+            "rhs_contract" => self.pairs[3].clone(),
             "indices" => per_axis(self, |own, extent| own.rng.within(0, extent - 1)),
             "strides" => vec![self.rng.within(1, 2), self.rng.within(1, 3)],
             _ => {

@@ -2,6 +2,7 @@
 
 mod attrs;
 mod kinds;
+mod products;
 mod shapes;
 
 use mind_ir::types::{DType, Dim, TensorType};
@@ -39,6 +40,8 @@ pub(crate) struct Chooser<'c, 'r> {
     /// The extents of the matrices drawn last, and of the image and filter.
     matrix: Option<[i64; 3]>,
     image: Option<[i64; 6]>,
+    /// Batch and contracted dimensions of the operands drawn last, of the left one first.
+    pairs: [Vec<i64>; 4],
     /// The axis along which the operands drawn last differ.
     axis: Option<i64>,
     /// The shapes of leaves so far.
@@ -62,6 +65,7 @@ impl<'c, 'r> Chooser<'c, 'r> {
             symbol: None,
             matrix: None,
             image: None,
+            pairs: Default::default(),
             axis: None,
             shapes: vec![None; plan.values],
             dims: Vec::new(),

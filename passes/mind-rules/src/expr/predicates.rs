@@ -35,7 +35,7 @@ impl std::fmt::Debug for Predicate {
 ///   `all_positive(?c)`: every element of the constant is above 0 and finite;
 ///   `scales_exactly(?c, ?d)`: two splats, of which the second may be multiplied by the first beforehand
 ///   without another rounding; `is_identity(?c)`: an identity matrix.
-/// - `is_narrow`: `f16` or `bf16`; `widens_to(a, b)`: `b` is another dtype with every number of `a`, both floats or both
+/// - `is_narrow`: `f16` or `bf16`; `is_short`: integers of 8 or 16 bits; `widens_to(a, b)`: `b` is another dtype with every number of `a`, both floats or both
 ///   integers, or `a` is `bool`.
 /// - `is_range(?i, n)`: a constant list of integers from 0 to below `n` that ascends by equal steps;
 ///   `in_bounds(?i, n)`: constant integers from 0 to below `n`, in any order.
@@ -124,6 +124,10 @@ pub static PREDICATES: &[Predicate] = &[
     ),
     row("is_narrow", &[Param::Typed], |a| {
         Some(matches!(a[0].dtype()?, DType::F16 | DType::BF16))
+    }),
+    row("is_short", &[Param::Typed], |a| {
+        let dtype = a[0].dtype()?;
+        Some(dtype.is_int() && dtype.size() <= 2)
     }),
     of_constants(
         1,
