@@ -9,6 +9,7 @@ mod convolve;
 pub mod eval;
 pub mod extent;
 pub mod group;
+pub mod halves;
 pub mod ops;
 pub mod pairs;
 mod places;

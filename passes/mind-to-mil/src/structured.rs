@@ -19,12 +19,16 @@ use crate::constant::narrowed;
 use crate::contract::{conv, padding};
 use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
+use crate::refuse::Refused;
 use crate::{broadcast, product, reduce};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Broadcast::DEF, lower_broadcast),
     (Contract::DEF, |op, e| {
         let view = Contract::from_id(op);
+        if view.halves(e.g()) {
+            return Err(Refused::new("no op of MIL multiplies halves of integers"));
+        }
         let operands = [view.lhs(e.g()), view.rhs(e.g())];
         let ranks = operands.map(|value| e.g().ty(value).rank());
         let pairs = view.pairs(e.g(), ranks)?;

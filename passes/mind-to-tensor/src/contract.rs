@@ -2,7 +2,6 @@
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
-use mind_core::ops::dot_general::DotGeneral;
 use mind_ir::OpId;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
@@ -13,12 +12,11 @@ use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::window::Window;
 
 use crate::broadcast::{BroadcastOperand, broadcast_operand};
-use crate::emit::{Lower, Lowered, converted, shape};
+use crate::emit::{Lower, Lowered, shape};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Dot::DEF, lower_dot),
     (MatMul::DEF, lower_matmul),
-    (DotGeneral::DEF, lower_dot_general),
     (Conv2d::DEF, lower_conv2d),
 ];
 
@@ -61,21 +59,6 @@ fn lower_matmul(op: OpId, b: &mut Builder<'_>) -> Lowered {
         .lhs_batch(&paired)
         .rhs_batch(&paired)
         .build(b, lhs_stack, rhs_stack)
-}
-
-/// The product of the operands in the dtype of the result.
-fn lower_dot_general(op: OpId, b: &mut Builder<'_>) -> Lowered {
-    let view = DotGeneral::from_id(op);
-    let (lhs, rhs) = (view.lhs(b.graph), view.rhs(b.graph));
-    let pairs = view.pairs(b.graph, [lhs, rhs].map(|value| b.graph.ty(value).rank()))?;
-    let dtype = b.graph.ty(b.graph.result(op)).dtype;
-    let (lhs, rhs) = (converted(b, lhs, dtype)?, converted(b, rhs, dtype)?);
-    let listed = |axes: &[usize]| -> Vec<i64> { axes.iter().map(|&axis| axis as i64).collect() };
-    let [left, right] = [&pairs.lhs, &pairs.rhs].map(|side| listed(&side.contracted));
-    Contract::with(&left, &right)
-        .lhs_batch(&listed(&pairs.lhs.batch))
-        .rhs_batch(&listed(&pairs.rhs.batch))
-        .build(b, lhs, rhs)
 }
 
 /// The first value with the batch dimensions that both broadcast to.

@@ -11,12 +11,13 @@ use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
 use crate::{
     argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize,
-    pad, quantize, reduce, reshape, window,
+    pad, product, quantize, reduce, reshape, window,
 };
 
 /// What each op becomes that does not just apply a scalar function.
-const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 7] = [
     contract::ROWS,
+    product::ROWS,
     reduce::ROWS,
     reshape::ROWS,
     movement::ROWS,

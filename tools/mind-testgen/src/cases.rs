@@ -192,7 +192,7 @@ fn products() -> Vec<Case> {
 
 /// Products by lists of dimensions, in the dtypes that sum them up.
 fn dot_general() -> Vec<Case> {
-    let products: [(&str, [&[usize]; 2]); 8] = [
+    let products: [(&str, [&[usize]; 2]); 9] = [
         ("", [&[3], &[5]]),
         ("lhs_contract=[0], rhs_contract=[0]", [&[13], &[13]]),
         ("lhs_contract=[1], rhs_contract=[0]", [&[3, 7], &[7, 5]]),
@@ -210,6 +210,10 @@ fn dot_general() -> Vec<Case> {
             [&[1, 3, 2, 4], &[1, 4, 2, 5]],
         ),
         ("lhs_batch=[1], rhs_batch=[0]", [&[2, 3], &[3, 2]]),
+        (
+            "lhs_batch=[0], lhs_contract=[1], rhs_batch=[2], rhs_contract=[0]",
+            [&[2, 67, 5], &[67, 33, 2]],
+        ),
     ];
     let dtypes = ["", "i32", "i64", "f32", "f64"];
     let written = |(lists, shapes): (&str, [&[usize]; 2])| {

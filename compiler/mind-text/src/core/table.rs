@@ -134,7 +134,11 @@ const IRREGULAR: &[Irregular] = &[
 ];
 
 /// Attributes that are regular and not printed while they have their defaults, by op.
-const ELIDED: &[(&str, &str)] = &[("core.gather", "bounds")];
+const ELIDED: &[(&str, &str)] = &[
+    ("core.gather", "bounds"),
+    ("tensor.contract", "halves"),
+    ("loops.product", "halves"),
+];
 
 impl OpSyntax {
     fn new(def: &'static OpDef, name: &'static str) -> OpSyntax {
