@@ -28,7 +28,7 @@ use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
 use mind_reduce::reduction::reduce;
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, scatters};
+use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, scaled, scatters};
 use mind_testgen::module;
 use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
@@ -247,6 +247,11 @@ fn every_op_dtype_and_shape() {
         }
         for case in choices() {
             check(&case, dtype, DType::Bool);
+        }
+        for case in scaled() {
+            for float in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+                check(&case, dtype, float);
+            }
         }
         counts.push(format!("{dtype} {}", ran.get() - before));
     }

@@ -9,8 +9,10 @@ use mind_core::ops::circular::{Acosh, Asinh, Atan2};
 use mind_core::ops::control::{If, Scan, While};
 use mind_core::ops::convert::Bitcast;
 use mind_core::ops::cumulative::Cumulative;
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input;
+use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::sort::{Sort, TopK};
 use mind_core::ops::window::ReduceWindow;
 use mind_driver::equivalence::same_graphs;
@@ -271,6 +273,10 @@ fn every_level_reads_back_what_it_prints() {
             If::DEF,
             While::DEF,
             Scan::DEF,
+            // Scales are constants in MIL, and drawn ones mostly inputs; sums are drawn in f64, too.
+            Quantize::DEF,
+            Dequantize::DEF,
+            DotGeneral::DEF,
         ],
     };
     for optimiser in all.map(|text| Optimiser::new(&session, text)) {

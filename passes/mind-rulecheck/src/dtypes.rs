@@ -2,12 +2,16 @@
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::extents::ExtentOf;
+use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{Op, OperandClass};
 use mind_ir::types::DType;
 use mind_rules::{AttrValue, Hint, LhsAttr, LhsType};
 
 use crate::plan::{PlanOp, is_any, is_index};
+
+/// The dtype of integers on a scale.
+const SCALED: DType = DType::I8;
 
 /// What dtype a value has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,6 +100,9 @@ impl Groups {
     /// Joins the operands and the result of `op` as far as it asks for one dtype.
     fn op(&mut self, op: &PlanOp<'_>) {
         let def = op.left.def;
+        if is_any(def, &[Quantize::DEF, Dequantize::DEF]) {
+            return self.scaled(op);
+        }
         let mut alike: Vec<usize> = Vec::new();
         for (at, &value) in op.operands.iter().enumerate() {
             let class = def.operand(at).map(|operand| operand.class);
@@ -120,6 +127,19 @@ impl Groups {
         for pair in alike.windows(2) {
             self.join(pair[0], pair[1]);
         }
+    }
+
+    /// Tells the integers on a scale from the numbers that they stand for.
+    fn scaled(&mut self, op: &PlanOp<'_>) {
+        let (number, integer) = match is_any(op.left.def, &[Quantize::DEF]) {
+            true => (op.operands[0], op.result),
+            false => (op.result, op.operands[0]),
+        };
+        self.fix(integer, SCALED);
+        if let Some(&zero_point) = op.operands.get(2) {
+            self.fix(zero_point, SCALED);
+        }
+        self.join(number, op.operands[1]);
     }
 
     /// The families, the main one being that of the first operand with a dtype of its own choice.

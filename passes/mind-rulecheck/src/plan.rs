@@ -4,6 +4,7 @@ use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::convolution::Conv;
 use mind_core::ops::cumulative::Cumulative;
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Gather;
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
@@ -110,7 +111,7 @@ pub(crate) fn is_index(def: &'static OpDef, index: usize) -> bool {
     class == Some(OperandClass::Index) || (index == 1 && is_any(def, &[Gather::DEF]))
 }
 
-const REDUCING: [&OpDef; 12] = [
+const REDUCING: [&OpDef; 13] = [
     Sum::DEF,
     Mean::DEF,
     Max::DEF,
@@ -120,6 +121,7 @@ const REDUCING: [&OpDef; 12] = [
     ReduceWindow::DEF,
     MatMul::DEF,
     Dot::DEF,
+    DotGeneral::DEF,
     Conv2d::DEF,
     Softmax::DEF,
     LayerNorm::DEF,

@@ -20,13 +20,15 @@ use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
     constant, contract, convolve, dynamic, elementwise, flexible, interface, movement, normalize,
-    pool, reduce, structured,
+    pool, product, quantize, reduce, structured,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 11] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 13] = [
     elementwise::ROWS,
     contract::ROWS,
+    product::ROWS,
+    quantize::ROWS,
     convolve::ROWS,
     reduce::ROWS,
     pool::ROWS,

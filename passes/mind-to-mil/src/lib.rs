@@ -23,6 +23,8 @@ mod movement;
 mod normalize;
 mod pass;
 mod pool;
+mod product;
+mod quantize;
 mod recognize;
 mod reduce;
 mod refuse;

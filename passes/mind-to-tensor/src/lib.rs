@@ -19,6 +19,8 @@ mod movement;
 mod normalize;
 mod pad;
 mod pass;
+mod product;
+mod quantize;
 mod reduce;
 mod replace;
 mod reshape;

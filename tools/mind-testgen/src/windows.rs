@@ -1,15 +1,16 @@
 //! Windows and convolutions.
 
 use mind_core::ops::conv::Conv2d;
-use mind_core::ops::convolution::{Conv, ConvTranspose, Layout, SumType};
+use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::ValueId;
 use mind_ir::attr::Padding;
 use mind_ir::opdef::{Op, OpDef, OperandClass};
 use mind_ir::scalar::Reduction;
-use mind_ir::types::{DType, TensorType};
+use mind_ir::types::TensorType;
 
 use crate::generator::Generator;
+use crate::products::sums;
 use crate::shape::small;
 
 pub(crate) fn reduce_window(draw: &mut Generator<'_>) -> Option<ValueId> {
@@ -101,16 +102,7 @@ pub(crate) fn convolution(draw: &mut Generator<'_>, def: &'static OpDef) -> Opti
     };
     let input = draw.value_of(&TensorType::fixed(dtype, &image));
     let filter = draw.value_of(&TensorType::fixed(dtype, &filter));
-    let sums = match dtype {
-        DType::I8 | DType::U8 | DType::I16 | DType::U16 => {
-            &[SumType::Same, SumType::I32, SumType::I64][..]
-        }
-        DType::F16 | DType::BF16 | DType::F32 => &[SumType::Same, SumType::F32, SumType::F64],
-        DType::F64 | DType::I32 | DType::I64 | DType::U32 | DType::U64 | DType::Bool => {
-            &[SumType::Same]
-        }
-    };
-    let sums = draw.rng.pick(sums);
+    let sums = sums(draw, dtype);
     let attrs = if is_backward {
         ConvTranspose::attrs(layout, &strides, &dilations, &pads, &more, groups, sums)
     } else {

@@ -86,6 +86,9 @@ pub const CLASSES: &[(&str, CostClass)] = &[
     ("core.layernorm", CostClass::Normalisation(8)),
     ("core.matmul", CostClass::Contraction(Inner::LastOfLhs)),
     ("core.dot", CostClass::Contraction(Inner::LastOfLhs)),
+    ("core.dot_general", CostClass::Product),
+    ("core.quantize", CostClass::Scaled(4)),
+    ("core.dequantize", CostClass::Scaled(2)),
     ("core.conv", CostClass::Convolution),
     ("core.conv_transpose", CostClass::Convolution),
     (

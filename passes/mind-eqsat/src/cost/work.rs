@@ -89,8 +89,11 @@ impl CostModel {
             CostClass::Reduction => {
                 Work::scalar(operands.iter().map(|&ty| self.count(ty)).max().unwrap_or(0))
             }
-            CostClass::Normalisation(weight) => Work::scalar(elements.saturating_mul(weight)),
+            CostClass::Normalisation(weight) | CostClass::Scaled(weight) => {
+                Work::scalar(elements.saturating_mul(weight))
+            }
             CostClass::Contraction(inner) => self.contraction(inner, operands, result),
+            CostClass::Product => self.product(operands, result),
             CostClass::Convolution => self.windows(operands, result),
         }
     }
@@ -113,6 +116,21 @@ impl CostModel {
         let flops = self.count(result).saturating_mul(taps).saturating_mul(wide);
         Work {
             convolution: flops,
+            contractions: 1,
+            ..Work::default()
+        }
+    }
+
+    /// Without batches, the elements of both operands have the contracted extent squared times those of the result.
+    fn product(&self, operands: &[TypeView<'_>], result: TypeView<'_>) -> Work {
+        let operands = operands.iter().map(|&ty| u128::from(self.count(ty)));
+        let elements = u128::from(self.count(result));
+        let both = operands.fold(1, u128::saturating_mul) / elements.max(1);
+        let length = u64::try_from(both.isqrt()).unwrap_or(u64::MAX);
+        let wide = if result.dtype == DType::F64 { 4 } else { 2 };
+        let flops = self.count(result).saturating_mul(length);
+        Work {
+            product: flops.saturating_mul(wide),
             contractions: 1,
             ..Work::default()
         }

@@ -1,6 +1,7 @@
 //! Drawing attributes. What one means is told from its name and kind.
 
 use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::attr::{AttrKind, OPEN_END};
@@ -79,6 +80,7 @@ impl Chooser<'_, '_> {
     fn again(&mut self, request: &Request<'_>) -> Option<AttrValue> {
         let like = |value: &&AttrValue| request.row.kind.admits(&value.as_attr());
         let list = matches!(request.row.kind, AttrKind::Ints | AttrKind::Dims);
+        let list = list && !is_any(request.def, &[DotGeneral::DEF]);
         let known: Vec<&AttrValue> = request.named.iter().flatten().filter(like).collect();
         (list && !known.is_empty() && self.rng.chance(30)).then(|| (*self.rng.pick(&known)).clone())
     }
@@ -134,6 +136,10 @@ impl Chooser<'_, '_> {
                 true => 1,
                 false => own.rng.within(1, 3),
             }),
+            "lhs_batch" => self.pairs[0].clone(),
+            "lhs_contract" => self.pairs[1].clone(),
+            "rhs_batch" => self.pairs[2].clone(),
+            "rhs_contract" => self.pairs[3].clone(),
             "indices" => per_axis(self, |own, extent| own.rng.within(0, extent - 1)),
             "strides" => vec![self.rng.within(1, 2), self.rng.within(1, 3)],
             _ => {

@@ -3,6 +3,7 @@
 mod attrs;
 mod indexed;
 mod kinds;
+mod products;
 mod shapes;
 mod windows;
 
@@ -46,6 +47,8 @@ pub(crate) struct Chooser<'c, 'r> {
     image: Option<[i64; 6]>,
     /// How many groups the convolution drawn last has.
     groups: i64,
+    /// Batch and contracted dimensions of the operands drawn last, of the left one first.
+    pairs: [Vec<i64>; 4],
     /// The axis along which the operands drawn last differ.
     axis: Option<i64>,
     /// The shapes of leaves so far.
@@ -72,6 +75,7 @@ impl<'c, 'r> Chooser<'c, 'r> {
             matrix: None,
             image: None,
             groups: 1,
+            pairs: Default::default(),
             axis: None,
             shapes: vec![None; plan.values],
             dims: Vec::new(),

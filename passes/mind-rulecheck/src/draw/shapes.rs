@@ -3,8 +3,10 @@
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::convolution::Conv;
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Gather;
 use mind_core::ops::join::Concat;
+use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::opdef::{Op, Trait};
 use mind_rules::{AttrValue, Hint, LhsAttr, LhsDim};
 
@@ -83,6 +85,12 @@ impl Chooser<'_, '_> {
         }
         if is_any(def, &[Dot::DEF]) {
             return self.vectors(op, known);
+        }
+        if is_any(def, &[DotGeneral::DEF]) {
+            return self.paired(known);
+        }
+        if is_any(def, &[Quantize::DEF, Dequantize::DEF]) {
+            return self.scaled(known);
         }
         if is_any(def, &[Conv2d::DEF]) {
             return self.images(known);

@@ -40,7 +40,7 @@ impl std::fmt::Debug for Predicate {
 /// - `all_ones(?c)`: a splat of which every bit is set; of `bool`, true; `is_one_bit(?c)`: a splat of an integer 2^k;
 ///   `is_lowest(?c)`, `is_highest(?c)`: a splat of what `maximum` or `minimum` with anything else gives that: an
 ///   infinity, the smallest or the largest integer, false or true.
-/// - `is_narrow`: `f16` or `bf16`; `widens_to(a, b)`: `b` is another dtype with every number of `a`, both floats or both
+/// - `is_narrow`: `f16` or `bf16`; `is_short`: integers of 8 or 16 bits; `widens_to(a, b)`: `b` is another dtype with every number of `a`, both floats or both
 ///   integers, or `a` is `bool`; `fits_in(a, b)`: `b` has every number of `a`.
 /// - `is_range(?i, n)`: a constant list of integers from 0 to below `n` that ascends by equal steps;
 ///   `in_bounds(?i, n)`: constant integers from 0 to below `n`, in any order.
@@ -156,6 +156,10 @@ pub static PREDICATES: &[Predicate] = &[
     ),
     row("is_narrow", &[Param::Typed], |a| {
         Some(matches!(a[0].dtype()?, DType::F16 | DType::BF16))
+    }),
+    row("is_short", &[Param::Typed], |a| {
+        let dtype = a[0].dtype()?;
+        Some(dtype.is_int() && dtype.size() <= 2)
     }),
     of_constants(
         1,

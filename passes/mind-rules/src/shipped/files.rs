@@ -39,6 +39,7 @@ pub static SHIPPED: &[(&str, &str)] = &[
         "contractions.rules",
         include_str!("../../rules/contractions.rules"),
     ),
+    ("products.rules", include_str!("../../rules/products.rules")),
     ("merges.rules", include_str!("../../rules/merges.rules")),
     (
         "convolutions.rules",

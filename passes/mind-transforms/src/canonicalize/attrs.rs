@@ -2,13 +2,16 @@
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::convolution::SumType;
 use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::data::Unique;
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::extents::ExtentOf;
 use mind_core::ops::gather::GatherElements;
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::Softmax;
+use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_core::ops::scatter::ScatterElements;
 use mind_core::ops::shape::{
@@ -31,8 +34,11 @@ patterns! {
     /// A single axis counts from the front.
     PositiveAxis = "positive-axis" on [
         Softmax, Cumulative, ArgMax, ArgMin, Sort, TopK, Unique, ExtentOf, Gather, GatherElements, ScatterElements,
-        Concat, Split
+        Concat, Split, Quantize, Dequantize
     ] => positive_axis;
+
+    /// The lists of a product count from the front, and the dtype of the operands is `same`.
+    ListedAxes = "listed-axes" on [DotGeneral] => listed_axes;
 
     /// A reversing transpose names its permutation.
     ExplicitPermutation = "explicit-permutation" on [Transpose] => explicit_permutation;
@@ -80,9 +86,45 @@ fn positive_axis(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
 /// The axis of an op counted from the front; `None` if it is so already.
 fn axis_from_front(g: &Graph, op: OpId) -> Option<i64> {
     match g.attr(op, g.def(op).attr_index("axis")?) {
-        Attr::Int(axis @ ..0) => Some(axis + g.ty(g.operands(op)[0]).rank() as i64),
+        // A tensor of rank 0 has one scale, whatever the axis.
+        Attr::Int(axis @ ..0) => Some((axis + g.ty(g.operands(op)[0]).rank() as i64).max(0)),
         _ => None,
     }
+}
+
+fn listed_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
+    let product = DotGeneral::from_id(op);
+    let [lhs, rhs] = [product.lhs(rw), product.rhs(rw)].map(|value| rw.ty(value).rank() as i64);
+    let lists = [
+        ("lhs_batch", product.lhs_batch(rw), lhs),
+        ("lhs_contract", product.lhs_contract(rw), lhs),
+        ("rhs_batch", product.rhs_batch(rw), rhs),
+        ("rhs_contract", product.rhs_contract(rw), rhs),
+    ];
+    let from_front = lists.map(|(name, list, rank)| {
+        let list: Vec<i64> = list
+            .iter()
+            .map(|&axis| axis.rem_euclid(rank.max(1)))
+            .collect();
+        (name, list)
+    });
+    let named = product.dtype(rw).dtype();
+    let is_own = named == Some(rw.ty(product.lhs(rw)).dtype);
+    let is_canonical = from_front
+        .iter()
+        .zip(lists)
+        .all(|(own, old)| own.1 == old.1);
+    if is_canonical && !is_own {
+        return Err(CANONICAL);
+    }
+    for (name, list) in from_front {
+        rw.set_attr(op, position(DotGeneral::DEF, name)?, Attr::Ints(&list));
+    }
+    if is_own {
+        let same = Attr::Word(SumType::Same.name());
+        rw.set_attr(op, position(DotGeneral::DEF, "dtype")?, same);
+    }
+    Ok(())
 }
 
 fn explicit_permutation(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {

@@ -6,6 +6,7 @@ mod dynamic;
 mod movement;
 mod pad;
 mod places;
+mod products;
 mod surroundings;
 mod windows;
 
@@ -150,6 +151,8 @@ families! {
     arithmetic::places => the_rules_of_argmax_and_argmin;
     windows::reductions => the_rules_of_reduce_window;
     windows::convolutions => the_rules_of_conv_and_conv_transpose;
+    products::pairs => the_rules_of_dot_general;
+    products::scales => the_rules_of_quantize_and_dequantize;
     arithmetic::bits => the_rules_of_bitcast;
     arithmetic::prefixes => the_rules_of_cumulative;
     movement::reshapes => the_rules_of_reshape;
