@@ -2,9 +2,11 @@
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
+use mind_core::ops::convolution::{Conv, ConvTranspose};
 use mind_core::ops::index::Gather;
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::window::ReduceWindow;
 use mind_ir::opdef::{Op, OpDef, OperandClass, Trait};
 use mind_ir::types::DType;
 use mind_rules::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
@@ -101,13 +103,16 @@ pub(crate) fn is_index(def: &'static OpDef, index: usize) -> bool {
     index == 1 && is_any(def, &[Gather::DEF])
 }
 
-const REDUCING: [&OpDef; 8] = [
+const REDUCING: [&OpDef; 11] = [
     Sum::DEF,
     Mean::DEF,
     Max::DEF,
     MatMul::DEF,
     Dot::DEF,
     Conv2d::DEF,
+    Conv::DEF,
+    ConvTranspose::DEF,
+    ReduceWindow::DEF,
     Softmax::DEF,
     LayerNorm::DEF,
 ];

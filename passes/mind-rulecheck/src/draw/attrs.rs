@@ -103,6 +103,7 @@ impl Chooser<'_, '_> {
                 let count = request.before.iter().rev().find_map(int_of).unwrap_or(1);
                 self.rng.within(0, (count - 1).max(0))
             }
+            "groups" => self.groups(request.before, request.shapes, request.def),
             _ => self.rng.within(-1, 3),
         }
     }
@@ -111,6 +112,9 @@ impl Chooser<'_, '_> {
         let per_axis = |chooser: &mut Self, draw: fn(&mut Self, i64) -> i64| -> Vec<i64> {
             shape.iter().map(|&extent| draw(chooser, extent)).collect()
         };
+        if let Some(list) = self.window_list(request.def, request.row.name, shape) {
+            return list;
+        }
         match request.row.name {
             "permutation" => self.permutation(shape.len()),
             "axes" => self.axes(request.def, shape),
@@ -128,7 +132,6 @@ impl Chooser<'_, '_> {
                 false => own.rng.within(1, 3),
             }),
             "indices" => per_axis(self, |own, extent| own.rng.within(0, extent - 1)),
-            "strides" => vec![self.rng.within(1, 2), self.rng.within(1, 3)],
             _ => {
                 let length = self.rng.below(shape.len() + 1);
                 (0..length).map(|_| self.rng.within(0, 2)).collect()
@@ -197,6 +200,9 @@ impl Chooser<'_, '_> {
     /// A shape of as many elements as the operand has.
     fn dims(&mut self, request: &Request<'_>, shape: &[i64]) -> Vec<Dim> {
         let operand = &request.operands[0].shape;
+        if let Some(stretched) = self.stretched(request.def, operand) {
+            return stretched;
+        }
         if self.symbol.is_some() && operand.iter().any(|dim| dim.fixed().is_none()) {
             // Symbols stay whole; extents of 1 come and go.
             let mut dims: Vec<Dim> = operand.to_vec();

@@ -3,6 +3,7 @@
 mod attrs;
 mod kinds;
 mod shapes;
+mod windows;
 
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_rules::AttrValue;

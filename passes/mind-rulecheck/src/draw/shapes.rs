@@ -2,8 +2,10 @@
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
+use mind_core::ops::convolution::{Conv, ConvTranspose};
 use mind_core::ops::index::Gather;
 use mind_core::ops::join::Concat;
+use mind_core::ops::pad::PadOp;
 use mind_ir::opdef::{Op, Trait};
 use mind_rules::{AttrValue, Hint, LhsAttr, LhsDim};
 
@@ -85,6 +87,12 @@ impl Chooser<'_, '_> {
         }
         if is_any(def, &[Conv2d::DEF]) {
             return self.images(known);
+        }
+        if is_any(def, &[Conv::DEF, ConvTranspose::DEF]) {
+            return self.convolved(op);
+        }
+        if is_any(def, &[PadOp::DEF]) && known.len() == 2 {
+            return vec![self.base.clone(), Vec::new()];
         }
         if is_any(def, &[Concat::DEF]) {
             return self.joined(op, known);

@@ -29,6 +29,7 @@ pub static SHIPPED: &[(&str, &str)] = &[
         "convolutions.rules",
         include_str!("../../rules/convolutions.rules"),
     ),
+    ("layouts.rules", include_str!("../../rules/layouts.rules")),
     (
         "reductions.rules",
         include_str!("../../rules/reductions.rules"),

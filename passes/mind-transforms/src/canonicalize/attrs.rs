@@ -2,6 +2,7 @@
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::convolution::{Conv, ConvTranspose};
 use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::data::Unique;
 use mind_core::ops::extents::ExtentOf;
@@ -9,12 +10,14 @@ use mind_core::ops::gather::GatherElements;
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::Softmax;
+use mind_core::ops::pad::PadOp;
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_core::ops::scatter::ScatterElements;
 use mind_core::ops::shape::{
     ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
 };
 use mind_core::ops::sort::{Sort, TopK};
+use mind_core::ops::window::ReduceWindow;
 use mind_ir::OpId;
 use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::graph::Graph;
@@ -39,6 +42,9 @@ patterns! {
 
     /// A slice of a known extent names its ends.
     ExplicitEnds = "explicit-ends" on [Slice] => explicit_ends;
+
+    /// A window has an entry for each dimension in every list.
+    ExplicitWindow = "explicit-window" on [Conv, ConvTranspose, ReduceWindow, PadOp] => explicit_window;
 
     /// The open extent of a target shape is -1, as every format writes it.
     OpenExtent = "open-extent" on [Reshape, BroadcastTo] => open_extent;
@@ -119,6 +125,30 @@ fn named_ends(g: &Graph, op: OpId) -> Option<Vec<i64>> {
         });
     let named: Vec<i64> = named.collect();
     (named != ends).then_some(named)
+}
+
+fn explicit_window(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
+    let input = *rw.operands(op).first().ok_or(CANONICAL)?;
+    let rank = rw.ty(input).rank();
+    let is_conv = rw.is::<Conv>(op) || rw.is::<ConvTranspose>(op);
+    let dimensions = if is_conv { rank - 2 } else { rank };
+    let attrs = rw.def(op).attrs.iter().enumerate();
+    let empty = attrs.filter(|&(index, _)| matches!(rw.attr(op, index), Attr::Ints([])));
+    let written: Vec<(usize, Vec<i64>)> = empty
+        .map(|(index, attr)| match attr.name {
+            "strides" | "dilations" => (index, vec![1; dimensions]),
+            "pads" => (index, vec![0; 2 * dimensions]),
+            _ => (index, vec![0; dimensions]),
+        })
+        .filter(|(_, list)| !list.is_empty())
+        .collect();
+    if written.is_empty() {
+        return Err(CANONICAL);
+    }
+    for (index, list) in written {
+        rw.set_attr(op, index, Attr::Ints(&list));
+    }
+    Ok(())
 }
 
 /// Writes axes and the ends of slices in their canonical form in a module whose ops rules have made.
