@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use mind_core::ops::sample::{GridSample, Resize};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_core::ops::sort::{Sort, TopK};
+use mind_core::ops::window::ArgMaxWindow;
 use mind_driver::engine::{Config, Engine, c_text};
 use mind_driver::executable::{Executable, View};
 use mind_driver::formats::Format;
@@ -27,7 +29,7 @@ use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
 use mind_reduce::reduction::reduce;
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, scatters};
+use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, samples, scatters};
 use mind_testgen::module;
 use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
@@ -235,7 +237,8 @@ fn every_op_dtype_and_shape() {
     let mut counts = Vec::new();
     for &dtype in DType::ALL {
         let before = ran.get();
-        all().iter().for_each(|case| check(case, dtype, dtype));
+        let plain = all().into_iter().chain(samples());
+        plain.for_each(|case| check(&case, dtype, dtype));
         for case in gathers()
             .into_iter()
             .chain(scatters())
@@ -562,7 +565,15 @@ fn drawn_modules_written_as_c() {
     // Only the program calls what has no kernel.
     let config = mind_testgen::Config {
         symbols: false,
-        without: vec![Sort::DEF, TopK::DEF, ScatterElements::DEF, ScatterNd::DEF],
+        without: vec![
+            Sort::DEF,
+            TopK::DEF,
+            ScatterElements::DEF,
+            ScatterNd::DEF,
+            ArgMaxWindow::DEF,
+            Resize::DEF,
+            GridSample::DEF,
+        ],
         ..mind_testgen::Config::default()
     };
     draw(&bench, (AS_C_MODULES, &config), &|g, arrays| {

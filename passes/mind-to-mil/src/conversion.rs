@@ -20,16 +20,17 @@ use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
     constant, contract, convolve, dynamic, elementwise, flexible, interface, movement, normalize,
-    pool, reduce, structured,
+    pool, reduce, sample, structured,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 11] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 12] = [
     elementwise::ROWS,
     contract::ROWS,
     convolve::ROWS,
     reduce::ROWS,
     pool::ROWS,
+    sample::ROWS,
     movement::ROWS,
     dynamic::ROWS,
     movement::CORE_ROWS,

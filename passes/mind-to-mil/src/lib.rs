@@ -26,6 +26,7 @@ mod pool;
 mod recognize;
 mod reduce;
 mod refuse;
+mod sample;
 mod structured;
 
 pub use config::{Config, Extents, Layout};

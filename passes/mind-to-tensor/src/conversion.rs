@@ -11,7 +11,7 @@ use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
 use crate::{
     argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize,
-    pad, reduce, reshape, window,
+    pad, reduce, reshape, resize, window,
 };
 
 /// What each op becomes that does not just apply a scalar function.
@@ -25,11 +25,12 @@ const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
 ];
 
 /// What each op becomes that is lowered only if its extents are known.
-const KNOWN: [&[(&OpDef, LowerKnown)]; 7] = [
+const KNOWN: [&[(&OpDef, LowerKnown)]; 8] = [
     known::ROWS,
     pad::ROWS,
     argmax::ROWS,
     window::ROWS,
+    resize::ROWS,
     convolve::ROWS,
     gather::ROWS,
     dynamic::ROWS,

@@ -22,6 +22,7 @@ mod pass;
 mod reduce;
 mod replace;
 mod reshape;
+mod resize;
 mod window;
 
 pub use conversion::{lower, lowers, lowers_if_known};

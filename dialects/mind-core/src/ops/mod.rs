@@ -25,6 +25,7 @@ pub mod pad;
 pub mod power;
 pub mod reduce;
 pub mod rounding;
+pub mod sample;
 pub mod scatter;
 pub mod shape;
 pub mod sort;
@@ -33,7 +34,7 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 29] = [
+const FAMILIES: [&[&OpDef]; 30] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -61,6 +62,7 @@ const FAMILIES: [&[&OpDef]; 29] = [
     contract::OPS,
     conv::OPS,
     convolution::OPS,
+    sample::OPS,
     normalize::OPS,
     fused::OPS,
 ];

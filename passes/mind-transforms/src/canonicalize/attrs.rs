@@ -12,12 +12,13 @@ use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::Softmax;
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::sample::Resize;
 use mind_core::ops::scatter::ScatterElements;
 use mind_core::ops::shape::{
     ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
 };
 use mind_core::ops::sort::{Sort, TopK};
-use mind_core::ops::window::ReduceWindow;
+use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::OpId;
 use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::graph::Graph;
@@ -28,8 +29,8 @@ use mind_rewrite::{MatchFailure, RewritePattern, Rewriter};
 use super::declare::patterns;
 
 patterns! {
-    /// Axis lists ascend and count from the front.
-    SortAxes = "sort-axes" on [Sum, Mean, Max, Min, Prod, Squeeze, ExpandDims, Reverse] => sort_axes;
+    /// Axis lists count from the front, and ascend unless another list goes with them.
+    SortAxes = "sort-axes" on [Sum, Mean, Max, Min, Prod, Squeeze, ExpandDims, Reverse, Resize] => sort_axes;
 
     /// A single axis counts from the front.
     PositiveAxis = "positive-axis" on [
@@ -44,7 +45,9 @@ patterns! {
     ExplicitEnds = "explicit-ends" on [Slice] => explicit_ends;
 
     /// A window has an entry for each dimension in every list.
-    ExplicitWindow = "explicit-window" on [Conv, ConvTranspose, ReduceWindow, PadOp] => explicit_window;
+    ExplicitWindow = "explicit-window" on [
+        Conv, ConvTranspose, ReduceWindow, ArgMaxWindow, PadOp
+    ] => explicit_window;
 
     /// The open extent of a target shape is -1, as every format writes it.
     OpenExtent = "open-extent" on [Reshape, BroadcastTo] => open_extent;
@@ -64,7 +67,8 @@ fn sort_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     Ok(())
 }
 
-/// The axes of an op, ascending and counted from the front; `None` if they are so already.
+/// The axes of an op, counted from the front, and ascending unless their sizes are in another list; `None` if they are
+/// so already.
 fn sorted_axes(g: &Graph, op: OpId) -> Option<Vec<i64>> {
     let Attr::Ints(axes) = g.attr(op, g.def(op).attr_index("axes")?) else {
         return None;
@@ -72,7 +76,9 @@ fn sorted_axes(g: &Graph, op: OpId) -> Option<Vec<i64>> {
     let rank = g.ty(g.operands(op)[0]).rank() as i64;
     let from_front = |&axis: &i64| if axis < 0 { axis + rank } else { axis };
     let mut sorted: Vec<i64> = axes.iter().map(from_front).collect();
-    sorted.sort_unstable();
+    if !g.is::<Resize>(op) {
+        sorted.sort_unstable();
+    }
     (sorted != axes).then_some(sorted)
 }
 

@@ -6,6 +6,7 @@ mod dynamic;
 mod movement;
 mod pad;
 mod places;
+mod sample;
 mod surroundings;
 mod windows;
 
@@ -149,6 +150,9 @@ families! {
     arithmetic::reductions => the_rules_of_reductions;
     arithmetic::places => the_rules_of_argmax_and_argmin;
     windows::reductions => the_rules_of_reduce_window;
+    windows::places => the_rules_of_argmax_window;
+    sample::resized => the_rules_of_resize;
+    sample::grids => the_rules_of_grid_sample;
     windows::convolutions => the_rules_of_conv_and_conv_transpose;
     arithmetic::bits => the_rules_of_bitcast;
     arithmetic::prefixes => the_rules_of_cumulative;
