@@ -36,7 +36,6 @@ const REASONS: &[(&str, &[&str])] = &[
             "random_categorical",
             "random_normal",
             "random_uniform",
-            "resample",
         ],
     ),
 ];

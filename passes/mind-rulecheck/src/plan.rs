@@ -2,7 +2,7 @@
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
-use mind_core::ops::convolution::Conv;
+use mind_core::ops::convolution::{Conv, ConvTranspose};
 use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Gather;
@@ -111,7 +111,7 @@ pub(crate) fn is_index(def: &'static OpDef, index: usize) -> bool {
     class == Some(OperandClass::Index) || (index == 1 && is_any(def, &[Gather::DEF]))
 }
 
-const REDUCING: [&OpDef; 13] = [
+const REDUCING: [&OpDef; 15] = [
     Sum::DEF,
     Mean::DEF,
     Max::DEF,
@@ -123,6 +123,8 @@ const REDUCING: [&OpDef; 13] = [
     Dot::DEF,
     DotGeneral::DEF,
     Conv2d::DEF,
+    Conv::DEF,
+    ConvTranspose::DEF,
     Softmax::DEF,
     LayerNorm::DEF,
 ];

@@ -20,11 +20,11 @@ use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
     constant, contract, convolve, dynamic, elementwise, flexible, interface, movement, normalize,
-    pool, product, quantize, reduce, structured,
+    pool, product, quantize, reduce, sample, structured,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 13] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 14] = [
     elementwise::ROWS,
     contract::ROWS,
     product::ROWS,
@@ -32,6 +32,7 @@ const FAMILIES: [&[(&OpDef, Lower)]; 13] = [
     convolve::ROWS,
     reduce::ROWS,
     pool::ROWS,
+    sample::ROWS,
     movement::ROWS,
     dynamic::ROWS,
     movement::CORE_ROWS,

@@ -28,6 +28,7 @@ mod quantize;
 mod recognize;
 mod reduce;
 mod refuse;
+mod sample;
 mod structured;
 
 pub use config::{Config, Extents, Layout};

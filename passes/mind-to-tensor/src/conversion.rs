@@ -13,7 +13,7 @@ use crate::replace::replace;
 use crate::scan::along_first_axes;
 use crate::{
     argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize,
-    pad, product, quantize, reduce, reshape, window,
+    pad, product, quantize, reduce, reshape, resize, window,
 };
 
 /// What each op becomes that does not just apply a scalar function.
@@ -33,6 +33,7 @@ const KNOWN: [&[(&OpDef, LowerKnown)]; 8] = [
     pad::ROWS,
     argmax::ROWS,
     window::ROWS,
+    resize::ROWS,
     convolve::ROWS,
     gather::ROWS,
     dynamic::ROWS,

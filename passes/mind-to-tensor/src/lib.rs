@@ -24,6 +24,7 @@ mod quantize;
 mod reduce;
 mod replace;
 mod reshape;
+mod resize;
 mod scan;
 mod window;
 

@@ -300,6 +300,55 @@ fn windows() -> Vec<Case> {
     all
 }
 
+fn nearest() -> Vec<Case> {
+    vec![
+        case("Resize (%0) {axes=[1, 2], sizes=[5, 19]}", &[&[2, 3, 7]]),
+        case(
+            "Resize (%0) {axes=[0], sizes=[5], coordinates=asymmetric, nearest=floor}",
+            &[&[3, 7]],
+        ),
+    ]
+}
+
+/// Images at other places, which have no kernel.
+pub fn samples() -> Vec<Case> {
+    let op = |op: &str, attrs: &str, shapes: &[&[usize]]| {
+        let operands: Vec<String> = (0..shapes.len()).map(|at| format!("%{at}")).collect();
+        case(
+            format!("{op} ({}) {{{attrs}}}", operands.join(", ")),
+            shapes,
+        )
+    };
+    vec![
+        op(
+            "ArgMaxWindow",
+            "window=[3], strides=[2], low=[1], high=[2]",
+            &[&[7]],
+        ),
+        op(
+            "ArgMaxWindow",
+            "window=[1, 2, 3, 1], dilations=[1, 2, 1, 1], low=[0, 3, 0, 0]",
+            &[&[2, 5, 4, 3]],
+        ),
+        op(
+            "Resize",
+            "axes=[1, 2], sizes=[5, 4], mode=linear, coordinates=align_corners",
+            &[&[2, 3, 7]],
+        ),
+        op(
+            "Resize",
+            "axes=[1, 0], sizes=[5, 2], mode=cubic, antialias=true, exclude_outside=true",
+            &[&[5, 3]],
+        ),
+        op("GridSample", "mode=linear", &[&[2, 4, 3, 2], &[2, 3, 5, 2]]),
+        op(
+            "GridSample",
+            "layout=nchw, mode=cubic, coordinates=pixel, padding=reflect",
+            &[&[1, 2, 5], &[1, 4, 1]],
+        ),
+    ]
+}
+
 fn convolutions() -> Vec<Case> {
     let conv = |attrs: &str, input: &[usize], filter: &[usize]| {
         case(format!("Conv (%0, %1) {{{attrs}}}"), &[input, filter])
@@ -535,6 +584,7 @@ pub fn all() -> Vec<Case> {
         products(),
         scales(),
         windows(),
+        nearest(),
         convolutions(),
         shapes(),
         movement(),

@@ -23,10 +23,11 @@ use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::pad::{PadMode, PadOp};
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::sample::{GridSample, Resize};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
 use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
 use mind_core::ops::sort::{Sort, TopK};
-use mind_core::ops::window::ReduceWindow;
+use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::ValueId;
 use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::opdef::{AttrDef, Op, OpDef, OperandClass, Trait};
@@ -36,7 +37,7 @@ use crate::control;
 use crate::generator::Generator;
 use crate::products::{dequantize, dot_general, quantize};
 use crate::shape::{axes, partner, regrouped, small};
-use crate::windows::{conv2d, convolution, reduce_window};
+use crate::windows::{argmax_window, conv2d, convolution, grid_sample, reduce_window, resize};
 
 type Recipe = fn(&mut Generator<'_>) -> Option<ValueId>;
 
@@ -50,6 +51,9 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (ArgMax::DEF, |draw| place(draw, ArgMax::DEF)),
     (ArgMin::DEF, |draw| place(draw, ArgMin::DEF)),
     (ReduceWindow::DEF, reduce_window),
+    (ArgMaxWindow::DEF, argmax_window),
+    (Resize::DEF, resize),
+    (GridSample::DEF, grid_sample),
     (Sort::DEF, sort),
     (TopK::DEF, top_k),
     (ScatterElements::DEF, scatter_elements),

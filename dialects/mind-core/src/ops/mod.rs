@@ -28,6 +28,7 @@ pub mod power;
 pub mod quantize;
 pub mod reduce;
 pub mod rounding;
+pub mod sample;
 pub mod scatter;
 pub mod shape;
 pub mod sort;
@@ -36,7 +37,7 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 32] = [
+const FAMILIES: [&[&OpDef]; 33] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -66,6 +67,7 @@ const FAMILIES: [&[&OpDef]; 32] = [
     dot_general::OPS,
     conv::OPS,
     convolution::OPS,
+    sample::OPS,
     normalize::OPS,
     control::OPS,
     fused::OPS,

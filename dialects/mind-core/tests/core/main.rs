@@ -6,6 +6,7 @@ mod elements;
 mod module;
 mod rules;
 mod run;
+mod sample;
 
 mod choice;
 mod constant;

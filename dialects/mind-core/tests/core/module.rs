@@ -77,8 +77,8 @@ pub fn examples() -> Vec<Example> {
     use mind_core::ops::{
         OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*,
         convolution::*, cumulative::*, data::*, dot_general::*, dynamic::*, extents::*, gather::*,
-        index::*, join::*, normalize::*, pad::*, quantize::*, reduce::*, scatter::*, shape::*,
-        sort::*, window::*,
+        index::*, join::*, normalize::*, pad::*, quantize::*, reduce::*, sample::*, scatter::*,
+        shape::*, sort::*, window::*,
     };
     use mind_ir::attr::{Literal, Padding};
     use mind_ir::scalar::Reduction;
@@ -147,6 +147,40 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             ReduceWindow::attrs(&[1, 2], &[], &[], &[], &[], Reduction::Max, false),
             "f32[2, 2]",
+        ),
+        row(
+            ArgMaxWindow::DEF,
+            &["f32[2, 3]"],
+            ArgMaxWindow::attrs(&[1, 2], &[], &[], &[], &[]),
+            "i64[2, 2]",
+        ),
+        row(
+            Resize::DEF,
+            &["f32[1, 2, 3]"],
+            Resize::attrs(
+                &[1, 2],
+                &[4, 5],
+                Interpolation::Linear,
+                Coordinates::HalfPixel,
+                Rounding::PreferFloor,
+                -0.75,
+                false,
+                false,
+                0.0,
+            ),
+            "f32[1, 4, 5]",
+        ),
+        row(
+            GridSample::DEF,
+            &["f32[1, 4, 5, 2]", "f32[1, 3, 3, 2]"],
+            GridSample::attrs(
+                Layout::Nhwc,
+                Interpolation::Linear,
+                GridCoordinates::HalfPixel,
+                GridPadding::Constant,
+                0.0,
+            ),
+            "f32[1, 3, 3, 2]",
         ),
         row(
             Conv::DEF,

@@ -245,16 +245,52 @@ impl CostModel {
             CostClass::Move | CostClass::Lookup => {
                 self.kernel(self.bytes(result).saturating_mul(2), Work::default())
             }
-            _ => {
+            CostClass::Permute
+            | CostClass::Elementwise
+            | CostClass::Reduction
+            | CostClass::Normalisation(_)
+            | CostClass::Contraction(_)
+            | CostClass::Convolution => {
                 let first = |at: &usize| !values[..*at].contains(&values[*at]);
                 let read = (0..values.len())
                     .filter(first)
                     .map(|at| self.bytes(operands[at]));
                 let bytes = read.fold(self.bytes(result), u64::saturating_add);
-                self.kernel(bytes, self.work(class, scalar, operands, result))
+                let own = self.kernel(bytes, self.work(class, scalar, operands, result));
+                match class {
+                    CostClass::Convolution if has_channels_first(operands, result) => {
+                        let around = operands.iter().chain([&result]);
+                        let moved = around.map(|&ty| self.bytes(ty).saturating_mul(2));
+                        let moved = moved.map(|bytes| self.kernel(bytes, Work::default()));
+                        let hidden = Price {
+                            cost: self.op,
+                            bytes: 0,
+                        };
+                        moved.fold(own.plus(hidden), Price::plus)
+                    }
+                    _ => own,
+                }
             }
         }
     }
+}
+
+/// Whether a convolution is lowered to one with its channels last between transposes: it has no groups, at most two
+/// spatial dimensions, and the channels of its operands and its result are second.
+fn has_channels_first(operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
+    let [input, filter, ..] = operands else {
+        return false;
+    };
+    let channels = |ty: &TypeView<'_>| ty.shape.get(1).copied();
+    let [Some(own), Some(filters)] = [input, &result].map(channels) else {
+        return false;
+    };
+    let is_last = filter.shape.last() == result.shape.last();
+    let [first, second, ..] = filter.shape else {
+        return false;
+    };
+    let pairs = [(filters, own), (own, filters)];
+    !is_last && input.rank() <= 4 && pairs.contains(&(*first, *second))
 }
 
 /// How long `amount` takes at `rate` per nanosecond.

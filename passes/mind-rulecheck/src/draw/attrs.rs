@@ -141,7 +141,6 @@ impl Chooser<'_, '_> {
             "rhs_batch" => self.pairs[2].clone(),
             "rhs_contract" => self.pairs[3].clone(),
             "indices" => per_axis(self, |own, extent| own.rng.within(0, extent - 1)),
-            "strides" => vec![self.rng.within(1, 2), self.rng.within(1, 3)],
             _ => {
                 let length = self.rng.below(shape.len() + 1);
                 (0..length).map(|_| self.rng.within(0, 2)).collect()

@@ -2,10 +2,11 @@
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
-use mind_core::ops::convolution::Conv;
+use mind_core::ops::convolution::{Conv, ConvTranspose};
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Gather;
 use mind_core::ops::join::Concat;
+use mind_core::ops::pad::PadOp;
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::opdef::{Op, Trait};
 use mind_rules::{AttrValue, Hint, LhsAttr, LhsDim};
@@ -95,8 +96,15 @@ impl Chooser<'_, '_> {
         if is_any(def, &[Conv2d::DEF]) {
             return self.images(known);
         }
-        if is_any(def, &[Conv::DEF]) {
+        let is_known = known.iter().any(Option::is_some);
+        if is_any(def, &[Conv::DEF]) && is_known {
             return self.grouped_images(op, known);
+        }
+        if is_any(def, &[Conv::DEF, ConvTranspose::DEF]) {
+            return self.convolved(op);
+        }
+        if is_any(def, &[PadOp::DEF]) && known.len() == 2 {
+            return vec![self.base.clone(), Vec::new()];
         }
         if let Some(shapes) = self.indexed(op, known) {
             return shapes;

@@ -44,7 +44,8 @@ impl std::fmt::Debug for Function {
 /// - `extents(?x)`: the shape of `?x` as integers, where all of it is known.
 /// - `open_ends(n)`: the ends of a slice that cuts nothing off; `slice_ends(starts, steps, ?r)`: those of
 ///   a slice from `starts` by `steps` that gives the extents of `?r`.
-/// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2.
+/// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2; `padding(list)`: that of
+///   the zeros before the rows and the columns of an image, then after them.
 /// - `first(?i)`, `step(?i)`: of a constant list of integers at equal distances.
 /// - `shift(list, i, n)`: `list` with `n` taken from entry `i`; an open end stays open.
 /// - `broadcast(?x, ?y)`: the shape that both broadcast to; `splat(?c)`: the number at every position of
@@ -212,6 +213,14 @@ pub static FUNCTIONS: &[Function] = &[
             Some(Argument::Attr(AttrValue::Pads(pads)))
         },
     ),
+    row("padding", &[Param::Ints], Kind::Padding, |a| {
+        let padding = match *a[0].ints()? {
+            [0, 0, 0, 0] => AttrValue::Valid,
+            [top, left, bottom, right] => AttrValue::Pads([top, bottom, left, right]),
+            _ => return None,
+        };
+        Some(Argument::Attr(padding))
+    }),
     row("first", &[Param::Value], Kind::Int, |a| {
         int(progression(&a[0])?.first)
     }),

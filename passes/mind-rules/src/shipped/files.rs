@@ -45,6 +45,7 @@ pub static SHIPPED: &[(&str, &str)] = &[
         "convolutions.rules",
         include_str!("../../rules/convolutions.rules"),
     ),
+    ("layouts.rules", include_str!("../../rules/layouts.rules")),
     (
         "stretches.rules",
         include_str!("../../rules/stretches.rules"),

@@ -6,7 +6,7 @@ use mind_interp::{Extents, random_inputs};
 use mind_ir::types::DType;
 use mind_mil::Opset;
 use mind_mil::check::Interface;
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, scatters};
+use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, samples, scatters};
 use mind_to_mil::{Config, Layout};
 
 use crate::module::{halved, lowered, narrowed, near, read, results, text};
@@ -103,7 +103,8 @@ fn every_op_computes_what_it_did() {
         }
     };
     for dtype in [DType::F32, DType::F16, DType::Bool] {
-        all().iter().for_each(|case| check(case, dtype, dtype));
+        let plain = all().into_iter().chain(samples());
+        plain.for_each(|case| check(&case, dtype, dtype));
         for case in [gathers(), placed_windows(), scatters()]
             .into_iter()
             .flatten()
