@@ -28,7 +28,7 @@ const FAMILIES: [&[(&OpDef, Lower)]; 7] = [
 ];
 
 /// What each op becomes that is lowered only if its extents are known.
-const KNOWN: [&[(&OpDef, LowerKnown)]; 8] = [
+const KNOWN: [&[(&OpDef, LowerKnown)]; 9] = [
     known::ROWS,
     pad::ROWS,
     argmax::ROWS,

@@ -250,6 +250,8 @@ impl CostModel {
             | CostClass::Reduction
             | CostClass::Normalisation(_)
             | CostClass::Contraction(_)
+            | CostClass::Product
+            | CostClass::Scaled(_)
             | CostClass::Convolution => {
                 let first = |at: &usize| !values[..*at].contains(&values[*at]);
                 let read = (0..values.len())
