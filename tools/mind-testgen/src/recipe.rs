@@ -476,7 +476,11 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
         let attrs = Slice::attrs(&first, &[OPEN_END], &[1]);
         indices = draw.op(Slice::DEF, &[indices], &attrs)?;
     }
-    let bounds = draw.rng.pick(Bounds::ALL);
+    let bounds = if draw.rng.once_in(4) {
+        draw.rng.pick(Bounds::ALL)
+    } else {
+        Bounds::Strict
+    };
     let attrs = Gather::attrs(axis as i64, bounds);
     draw.op(Gather::DEF, &[data, indices], &attrs)
 }
