@@ -10,8 +10,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use mind_core::ops::control::{If, Scan, While};
+use mind_core::ops::sample::{GridSample, Resize};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_core::ops::sort::{Sort, TopK};
+use mind_core::ops::window::ArgMaxWindow;
 use mind_driver::engine::{Config, Engine, c_text};
 use mind_driver::executable::{Executable, View};
 use mind_driver::formats::Format;
@@ -28,7 +30,7 @@ use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
 use mind_reduce::reduction::reduce;
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, scatters};
+use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, samples, scaled, scatters};
 use mind_testgen::module;
 use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
@@ -236,7 +238,8 @@ fn every_op_dtype_and_shape() {
     let mut counts = Vec::new();
     for &dtype in DType::ALL {
         let before = ran.get();
-        all().iter().for_each(|case| check(case, dtype, dtype));
+        let plain = all().into_iter().chain(samples());
+        plain.for_each(|case| check(&case, dtype, dtype));
         for case in gathers()
             .into_iter()
             .chain(scatters())
@@ -247,6 +250,11 @@ fn every_op_dtype_and_shape() {
         }
         for case in choices() {
             check(&case, dtype, DType::Bool);
+        }
+        for case in scaled() {
+            for float in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+                check(&case, dtype, float);
+            }
         }
         counts.push(format!("{dtype} {}", ran.get() - before));
     }
@@ -571,6 +579,9 @@ fn drawn_modules_written_as_c() {
             If::DEF,
             While::DEF,
             Scan::DEF,
+            ArgMaxWindow::DEF,
+            Resize::DEF,
+            GridSample::DEF,
         ],
         ..mind_testgen::Config::default()
     };

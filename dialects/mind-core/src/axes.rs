@@ -58,17 +58,31 @@ pub(crate) fn reduced(
 ///
 /// Those of [`reduced`].
 pub(crate) fn named(op: &'static str, axes: &[i64], rank: usize) -> Result<Vec<bool>, VerifyError> {
-    let resolved: Result<Vec<usize>, _> =
-        axes.iter().map(|&axis| resolve(op, axis, rank)).collect();
     let mut named = vec![false; rank];
-    for (&axis, index) in axes.iter().zip(resolved?) {
-        if std::mem::replace(&mut named[index], true) {
-            return Err(VerifyError::AxisTwice {
-                op,
-                axes: axes.to_vec(),
-                axis,
-            });
-        }
+    for axis in listed(op, axes, rank)? {
+        named[axis] = true;
     }
     Ok(named)
+}
+
+/// The axes that a list names, counted from the front.
+///
+/// # Errors
+///
+/// Those of [`reduced`].
+pub(crate) fn listed(
+    op: &'static str,
+    axes: &[i64],
+    rank: usize,
+) -> Result<Vec<usize>, VerifyError> {
+    let resolved: Result<Vec<usize>, _> =
+        axes.iter().map(|&axis| resolve(op, axis, rank)).collect();
+    let resolved = resolved?;
+    for (at, &axis) in axes.iter().enumerate() {
+        if resolved[..at].contains(&resolved[at]) {
+            let axes = axes.to_vec();
+            return Err(VerifyError::AxisTwice { op, axes, axis });
+        }
+    }
+    Ok(resolved)
 }

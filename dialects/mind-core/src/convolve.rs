@@ -3,12 +3,12 @@
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::tensor::{Tensor, row_major};
-use mind_ir::types::{DType, Dim, Shape, TensorType, TypeView};
+use mind_ir::types::{Dim, Shape, TensorType, TypeView};
 use mind_ir::verify::{InferResult, VerifyError};
 
-use crate::eval::convert::cast;
 use crate::eval::sliding::{SlideAxis, Sliding, multiply_windows};
 use crate::extent::check_extents;
+use crate::sums::SumType;
 use crate::windows::{WindowAxis, per_dimension};
 
 mind_ir::words! {
@@ -18,20 +18,6 @@ mind_ir::words! {
         Nhwc = "nhwc",
         /// Images `[N, C, s..]`, filters `[F, c, k..]`.
         Nchw = "nchw",
-    }
-
-    /// The dtype that products are summed up in, which is that of the result.
-    pub enum SumType {
-        /// That of the operands.
-        Same = "same",
-        /// `f32`, of floats that are no wider.
-        F32 = "f32",
-        /// `f64`, of floats.
-        F64 = "f64",
-        /// `i32`, of integers of 8 or 16 bits.
-        I32 = "i32",
-        /// `i64`, of integers of 8 or 16 bits.
-        I64 = "i64",
     }
 }
 
@@ -49,51 +35,6 @@ impl Layout {
         match self {
             Layout::Nhwc => (0, [spatial, spatial + 1]),
             Layout::Nchw => (2, [1, 0]),
-        }
-    }
-}
-
-impl SumType {
-    /// The dtype of the result for operands of these dtypes.
-    ///
-    /// # Errors
-    ///
-    /// E2004 different dtypes, E2005 dtypes that are not summed up so.
-    fn resolve(self, op: &'static str, lhs: DType, rhs: DType) -> Result<DType, VerifyError> {
-        let is_short = |dtype: DType| !dtype.is_float() && dtype.size() <= 2;
-        let (to, is_float) = match self {
-            SumType::Same => (lhs, lhs.is_float()),
-            SumType::F32 => (DType::F32, true),
-            SumType::F64 => (DType::F64, true),
-            SumType::I32 => (DType::I32, false),
-            SumType::I64 => (DType::I64, false),
-        };
-        let fits = |own: DType| {
-            if is_float {
-                own.is_float() && own.size() <= to.size()
-            } else {
-                is_short(own)
-            }
-        };
-        if self != SumType::Same {
-            for (operand, found) in [("input", lhs), ("filter", rhs)] {
-                if !fits(found) {
-                    let supported =
-                        "floats for a wider float, integers of 8 or 16 bits for i32 and i64";
-                    return Err(VerifyError::DType {
-                        op,
-                        operand,
-                        found,
-                        supported,
-                    });
-                }
-            }
-        }
-        let mixes = self != SumType::Same && !is_float && lhs.size() == 1 && rhs.size() == 1;
-        if lhs == rhs || mixes {
-            Ok(to)
-        } else {
-            Err(VerifyError::DTypeClash { op, lhs, rhs })
         }
     }
 }
@@ -212,7 +153,9 @@ impl Convolve {
                 found: filter.rank(),
             }));
         }
-        let dtype = self.dtype.resolve(op, input.dtype, filter.dtype)?;
+        let dtype = self
+            .dtype
+            .resolve(op, [("input", input.dtype), ("filter", filter.dtype)])?;
         let filters = self.filters(g, input, filter)?;
         let (first, channels) = self.layout.image(self.spatial());
         let (taps, ..) = self.filter_axes();
@@ -433,10 +376,6 @@ impl Convolve {
     ///
     /// Extents that do not fit, E6004 too large, E6005 integer overflow where that is refused.
     pub(crate) fn eval(&self, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-        let dtype = self
-            .dtype
-            .resolve(self.op, operands[0].dtype(), operands[1].dtype())
-            .expect("verified dtypes");
         let (input, filter) = (operands[0].shape(), operands[1].shape());
         let windows = self.sliding(input, filter)?;
         let mut shape = input.to_vec();
@@ -445,14 +384,7 @@ impl Convolve {
             shape[first + at] = axis.positions;
         }
         shape[channels] = self.group(input, filter)?[1].saturating_mul(self.groups as usize);
-        let wide = |tensor: &Tensor| {
-            if tensor.dtype() == dtype {
-                Ok(tensor.clone())
-            } else {
-                cast(cx, tensor, dtype)
-            }
-        };
-        let (input, filter) = (wide(operands[0])?, wide(operands[1])?);
+        let [input, filter] = self.dtype.widened(cx, [operands[0], operands[1]])?;
         let result = multiply_windows(cx, &windows, &input, &filter)?;
         Ok(result.with_shape(shape))
     }

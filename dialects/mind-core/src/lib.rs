@@ -9,10 +9,14 @@ mod convolve;
 pub mod eval;
 pub mod extent;
 pub mod group;
+pub mod halves;
 pub mod ops;
+pub mod pairs;
 mod places;
 pub mod region;
+pub mod scale;
 pub mod slide;
+mod sums;
 pub mod windows;
 
 pub use apply::apply;

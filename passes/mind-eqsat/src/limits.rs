@@ -33,7 +33,7 @@ impl Default for Limits {
             region_least: 300,
             region_most: 800,
             simplify_rounds: 8,
-            layout_rounds: 4,
+            layout_rounds: 16,
             merge_rounds: 2,
             reassociate_rounds: 2,
             growth: 8,

@@ -2,6 +2,7 @@
 
 use mind_core::ops::compare::Select;
 use mind_core::ops::contract::MatMul;
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::normalize::Softmax;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
@@ -34,16 +35,17 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&linear::EINSUM, |op, e| {
         let values = e.arguments(op, "values")?;
-        let order: &[i64] = if e.rank(values[0]) == 4 {
-            &[0, 2, 1, 3]
+        let (batch, sums, order): (&[i64], [i64; 2], &[i64]) = if e.rank(values[0]) == 4 {
+            (&[0, 2], [3, 1], &[0, 2, 1, 3])
         } else {
-            &[1, 0, 2]
+            (&[1], [2, 0], &[1, 0, 2])
         };
-        let (a, b) = (
-            e.transpose(values[0], order)?,
-            e.transpose(values[1], order)?,
-        );
-        let result = product(e, a, b)?;
+        let result = DotGeneral::with()
+            .lhs_batch(batch)
+            .rhs_batch(batch)
+            .lhs_contract(&sums[..1])
+            .rhs_contract(&sums[1..])
+            .build(&mut e.b, values[0], values[1])?;
         e.transpose(result, order)
     }),
     (&linear::SCALED_DOT_PRODUCT_ATTENTION, attention),

@@ -16,11 +16,11 @@ use crate::emit::{Emit, Import};
 use crate::refuse::{Refusals, Refused};
 use crate::{
     comparison, constant, contract, conv, elementwise, exponential, gather, interface, movement,
-    normalize, place, pool, recurrent, reduce, round, slice, space, without,
+    normalize, place, pool, quantize, recurrent, reduce, round, slice, space, without,
 };
 
 /// What each op of one result becomes.
-const FAMILIES: [&[(&MilOp, Import)]; 14] = [
+const FAMILIES: [&[(&MilOp, Import)]; 15] = [
     elementwise::ROWS,
     exponential::ROWS,
     comparison::ROWS,
@@ -35,6 +35,7 @@ const FAMILIES: [&[(&MilOp, Import)]; 14] = [
     place::ROWS,
     round::ROWS,
     space::ROWS,
+    quantize::ROWS,
 ];
 
 /// Whether ops of this row have a counterpart that is emitted; ops of constants alone are computed instead.

@@ -3,9 +3,9 @@
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::Gather;
+use mind_ir::OpId;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
-use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::call::integers;
 use mind_mil::ops::index;
@@ -29,34 +29,22 @@ fn gather(op: OpId, e: &mut Emit<'_>) -> Imported {
     }
     let known = call.tensor("indices").known();
     let extent = e.shape(x)?[axis];
-    let indices = match known {
+    let (indices, bounds) = match known {
         Some(tensor) => {
             let places = integers(&tensor).into_iter();
             let places = places.map(|place| if place < 0 { place + extent } else { place });
-            e.constant(&Tensor::of(
-                tensor.shape().to_vec(),
-                places.collect::<Vec<i64>>(),
-            ))
+            let places = Tensor::of(tensor.shape().to_vec(), places.collect::<Vec<i64>>());
+            (e.constant(&places), Bounds::Strict)
         }
         None => {
             let indices = e.argument(op, "indices")?;
-            from_front(e, indices, extent)?
+            (e.convert(indices, DType::I32)?, Bounds::FromEnd)
         }
     };
     Ok(Gather::with()
         .axis(axis as i64)
+        .bounds(bounds)
         .build(&mut e.b, x, indices)?)
-}
-
-/// Indices of a run, negative ones counted from the front: `i + extent * -(i cut to -1..0)`.
-fn from_front(e: &mut Emit<'_>, indices: ValueId, extent: i64) -> Imported {
-    let indices = e.convert(indices, DType::I32)?;
-    let extent = i32::try_from(extent).map_err(|_| Refused::new("the axis is too long"))?;
-    let [least, none, extent] = [-1, 0, extent].map(|number| e.constant(&Tensor::scalar(number)));
-    let negative = e.max(indices, least)?;
-    let negative = e.min(negative, none)?;
-    let shift = e.mul(negative, extent)?;
-    e.sub(indices, shift)
 }
 
 /// The argument `indices`, constant ones as `i64`.

@@ -20,6 +20,7 @@ mod normalize;
 mod pass;
 mod place;
 mod pool;
+mod quantize;
 mod recurrent;
 mod reduce;
 mod refuse;

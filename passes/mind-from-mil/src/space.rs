@@ -1,11 +1,12 @@
 //! Positions as batch and as windows, and images of other extents.
 
 use mind_core::ops::pad::PadOp;
+use mind_core::ops::sample::{GridSample, Layout, Resize};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::infer::sample::axes;
+use mind_mil::infer::sample::{dimensions, filter, grid};
 use mind_mil::ops::{image, movement, normalization};
 
 use crate::emit::{Emit, Import, Imported, number};
@@ -17,6 +18,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&movement::SPACE_TO_BATCH, to_batch),
     (&movement::SLIDING_WINDOWS, sliding),
     (&image::CROP, crop),
+    (&image::RESAMPLE, resample),
     (&image::RESIZE, resized),
     (&image::RESIZE_BILINEAR, resized),
     (&image::RESIZE_NEAREST_NEIGHBOR, resized),
@@ -106,45 +108,36 @@ fn crop(op: OpId, e: &mut Emit<'_>) -> Imported {
     strided(e, x, &starts, &ends, &vec![1; shape.len()])
 }
 
-/// Elements between those of `x`: along one axis after the other from the last, those below and above each place,
-/// each times its part.
+/// Some of the last dimensions with the extents of the result.
 fn resized(op: OpId, e: &mut Emit<'_>) -> Imported {
     let x = e.argument(op, "x")?;
-    let extents = |e: &Emit<'_>, x: ValueId| -> Result<Vec<usize>, Box<Refused>> {
-        Ok(e.shape(x)?
-            .into_iter()
-            .map(|extent| extent as usize)
-            .collect())
-    };
-    let (from, to) = (extents(e, x)?, extents(e, e.g().result(op))?);
-    let along = axes(&e.call(op)?, &from, &to)?;
-    e.rounding_once(x, |e, mut x| {
-        for (axis, samples) in along.into_iter().rev() {
-            let places = |pick: fn(&mind_mil::infer::sample::Sample) -> usize| -> Vec<i64> {
-                samples.iter().map(|own| pick(own) as i64).collect()
-            };
-            let low = taken(e, x, axis, &places(|own| own.low))?;
-            if samples.iter().all(|own| own.part == 0.0) {
-                x = low;
-                continue;
-            }
-            let high = taken(
-                e,
-                x,
-                axis,
-                &places(|own| if own.part == 0.0 { own.low } else { own.high }),
-            )?;
-            let mut shape = vec![1; from.len()];
-            shape[axis] = samples.len();
-            let parts = samples.iter().map(|own| own.part);
-            let rest = parts.clone().map(|part| 1.0 - part).collect::<Vec<f32>>();
-            let part = e.constant(&Tensor::of(shape.clone(), parts.collect::<Vec<f32>>()));
-            let rest = e.constant(&Tensor::of(shape, rest));
-            let (high, low) = (e.mul(high, part)?, e.mul(low, rest)?);
-            x = e.add(high, low)?;
-        }
-        Ok(x)
-    })
+    let call = e.call(op)?;
+    let (filter, dimensions) = (filter(&call)?, dimensions(&call, e.rank(x)));
+    let to = e.shape(e.g().result(op))?;
+    let axes: Vec<i64> = dimensions.clone().map(|axis| axis as i64).collect();
+    let resize = Resize::with(&axes, &to[dimensions])
+        .mode(filter.mode)
+        .coordinates(filter.coordinates)
+        .nearest(filter.nearest);
+    Ok(resize.build(&mut e.b, x, None)?)
+}
+
+/// Images at coordinates, which are from -1 to 1 in core.
+fn resample(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let (x, places) = (e.argument(op, "x")?, e.argument(op, "coordinates")?);
+    let (sampling, from_zero) = grid(&e.call(op)?)?;
+    let mut places = e.convert(places, DType::F32)?;
+    if from_zero {
+        let doubled = e.mul_n(places, 2.0)?;
+        places = e.add_n(doubled, -1.0)?;
+    }
+    let sample = GridSample::with()
+        .layout(Layout::Nchw)
+        .mode(sampling.mode)
+        .coordinates(sampling.coordinates)
+        .padding(sampling.padding)
+        .fill(sampling.fill);
+    Ok(sample.build(&mut e.b, x, places)?)
 }
 
 /// The most channels whose squares are added up around one.

@@ -6,7 +6,7 @@ use mind_mil::MilOp;
 const REASONS: &[(&str, &[&str])] = &[
     (
         "core makes no integers of floats, nor floats of integers",
-        &["one_hot", "quantize"],
+        &["one_hot"],
     ),
     ("core does not sort", &["argsort", "topk"]),
     ("its shape depends on its elements", &["non_zero"]),
@@ -21,7 +21,6 @@ const REASONS: &[(&str, &[&str])] = &[
             "constexpr_lut_to_sparse",
             "constexpr_sparse_blockwise_shift_scale",
             "constexpr_sparse_to_dense",
-            "dequantize",
             "fill",
             "range_1d",
         ],
@@ -37,7 +36,6 @@ const REASONS: &[(&str, &[&str])] = &[
             "random_categorical",
             "random_normal",
             "random_uniform",
-            "resample",
         ],
     ),
 ];

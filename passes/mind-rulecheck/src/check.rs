@@ -200,7 +200,7 @@ impl<'c, 'r> Checker<'c, 'r> {
             let mut words = vec![self.form.name(), direction, dtype.name()];
             words.extend(&ops);
             let mut rng = Rng::of_words(self.config.seed, &words);
-            if self.form.claims(dtype) {
+            if self.claims(dtype) {
                 self.grids(dtype, &mut rng);
                 self.draws(dtype, &mut rng);
             } else {
@@ -210,6 +210,19 @@ impl<'c, 'r> Checker<'c, 'r> {
         self.tally
     }
 
+    /// Whether the rule may act where it is tried on `dtype`.
+    fn claims(&self, dtype: DType) -> bool {
+        let plan = self.plans.usual();
+        self.form.claims(|value| plan.dtype_of(value, dtype))
+    }
+
+    /// How many dtypes share the modules that are wanted.
+    fn dtypes(&self) -> usize {
+        let plan = self.plans.usual();
+        let tried = |dtype: &&DType| plan.admits(**dtype) && self.claims(**dtype);
+        DTYPES.iter().filter(tried).count()
+    }
+
     /// Random modules of one dtype.
     fn draws(&mut self, dtype: DType, rng: &mut Rng) {
         let draws = self.config.draws.div_ceil(self.share.min(4));
@@ -217,6 +230,8 @@ impl<'c, 'r> Checker<'c, 'r> {
             DType::F32 | DType::I32 => draws,
             _ => draws.div_ceil(3),
         };
+        // Few dtypes share what many would be tried on.
+        let wanted = wanted.max((2 * draws).div_ceil(self.dtypes().max(1)));
         let (mut acted, mut kept_out, mut untyped) = (0, 0, false);
         for _ in 0..wanted * PATIENCE {
             // Results of a few elements take more modules.
@@ -241,7 +256,7 @@ impl<'c, 'r> Checker<'c, 'r> {
                 taken.for_each(|(own, taken)| *own |= taken);
             }
             trial.run(&self.promise, rng, &mut self.tally);
-            if acted % 4 == 0 {
+            if acted % 4 == 0 || dtype == DType::Bool {
                 trial.run_mutants(&self.promise, rng, &mut self.tally);
             }
             acted += 1;
@@ -295,7 +310,8 @@ impl<'c, 'r> Checker<'c, 'r> {
         if !plan.elementwise {
             return;
         }
-        let fixed = |hint: &Hint| matches!(hint, Hint::Rank(..) | Hint::SameShape(..));
+        let fixed =
+            |hint: &Hint| matches!(hint, Hint::Truth(_) | Hint::Rank(..) | Hint::SameShape(..));
         let repeats = if plan.hints.iter().all(fixed) { 1 } else { 3 };
         for _ in 0..repeats {
             let mut chooser = Chooser::flat(plan, rng, dtype, 2);

@@ -1,6 +1,9 @@
 //! Modules that a rule's left side matches.
 
+use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
+use mind_core::ops::gather::GatherNd;
 use mind_core::ops::input::Input;
+use mind_core::ops::scatter::ScatterNd;
 use mind_diag::Span;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -11,7 +14,7 @@ use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::{OpId, Sym, ValueId};
 use mind_rules::AttrValue;
 
-use crate::plan::{Plan, PlanOp};
+use crate::plan::{Plan, PlanOp, is_any};
 
 /// The name of the dimension that stands for an extent.
 const SYMBOL: &str = "B";
@@ -254,17 +257,15 @@ impl Assembler {
             if !crate::plan::is_index(op.left.def, at) {
                 continue;
             }
-            let Some(AttrValue::Int(axis)) = attrs.first() else {
+            let extents = types[0].shape.iter().copied();
+            let extents: Vec<Option<i64>> = extents.map(|dim| self.extent(dim)).collect();
+            let Some(extent) = indexed_extent(op, at, attrs, &extents, types) else {
                 continue;
             };
-            let rank = types[0].shape.len() as i64;
-            let axis = if *axis < 0 { *axis + rank } else { *axis };
-            let dim = types[0].shape.get(axis as usize).copied();
-            let extent = dim.and_then(|dim| self.extent(dim));
             let leaves = &self.instance.draw.leaves;
             if let Some(leaf) = leaves.iter().position(|leaf| leaf.value == *value) {
                 let below = &mut self.instance.below[leaf];
-                *below = (*below).into_iter().chain(extent).min();
+                *below = (*below).into_iter().chain([extent]).min();
             }
         }
     }
@@ -337,4 +338,39 @@ impl Assembler {
         let at = InsertPoint::End(self.instance.graph.body());
         Builder::new(&mut self.instance.graph, at, Span::FILE)
     }
+}
+
+/// What the positions that operand `at` of `op` holds have to stay below, where the first operand has these extents;
+/// `None` if the op has no such axis.
+fn indexed_extent(
+    op: &PlanOp<'_>,
+    at: usize,
+    attrs: &[AttrValue],
+    extents: &[Option<i64>],
+    types: &[TensorType],
+) -> Option<i64> {
+    let def = op.left.def;
+    if is_any(def, &[DynamicSlice::DEF]) {
+        return *extents.get(at - 1)?;
+    }
+    if is_any(def, &[DynamicUpdateSlice::DEF]) {
+        return *extents.get(at - 2)?;
+    }
+    let named = |name: &str| match attrs.get(def.attr_index(name)?) {
+        Some(AttrValue::Int(value)) => Some(*value),
+        _ => None,
+    };
+    if is_any(def, &[GatherNd::DEF, ScatterNd::DEF]) {
+        let first = usize::try_from(named("batch_dims").unwrap_or(0)).ok()?;
+        let length = types[at].shape.last()?.fixed()?;
+        let indexed = extents.get(first..first + usize::try_from(length).ok()?)?;
+        return indexed.iter().copied().flatten().min();
+    }
+    let axis = named("axis")?;
+    let front = if axis < 0 {
+        axis + extents.len() as i64
+    } else {
+        axis
+    };
+    *extents.get(usize::try_from(front).ok()?)?
 }

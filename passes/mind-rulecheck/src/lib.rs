@@ -12,6 +12,7 @@ mod check;
 mod counterexample;
 mod criteria;
 mod draw;
+mod dtypes;
 mod evaluate;
 mod format;
 mod instance;

@@ -1,5 +1,6 @@
 //! Wrong right sides, to see whether the check would notice.
 
+use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::index::Slice;
 use mind_diag::Span;
 use mind_ir::attr::Attr;
@@ -41,7 +42,7 @@ pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId
     let mut changes: Vec<(usize, Change)> = Vec::new();
     for (at, op) in ops.iter().enumerate().filter(|(_, op)| mutable(g, **op)) {
         changes.push((at, Change::Drop));
-        if g.operands(*op).len() >= 2 && !g.def(*op).has(Trait::Commutative) {
+        if g.operands(*op).len() >= 2 && !is_symmetric(g, *op) {
             changes.push((at, Change::Swap));
         }
         let siblings = siblings(g.def(*op)).map(|sibling| (at, Change::Op(sibling)));
@@ -79,12 +80,22 @@ pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId
     found
 }
 
+/// Whether the first two operands may change places.
+fn is_symmetric(g: &Graph, op: OpId) -> bool {
+    let compares_equality = || {
+        let direction = g.view::<Compare>(op).map(|compare| compare.direction(g));
+        matches!(direction, Some(Direction::Eq | Direction::Ne))
+    };
+    g.def(op).has(Trait::Commutative) || compares_equality()
+}
+
 /// Two other ops of the same operands and attributes.
 fn siblings(def: &'static OpDef) -> impl Iterator<Item = &'static OpDef> {
     let attrs = |def: &'static OpDef| def.attrs.iter().map(|attr| (attr.name, attr.kind));
     let fits = move |other: &&'static OpDef| {
         !std::ptr::eq(*other, def)
             && other.has(Trait::Pure)
+            && other.has(Trait::Elementwise) == def.has(Trait::Elementwise)
             && !other.has(Trait::Constant)
             && other.variadic.is_none()
             && other.results == def.results

@@ -2,13 +2,18 @@
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
+use mind_core::ops::convolution::{Conv, ConvTranspose};
+use mind_core::ops::cumulative::Cumulative;
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Gather;
 use mind_core::ops::normalize::{LayerNorm, Softmax};
-use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::window::ReduceWindow;
 use mind_ir::opdef::{Op, OpDef, OperandClass, Trait};
 use mind_ir::types::DType;
 use mind_rules::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
 
+use crate::dtypes::{Family, families};
 use mind_ir::random::Rng;
 
 /// A left side made ready for building.
@@ -22,8 +27,10 @@ pub(crate) struct Plan<'r> {
     pub(crate) root: usize,
     /// How many values there are.
     pub(crate) values: usize,
-    /// The values that are truth values, whatever the dtype of the others.
-    pub(crate) truths: Vec<bool>,
+    /// Which dtype each value has.
+    pub(crate) families: Vec<Family>,
+    /// How many dtypes are drawn besides the one that the rule is tried on.
+    pub(crate) others: usize,
     /// What the condition asks for, over values that stand for those they equal.
     pub(crate) hints: Vec<Hint>,
     /// The types written for values, likewise.
@@ -34,6 +41,8 @@ pub(crate) struct Plan<'r> {
     pub(crate) attrs: usize,
     /// Whether every op works position by position.
     pub(crate) elementwise: bool,
+    /// Whether an op slides a filter over images.
+    pub(crate) convolves: bool,
     /// Whether an op sums up many elements, so that their order can be seen.
     pub(crate) reduces: bool,
 }
@@ -96,18 +105,26 @@ pub(crate) fn is_any(def: &'static OpDef, ops: &[&'static OpDef]) -> bool {
     ops.iter().any(|own| std::ptr::eq(*own, def))
 }
 
-/// Whether the operand at `index` of `def` holds positions along an axis of operand 0.
+/// Whether the operand at `index` of `def` holds positions along axes of operand 0.
 pub(crate) fn is_index(def: &'static OpDef, index: usize) -> bool {
-    index == 1 && is_any(def, &[Gather::DEF])
+    let class = def.operand(index).map(|operand| operand.class);
+    class == Some(OperandClass::Index) || (index == 1 && is_any(def, &[Gather::DEF]))
 }
 
-const REDUCING: [&OpDef; 8] = [
+const REDUCING: [&OpDef; 15] = [
     Sum::DEF,
     Mean::DEF,
     Max::DEF,
+    Min::DEF,
+    Prod::DEF,
+    Cumulative::DEF,
+    ReduceWindow::DEF,
     MatMul::DEF,
     Dot::DEF,
+    DotGeneral::DEF,
     Conv2d::DEF,
+    Conv::DEF,
+    ConvTranspose::DEF,
     Softmax::DEF,
     LayerNorm::DEF,
 ];
@@ -147,47 +164,55 @@ impl<'r> Plan<'r> {
         let named = |op: &PlanOp<'_>| op.left.attrs.iter().filter_map(number).max();
         let elementwise = |op: &PlanOp<'_>| op.left.def.has(Trait::Elementwise);
         let types = left.types.iter();
+        let types: Vec<(usize, LhsType)> =
+            types.map(|(value, ty)| (one[*value], ty.clone())).collect();
+        let hints = form.hints(listed);
+        let hints: Vec<Hint> = hints.iter().map(|hint| moved(hint, &one)).collect();
+        let (families, others) = families(&ops, &hints, &types, left.values);
+        let families = one.iter().map(|&value| families[value]).collect();
         Ok(Plan {
             listed,
             root: one[0],
             joined: form.joined().map(|value| one[value]),
             values: left.values,
-            truths: truths(&ops, left.values),
-            hints: form
-                .hints(listed)
-                .iter()
-                .map(|hint| moved(hint, &one))
-                .collect(),
-            types: types.map(|(value, ty)| (one[*value], ty.clone())).collect(),
+            families,
+            others,
+            hints,
+            types,
             attrs: ops
                 .iter()
                 .filter_map(named)
                 .max()
                 .map_or(0, |most| most + 1),
             elementwise: ops.iter().all(elementwise),
+            convolves: ops
+                .iter()
+                .any(|op| is_any(op.left.def, &[Conv2d::DEF, Conv::DEF])),
             reduces: ops.iter().any(|op| is_any(op.left.def, &REDUCING)),
             ops,
         })
     }
 
-    /// The dtype of a value that is no list of positions, where those that may have any have `dtype`.
-    pub(crate) fn dtype_of(&self, value: usize, dtype: DType) -> DType {
-        if self.truths[value] {
-            DType::Bool
-        } else {
-            dtype
+    /// The dtype of a value that is no list of positions, where the rule is tried on `dtype`; `None` if it is drawn.
+    pub(crate) fn dtype_of(&self, value: usize, dtype: DType) -> Option<DType> {
+        match self.families.get(value)? {
+            Family::Main => Some(dtype),
+            Family::Fixed(own) => Some(*own),
+            Family::Other(_) => None,
         }
     }
 
-    /// Whether the ops take inputs of `dtype`.
+    /// Whether the ops take inputs of `dtype`; where no value has the dtype that the rule is tried on, that is `bool`.
     pub(crate) fn admits(&self, dtype: DType) -> bool {
-        self.ops.iter().all(|op| {
-            op.operands.iter().enumerate().all(|(at, &value)| {
-                let operand = op.left.def.operand(at);
-                let own = self.dtype_of(value, dtype);
-                is_index(op.left.def, at) || operand.is_none_or(|operand| operand.class.admits(own))
+        let varies = self.families.contains(&Family::Main) || dtype == DType::Bool;
+        varies
+            && self.ops.iter().all(|op| {
+                op.operands.iter().enumerate().all(|(at, &value)| {
+                    let operand = op.left.def.operand(at);
+                    let admits = |own| operand.is_none_or(|operand| operand.class.admits(own));
+                    is_index(op.left.def, at) || self.dtype_of(value, dtype).is_none_or(admits)
+                })
             })
-        })
     }
 
     /// The rank that the condition gives a value.
@@ -206,34 +231,6 @@ fn number(attr: &mind_rules::LhsAttr<'_>) -> Option<usize> {
     }
 }
 
-/// Which values are truth values: what ops ask for as such, what comparisons give, and what has the dtype of either.
-fn truths(ops: &[PlanOp<'_>], values: usize) -> Vec<bool> {
-    let mut truths = vec![false; values];
-    // Each round marks a value at least, or is the last.
-    for _ in 0..=values {
-        for op in ops {
-            let Some(function) = op.left.def.scalar else {
-                continue;
-            };
-            let is_asked = |at: usize| {
-                let operand = op.left.def.operand(at);
-                operand.is_some_and(|operand| operand.class == OperandClass::Bool)
-            };
-            let (asked, mut alike): (Vec<usize>, Vec<usize>) =
-                (0..op.operands.len()).partition(|&at| is_asked(at));
-            asked.iter().for_each(|&at| truths[op.operands[at]] = true);
-            alike.iter_mut().for_each(|at| *at = op.operands[*at]);
-            match function.result(DType::F32) {
-                DType::Bool => truths[op.result] = true,
-                _ => alike.push(op.result),
-            }
-            let any = alike.iter().any(|&value| truths[value]);
-            alike.iter().for_each(|&value| truths[value] |= any);
-        }
-    }
-    truths
-}
-
 /// For every value, the first of those it equals.
 fn representatives(left: &Lhs<'_>) -> Vec<usize> {
     let mut one: Vec<usize> = (0..left.values).collect();
@@ -249,8 +246,12 @@ fn representatives(left: &Lhs<'_>) -> Vec<usize> {
 fn moved(hint: &Hint, one: &[usize]) -> Hint {
     match *hint {
         Hint::Constant(value) => Hint::Constant(one[value]),
+        Hint::Truth(value) => Hint::Truth(one[value]),
         Hint::Splat(value, number) => Hint::Splat(one[value], number),
         Hint::PowerOfTwo(value) => Hint::PowerOfTwo(one[value]),
+        Hint::AllOnes(value) => Hint::AllOnes(one[value]),
+        Hint::Lowest(value) => Hint::Lowest(one[value]),
+        Hint::Highest(value) => Hint::Highest(one[value]),
         Hint::Positive(value) => Hint::Positive(one[value]),
         Hint::Identity(value) => Hint::Identity(one[value]),
         Hint::Positions(value) => Hint::Positions(one[value]),

@@ -93,7 +93,11 @@ pub fn element(dtype: DType, number: Number) -> Option<Tensor> {
         DType::U16 => Buffer::U16(vec![int.try_into().ok()?]),
         DType::U32 => Buffer::U32(vec![int.try_into().ok()?]),
         DType::U64 => Buffer::U64(vec![int.try_into().ok()?]),
-        DType::Bool => return None,
+        DType::Bool => Buffer::Bool(vec![match int {
+            0 => false,
+            1 => true,
+            _ => return None,
+        }]),
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
             with_float!(dtype, T => float::<T>(number), else None)?
         }

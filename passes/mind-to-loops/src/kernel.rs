@@ -25,6 +25,8 @@ pub(crate) struct Matrix {
     pub(crate) rows: usize,
     /// Dimensions of the right side alone.
     pub(crate) columns: usize,
+    /// Whether elements hold two integers of 16 bits.
+    pub(crate) halves: bool,
 }
 
 /// What a kernel does besides its body.

@@ -165,9 +165,10 @@ fn kind(g: &Graph, op: OpId) -> StepKind {
     } else if g.is::<Reduce>(op) {
         StepKind::Reduction
     } else if let Some(contract) = g.view::<Contract>(op) {
-        match is_product(g, contract) {
-            true => StepKind::Product,
-            false => StepKind::Contraction,
+        if is_product(g, contract) && !contract.halves(g) {
+            StepKind::Product
+        } else {
+            StepKind::Contraction
         }
     } else if g.is::<Window>(op) {
         StepKind::Contraction

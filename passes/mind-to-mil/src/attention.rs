@@ -194,7 +194,7 @@ fn part(e: &mut Emit<'_, '_>, x: ValueId, axis: usize, at: i64) -> Lowered {
     slice(e, x, &lists)
 }
 
-fn einsum(e: &mut Emit<'_, '_>, equation: &str, values: [ValueId; 2]) -> Lowered {
+pub(crate) fn einsum(e: &mut Emit<'_, '_>, equation: &str, values: [ValueId; 2]) -> Lowered {
     let args = [("values", Values(&values)), ("equation", Word(equation))];
     e.op(&EINSUM, &args)
 }

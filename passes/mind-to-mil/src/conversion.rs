@@ -20,16 +20,19 @@ use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
     constant, contract, convolve, dynamic, elementwise, flexible, interface, movement, normalize,
-    pool, reduce, structured,
+    pool, product, quantize, reduce, sample, structured,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 11] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 14] = [
     elementwise::ROWS,
     contract::ROWS,
+    product::ROWS,
+    quantize::ROWS,
     convolve::ROWS,
     reduce::ROWS,
     pool::ROWS,
+    sample::ROWS,
     movement::ROWS,
     dynamic::ROWS,
     movement::CORE_ROWS,

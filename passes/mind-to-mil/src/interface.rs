@@ -1,5 +1,6 @@
 //! Inputs and outputs.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::ops::index::Gather;
 use mind_core::ops::input::Input as CoreInput;
 use mind_ir::attr::Attr;
@@ -91,7 +92,10 @@ fn only_indices(e: &Emit<'_, '_>, value: ValueId) -> bool {
     g.uses(value).all(|(user, index)| {
         index == 1
             && match (g.view::<Gather>(user), g.view::<TensorGather>(user)) {
-                (Some(gather), _) => reaches(gather.data(g), gather.axis(g)),
+                (Some(gather), _) => {
+                    let is_strict = gather.bounds(g) == Bounds::Strict;
+                    is_strict && reaches(gather.data(g), gather.axis(g))
+                }
                 (_, Some(gather)) => reaches(gather.data(g), gather.axis(g)),
                 _ => false,
             }

@@ -23,9 +23,12 @@ mod movement;
 mod normalize;
 mod pass;
 mod pool;
+mod product;
+mod quantize;
 mod recognize;
 mod reduce;
 mod refuse;
+mod sample;
 mod structured;
 
 pub use config::{Config, Extents, Layout};

@@ -93,6 +93,17 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         let extent = extent.map_err(|_| Refused::new("the extent is no int32"))?;
         Ok(e.constant(&Tensor::scalar(extent)))
     }),
+    (Gather::DEF, |op, e| {
+        let view = Gather::from_id(op);
+        let (data, indices) = (view.data(e.g()), view.indices(e.g()));
+        let (axis, bounds) = (view.axis(e.g()), view.bounds(e.g()));
+        gather(e, data, indices, axis, bounds)
+    }),
+    (TensorGather::DEF, |op, e| {
+        let view = TensorGather::from_id(op);
+        let (data, indices) = (view.data(e.g()), view.indices(e.g()));
+        gather(e, data, indices, view.axis(e.g()), Bounds::Strict)
+    }),
     (GatherElements::DEF, |op, e| {
         let view = GatherElements::from_id(op);
         let (data, indices) = (view.data(e.g()), view.indices(e.g()));
@@ -160,7 +171,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
 
 /// Rows of ops that core and the tensor dialect both have, under views with the same accessors.
 macro_rules! shared {
-    ($index:ident, $slice:ident, $gather:ident, $concat:ident) => {
+    ($index:ident, $slice:ident, $concat:ident) => {
         &[
             ($index::DEF, |op, e| {
                 let view = $index::from_id(op);
@@ -173,12 +184,6 @@ macro_rules! shared {
                 let (lists, x) = (lists.map(<[i64]>::to_vec), view.input(e.g()));
                 slice(e, x, &lists)
             }),
-            ($gather::DEF, |op, e| {
-                let view = $gather::from_id(op);
-                let (data, indices) = (view.data(e.g()), view.indices(e.g()));
-                let axis = view.axis(e.g());
-                gather(e, data, indices, axis)
-            }),
             ($concat::DEF, |op, e| {
                 let view = $concat::from_id(op);
                 let (inputs, axis) = (view.inputs(e.g()).to_vec(), view.axis(e.g()));
@@ -188,9 +193,8 @@ macro_rules! shared {
     };
 }
 
-pub(crate) const CORE_ROWS: &[(&OpDef, Lower)] = shared!(Index, Slice, Gather, Concat);
-pub(crate) const TENSOR_ROWS: &[(&OpDef, Lower)] =
-    shared!(TensorIndex, TensorSlice, TensorGather, TensorConcat);
+pub(crate) const CORE_ROWS: &[(&OpDef, Lower)] = shared!(Index, Slice, Concat);
+pub(crate) const TENSOR_ROWS: &[(&OpDef, Lower)] = shared!(TensorIndex, TensorSlice, TensorConcat);
 
 /// Elements around a float tensor; those that are removed are sliced off first.
 fn pad(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
@@ -289,7 +293,13 @@ pub(crate) fn slice(
 }
 
 /// Slices of `data` at `indices`; constant ones as `uint16` where they fit, so that no `int32` is left.
-pub(crate) fn gather(e: &mut Emit<'_, '_>, data: ValueId, indices: ValueId, axis: i64) -> Lowered {
+fn gather(
+    e: &mut Emit<'_, '_>,
+    data: ValueId,
+    indices: ValueId,
+    axis: i64,
+    bounds: Bounds,
+) -> Lowered {
     let shape = e.shape(data)?;
     let own = if axis < 0 {
         axis + shape.len() as i64
@@ -298,12 +308,16 @@ pub(crate) fn gather(e: &mut Emit<'_, '_>, data: ValueId, indices: ValueId, axis
     } as usize;
     let indices = match e.elements(indices) {
         Some(tensor) => {
-            let list = integers(&tensor);
-            if let Some(index) = list.iter().find(|index| !(0..shape[own]).contains(index)) {
-                return Err(Refused::new(format!(
-                    "index {index} is outside of axis {own}, which has {}",
-                    shape[own]
-                )));
+            let mut list = integers(&tensor);
+            for index in &mut list {
+                let place = bounds.place(*index, own, shape[own] as usize);
+                let Ok(Some(place)) = place else {
+                    return Err(Refused::new(format!(
+                        "index {index} is outside of axis {own}, which has {}",
+                        shape[own]
+                    )));
+                };
+                *index = place as i64;
             }
             let narrow: Option<Vec<u16>> = list
                 .iter()
@@ -314,10 +328,16 @@ pub(crate) fn gather(e: &mut Emit<'_, '_>, data: ValueId, indices: ValueId, axis
                     let tensor = Tensor::of(tensor.shape().to_vec(), narrow);
                     e.constant(&tensor)
                 }
-                None => indices,
+                None => {
+                    let list: Vec<i32> = list.iter().map(|&index| index as i32).collect();
+                    e.constant(&Tensor::of(tensor.shape().to_vec(), list))
+                }
             }
         }
-        None => indices,
+        None => {
+            within_bounds(&GATHER, bounds)?;
+            indices
+        }
     };
     let mut args = vec![
         ("x", Value(data)),
@@ -334,6 +354,19 @@ pub(crate) fn gather(e: &mut Emit<'_, '_>, data: ValueId, indices: ValueId, axis
         return Err(Refused::new("`gather` takes no bool"));
     }
     e.op(&GATHER, &args)
+}
+
+/// # Errors
+///
+/// Indices of a run that are clamped or skipped, which no op of MIL does.
+fn within_bounds(row: &MilOp, bounds: Bounds) -> Result<(), Box<Refused>> {
+    match bounds {
+        Bounds::Strict | Bounds::FromEnd => Ok(()),
+        Bounds::Clamp | Bounds::Skip => {
+            let (name, word) = (row.name, bounds.name());
+            Err(Refused::new(format!("`{name}` does not {word} indices")))
+        }
+    }
 }
 
 /// What MIL calls an update.
@@ -355,16 +388,7 @@ fn at_places(
     bounds: Bounds,
     mut args: Vec<(&str, Argument<'_>)>,
 ) -> Lowered {
-    match bounds {
-        Bounds::Strict | Bounds::FromEnd => {}
-        Bounds::Clamp | Bounds::Skip => {
-            let word = bounds.name();
-            return Err(Refused::new(format!(
-                "`{}` does not {word} indices",
-                row.name
-            )));
-        }
-    }
+    within_bounds(row, bounds)?;
     if e.dtype(data) == DType::Bool {
         return Err(Refused::new(format!("`{}` takes no bool", row.name)));
     }

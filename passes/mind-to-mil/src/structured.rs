@@ -1,9 +1,9 @@
 //! The tensor dialect's own ops.
 
 use mind_core::ops::convert::Cast;
+use mind_ir::OpId;
 use mind_ir::attr::Padding;
 use mind_ir::opdef::{Op, OpDef};
-use mind_ir::{OpId, ValueId};
 use mind_mil::Element;
 use mind_mil::ops::reduction::{REDUCE_MAX, REDUCE_MEAN, REDUCE_MIN, REDUCE_PROD, REDUCE_SUM};
 use mind_mil::ops::unary::CAST;
@@ -16,16 +16,24 @@ use mind_tensor::ops::transpose::Transpose;
 use mind_tensor::ops::window::Window;
 
 use crate::constant::narrowed;
-use crate::contract::{conv, matmul, padding};
+use crate::contract::{conv, padding};
 use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
-use crate::movement::element;
 use crate::refuse::Refused;
-use crate::{broadcast, reduce};
+use crate::{broadcast, product, reduce};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Broadcast::DEF, lower_broadcast),
-    (Contract::DEF, lower_contract),
+    (Contract::DEF, |op, e| {
+        let view = Contract::from_id(op);
+        if view.halves(e.g()) {
+            return Err(Refused::new("no op of MIL multiplies halves of integers"));
+        }
+        let operands = [view.lhs(e.g()), view.rhs(e.g())];
+        let ranks = operands.map(|value| e.g().ty(value).rank());
+        let pairs = view.pairs(e.g(), ranks)?;
+        product::paired(e, &pairs, operands)
+    }),
     (Cast::DEF, lower_cast),
     (Reduce::DEF, lower_reduce),
     (Cumulative::DEF, |op, e| {
@@ -90,81 +98,4 @@ fn lower_reduce(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
         view.keepdims(e.g()),
     );
     reduce::reduce(e, row, x, &axes, keep)
-}
-
-/// A product of stacks of matrices: batch, free and contracted dimensions in order, each kind as one.
-fn lower_contract(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
-    let view = Contract::from_id(op);
-    let (x, y) = (view.lhs(e.g()), view.rhs(e.g()));
-    let lists = [
-        view.lhs_batch(e.g()),
-        view.rhs_batch(e.g()),
-        view.lhs_contract(e.g()),
-        view.rhs_contract(e.g()),
-    ]
-    .map(<[i64]>::to_vec);
-    let [lhs_batch, rhs_batch, lhs_contract, rhs_contract] = lists;
-    let left = Side::new(e, x, &lhs_batch, &lhs_contract)?;
-    let right = Side::new(e, y, &rhs_batch, &rhs_contract)?;
-    let batch = left.extents(&left.batch);
-    let (rows, columns) = (left.extents(&left.free), right.extents(&right.free));
-    let shape = [&batch[..], &rows[..], &columns[..]].concat();
-    let inner: i64 = left.extents(&left.contracted).iter().product();
-    let (m, n) = (
-        rows.iter().product::<i64>(),
-        columns.iter().product::<i64>(),
-    );
-    let order = [&left.batch[..], &left.free, &left.contracted].concat();
-    let matrix = e.transpose(x, &order)?;
-    let (lhs_shape, rhs_shape) =
-        match lhs_batch.is_empty() && lhs_contract.len() == 1 && !rows.is_empty() {
-            true => ([&rows[..], &[inner]].concat(), vec![inner, n]),
-            false => (
-                [&batch[..], &[m, inner]].concat(),
-                [&batch[..], &[inner, n]].concat(),
-            ),
-        };
-    let matrix = e.reshape(matrix, &lhs_shape)?;
-    let order = [&right.batch[..], &right.contracted, &right.free].concat();
-    let other = e.transpose(y, &order)?;
-    let other = e.constant_or_reshaped(other, &rhs_shape)?;
-    let product = matmul(e, matrix, other)?;
-    if shape.is_empty() {
-        element(e, product, &[0, 0])
-    } else {
-        e.reshape(product, &shape)
-    }
-}
-
-/// What each dimension of one operand is for.
-struct Side {
-    shape: Vec<i64>,
-    batch: Vec<i64>,
-    free: Vec<i64>,
-    contracted: Vec<i64>,
-}
-
-impl Side {
-    fn new(
-        e: &Emit<'_, '_>,
-        value: ValueId,
-        batch: &[i64],
-        contracted: &[i64],
-    ) -> Result<Side, Box<Refused>> {
-        let shape = e.shape(value)?;
-        let named = |axis: &i64| batch.contains(axis) || contracted.contains(axis);
-        let free = (0..shape.len() as i64)
-            .filter(|axis| !named(axis))
-            .collect();
-        Ok(Side {
-            shape,
-            batch: batch.to_vec(),
-            free,
-            contracted: contracted.to_vec(),
-        })
-    }
-
-    fn extents(&self, axes: &[i64]) -> Vec<i64> {
-        axes.iter().map(|&axis| self.shape[axis as usize]).collect()
-    }
 }

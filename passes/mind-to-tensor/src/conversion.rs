@@ -13,12 +13,13 @@ use crate::replace::replace;
 use crate::scan::along_first_axes;
 use crate::{
     argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize,
-    pad, reduce, reshape, window,
+    pad, product, quantize, reduce, reshape, resize, window,
 };
 
 /// What each op becomes that does not just apply a scalar function.
-const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 7] = [
     contract::ROWS,
+    product::ROWS,
     reduce::ROWS,
     reshape::ROWS,
     movement::ROWS,
@@ -27,14 +28,16 @@ const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
 ];
 
 /// What each op becomes that is lowered only if its extents are known.
-const KNOWN: [&[(&OpDef, LowerKnown)]; 7] = [
+const KNOWN: [&[(&OpDef, LowerKnown)]; 9] = [
     known::ROWS,
     pad::ROWS,
     argmax::ROWS,
     window::ROWS,
+    resize::ROWS,
     convolve::ROWS,
     gather::ROWS,
     dynamic::ROWS,
+    quantize::ROWS,
 ];
 
 /// How an op is lowered.

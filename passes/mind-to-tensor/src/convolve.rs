@@ -15,7 +15,7 @@ use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::transpose::Transpose;
 use mind_tensor::ops::window::Window;
 
-use crate::emit::{LowerKnown, Lowered, cast, reshape, shape};
+use crate::emit::{LowerKnown, Lowered, converted, reshape, shape};
 use crate::known::Known;
 use crate::window::{extents, is_small, slide};
 
@@ -268,14 +268,6 @@ impl Form<'_> {
             Direction::Backward => SlideKind::MultiplyInside,
         };
         slide(b, &Windows { kind, axes }, &[input, filter])
-    }
-}
-
-fn converted(b: &mut Builder<'_>, value: ValueId, dtype: DType) -> Lowered {
-    if b.graph.ty(value).dtype == dtype {
-        Ok(value)
-    } else {
-        cast(b, value, dtype)
     }
 }
 

@@ -63,6 +63,15 @@ pub(crate) fn cast(b: &mut Builder<'_>, x: ValueId, to: DType) -> Lowered {
     })
 }
 
+/// `x` in the dtype `to`, if it has another one.
+pub(crate) fn converted(b: &mut Builder<'_>, x: ValueId, to: DType) -> Lowered {
+    if b.graph.ty(x).dtype == to {
+        Ok(x)
+    } else {
+        cast(b, x, to)
+    }
+}
+
 /// A reduction along `axes`.
 pub(crate) fn reduce(
     b: &mut Builder<'_>,

@@ -1,4 +1,5 @@
-//! Gathers of single elements and of slices at tuples: one gather from all elements in a row, at computed places.
+//! Gathers: of slices along an axis, at places that are computed from the indices; of single elements and of slices at
+//! tuples, from all elements in a row.
 
 use mind_core::axes::resolve;
 use mind_core::eval::bounds::Bounds;
@@ -6,6 +7,7 @@ use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::convert::Cast;
 use mind_core::ops::elementwise::{Add, Maximum, Minimum, Mul};
 use mind_core::ops::gather::{GatherElements, GatherNd};
+use mind_core::ops::index::Gather as CoreGather;
 use mind_core::ops::logic::And;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
@@ -14,11 +16,12 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::index::{Gather, Slice};
 
-use crate::broadcast::broadcast_with;
-use crate::emit::{LowerKnown, Lowered, map, reshape};
+use crate::broadcast::{BroadcastOperand, broadcast_operand, broadcast_with};
+use crate::emit::{LowerKnown, Lowered, map, reshape, shape};
 use crate::known::{Known, LONGEST};
 
 pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
+    (CoreGather::DEF, lower_slices),
     (GatherElements::DEF, lower_elements),
     (GatherNd::DEF, lower_nd),
 ];
@@ -46,6 +49,62 @@ fn nothing(b: &mut Builder<'_>, op: OpId, data: ValueId, bounds: Bounds) -> Opti
     }
     let zero = Tensor::new(Vec::new(), Buffer::zeros(ty.dtype, 1));
     Some(mind_core::splat(b, ty.view(), &zero))
+}
+
+/// Slices along an axis, whose extent is known unless every index has to be inside.
+fn lower_slices(op: OpId, b: &mut Builder<'_>) -> Known {
+    let view = CoreGather::from_id(op);
+    let (data, indices) = (view.data(b.graph), view.indices(b.graph));
+    let (axis, bounds) = (view.axis(b.graph), view.bounds(b.graph));
+    let own = b.graph.ty(data);
+    let axis = resolve("gather", axis, own.rank())?;
+    let gather = Gather::with(axis as i64);
+    if bounds == Bounds::Strict {
+        return gather.build(b, data, indices).map(Some);
+    }
+    let Some(extent) = own.shape[axis].fixed() else {
+        return Ok(None);
+    };
+    if bounds == Bounds::Skip && extent == 0 {
+        return Ok(nothing(b, op, data, bounds));
+    }
+    let index = Index {
+        value: indices,
+        extent: extent as usize,
+        stride: 1,
+    };
+    let value = map(b, &[indices], |b, scalars| {
+        let index = counted(b, scalars[0], extent as usize, bounds)?;
+        let outside = number(b, if bounds == Bounds::Skip { 0 } else { -1 });
+        let inside = within(b, index, extent as usize)?;
+        Select::build(b, inside, index, outside)
+    })?;
+    let picked = gather.build(b, data, value)?;
+    if bounds != Bounds::Skip {
+        return Ok(Some(picked));
+    }
+    let inside = mask(b, &[index])?;
+    let (rank, whole) = (b.graph.ty(indices).rank(), shape(b, picked));
+    let dims: Vec<Option<usize>> = (axis..axis + rank).map(Some).collect();
+    let other_dims: Vec<Option<usize>> = (0..whole.len()).map(Some).collect();
+    let operand = BroadcastOperand {
+        value: inside,
+        dims: &dims,
+        other: picked,
+        other_dims: &other_dims,
+        shape: &whole,
+    };
+    let inside = broadcast_operand(b, &operand)?;
+    or_zero(b, inside, picked).map(Some)
+}
+
+/// `picked`, with 0 where `inside` is false.
+fn or_zero(b: &mut Builder<'_>, inside: ValueId, picked: ValueId) -> Lowered {
+    let zero = Tensor::new(Vec::new(), Buffer::zeros(b.graph.ty(picked).dtype, 1));
+    map(b, &[inside, picked], |b, scalars| {
+        let zero = mind_core::constant(b, &zero);
+        Select::build(b, scalars[0], scalars[1], zero)
+    })
 }
 
 fn lower_elements(op: OpId, b: &mut Builder<'_>) -> Known {
@@ -169,17 +228,13 @@ impl Places {
             return Ok(picked);
         };
         let (outer, whole) = (b.graph.ty(inside).static_shape(), b.graph.ty(picked));
-        let (dtype, rank) = (whole.dtype, whole.rank());
+        let rank = whole.rank();
         let mut thin = outer.unwrap_or_default();
         thin.resize(rank, 1);
         let thin: Vec<Dim> = thin.into_iter().map(Dim::Fixed).collect();
         let inside = reshape(b, inside, &thin, &[])?;
         let inside = broadcast_with(b, inside, picked)?;
-        let zero = Tensor::new(Vec::new(), Buffer::zeros(dtype, 1));
-        map(b, &[inside, picked], |b, scalars| {
-            let zero = mind_core::constant(b, &zero);
-            Select::build(b, scalars[0], scalars[1], zero)
-        })
+        or_zero(b, inside, picked)
     }
 }
 

@@ -19,9 +19,12 @@ mod movement;
 mod normalize;
 mod pad;
 mod pass;
+mod product;
+mod quantize;
 mod reduce;
 mod replace;
 mod reshape;
+mod resize;
 mod scan;
 mod window;
 

@@ -1,8 +1,7 @@
 //! Ops that read parts of a tensor.
 
-use mind_core::axes::resolve;
 use mind_core::ops::convert::Bitcast;
-use mind_core::ops::index::{Gather, Index, Slice};
+use mind_core::ops::index::{Index, Slice};
 use mind_ir::OpId;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
@@ -14,7 +13,6 @@ use crate::emit::{Lower, Lowered};
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Index::DEF, lower_index),
     (Slice::DEF, lower_slice),
-    (Gather::DEF, lower_gather),
     (Bitcast::DEF, lower_bitcast),
 ];
 
@@ -40,11 +38,4 @@ fn lower_bitcast(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = Bitcast::from_id(op);
     let (input, dtype) = (view.input(b.graph), view.dtype(b.graph));
     TensorBitcast::with(dtype).build(b, input)
-}
-
-fn lower_gather(op: OpId, b: &mut Builder<'_>) -> Lowered {
-    let view = Gather::from_id(op);
-    let (data, indices) = (view.data(b.graph), view.indices(b.graph));
-    let axis = resolve("gather", view.axis(b.graph), b.graph.ty(data).rank())?;
-    tensor::Gather::with(axis as i64).build(b, data, indices)
 }

@@ -183,7 +183,97 @@ fn products() -> Vec<Case> {
             case(op, &[&[2, 5, 4, 3], &[3, 2, 3, 2]])
         })
     });
-    dot.into_iter().chain(matmul).chain(conv).collect()
+    dot.into_iter()
+        .chain(matmul)
+        .chain(dot_general())
+        .chain(conv)
+        .collect()
+}
+
+/// Products by lists of dimensions, in the dtypes that sum them up.
+fn dot_general() -> Vec<Case> {
+    let products: [(&str, [&[usize]; 2]); 9] = [
+        ("", [&[3], &[5]]),
+        ("lhs_contract=[0], rhs_contract=[0]", [&[13], &[13]]),
+        ("lhs_contract=[1], rhs_contract=[0]", [&[3, 7], &[7, 5]]),
+        ("lhs_contract=[1], rhs_contract=[1]", [&[5, 67], &[19, 67]]),
+        (
+            "lhs_contract=[1, 2], rhs_contract=[2, 0]",
+            [&[2, 3, 4], &[4, 5, 3]],
+        ),
+        (
+            "lhs_batch=[0], lhs_contract=[2], rhs_batch=[2], rhs_contract=[1]",
+            [&[2, 3, 5], &[4, 5, 2]],
+        ),
+        (
+            "lhs_batch=[0, 2], lhs_contract=[3], rhs_batch=[0, 2], rhs_contract=[1]",
+            [&[1, 3, 2, 4], &[1, 4, 2, 5]],
+        ),
+        ("lhs_batch=[1], rhs_batch=[0]", [&[2, 3], &[3, 2]]),
+        (
+            "lhs_batch=[0], lhs_contract=[1], rhs_batch=[2], rhs_contract=[0]",
+            [&[2, 67, 5], &[67, 33, 2]],
+        ),
+    ];
+    let dtypes = ["", "i32", "i64", "f32", "f64"];
+    let written = |(lists, shapes): (&str, [&[usize]; 2])| {
+        dtypes.map(|dtype| {
+            let dtype = match dtype {
+                "" => String::new(),
+                dtype => format!("dtype={dtype}"),
+            };
+            let attrs = [&dtype, lists].map(str::to_owned);
+            let attrs: Vec<String> = attrs.into_iter().filter(|text| !text.is_empty()).collect();
+            let attrs = attrs.join(", ");
+            case(format!("DotGeneral (%0, %1) {{{attrs}}}"), &shapes)
+        })
+    };
+    products.into_iter().flat_map(written).collect()
+}
+
+/// Floats as integers on a scale, of every granularity.
+fn scales() -> Vec<Case> {
+    let shapes: [(i64, [&[usize]; 2]); 6] = [
+        (-1, [&[67], &[]]),
+        (0, [&[3, 5], &[3]]),
+        (1, [&[2, 5, 3], &[5]]),
+        (-1, [&[3, 8], &[1, 2]]),
+        (-1, [&[4, 7], &[2, 3]]),
+        (-1, [&[], &[]]),
+    ];
+    let dtypes = [
+        DType::I8,
+        DType::U8,
+        DType::I16,
+        DType::U16,
+        DType::I32,
+        DType::U32,
+    ];
+    let quantize = |dtype| {
+        shapes.map(|(axis, shapes)| {
+            let op = format!("Quantize (%0, %1) {{axis={axis}, dtype={dtype}}}");
+            case(op, &shapes)
+        })
+    };
+    dtypes.into_iter().flat_map(quantize).collect()
+}
+
+/// Integers on a scale, which is operand `%1`, as floats; operand `%2` has the zero points.
+pub fn scaled() -> Vec<Case> {
+    let shapes: [(i64, [&[usize]; 3]); 6] = [
+        (-1, [&[67], &[], &[]]),
+        (0, [&[3, 5], &[3], &[3]]),
+        (1, [&[2, 5, 3], &[5], &[5]]),
+        (-1, [&[3, 8], &[1, 2], &[1, 2]]),
+        (-1, [&[4, 7], &[2, 3], &[2, 3]]),
+        (-1, [&[], &[], &[]]),
+    ];
+    let dequantize = |(axis, shapes): (i64, [&[usize]; 3])| {
+        let without = format!("Dequantize (%0, %1) {{axis={axis}}}");
+        let with = format!("Dequantize (%0, %1, %2) {{axis={axis}}}");
+        [case(without, &shapes[..2]), case(with, &shapes)]
+    };
+    shapes.into_iter().flat_map(dequantize).collect()
 }
 
 fn windows() -> Vec<Case> {
@@ -208,6 +298,55 @@ fn windows() -> Vec<Case> {
         reduce("window=[2, 19], high=[1, 0], count_padding=true", &[3, 20]);
     }
     all
+}
+
+fn nearest() -> Vec<Case> {
+    vec![
+        case("Resize (%0) {axes=[1, 2], sizes=[5, 19]}", &[&[2, 3, 7]]),
+        case(
+            "Resize (%0) {axes=[0], sizes=[5], coordinates=asymmetric, nearest=floor}",
+            &[&[3, 7]],
+        ),
+    ]
+}
+
+/// Images at other places, which have no kernel.
+pub fn samples() -> Vec<Case> {
+    let op = |op: &str, attrs: &str, shapes: &[&[usize]]| {
+        let operands: Vec<String> = (0..shapes.len()).map(|at| format!("%{at}")).collect();
+        case(
+            format!("{op} ({}) {{{attrs}}}", operands.join(", ")),
+            shapes,
+        )
+    };
+    vec![
+        op(
+            "ArgMaxWindow",
+            "window=[3], strides=[2], low=[1], high=[2]",
+            &[&[7]],
+        ),
+        op(
+            "ArgMaxWindow",
+            "window=[1, 2, 3, 1], dilations=[1, 2, 1, 1], low=[0, 3, 0, 0]",
+            &[&[2, 5, 4, 3]],
+        ),
+        op(
+            "Resize",
+            "axes=[1, 2], sizes=[5, 4], mode=linear, coordinates=align_corners",
+            &[&[2, 3, 7]],
+        ),
+        op(
+            "Resize",
+            "axes=[1, 0], sizes=[5, 2], mode=cubic, antialias=true, exclude_outside=true",
+            &[&[5, 3]],
+        ),
+        op("GridSample", "mode=linear", &[&[2, 4, 3, 2], &[2, 3, 5, 2]]),
+        op(
+            "GridSample",
+            "layout=nchw, mode=cubic, coordinates=pixel, padding=reflect",
+            &[&[1, 2, 5], &[1, 4, 1]],
+        ),
+    ]
 }
 
 fn convolutions() -> Vec<Case> {
@@ -340,6 +479,13 @@ pub fn gathers() -> Vec<Case> {
         case("Gather (%0, %1)", &[&[5], &[]]),
         case("Gather (%0, %1) {axis=1}", &[&[2, 3, 2], &[2, 3]]),
         case("Gather (%0, %1) {axis=-1}", &[&[3, 7], &[1]]),
+        case(
+            "Gather (%0, %1) {axis=1, bounds=from_end}",
+            &[&[2, 3, 2], &[5]],
+        ),
+        case("Gather (%0, %1) {bounds=clamp}", &[&[5, 2], &[2, 3]]),
+        case("Gather (%0, %1) {axis=1, bounds=skip}", &[&[2, 3, 2], &[5]]),
+        case("Gather (%0, %1) {bounds=skip}", &[&[3], &[]]),
         case("GatherElements (%0, %1)", &[&[5], &[7]]),
         case(
             "GatherElements (%0, %1) {axis=-1, bounds=from_end}",
@@ -436,7 +582,9 @@ pub fn all() -> Vec<Case> {
         bits(),
         reductions(),
         products(),
+        scales(),
         windows(),
+        nearest(),
         convolutions(),
         shapes(),
         movement(),

@@ -10,6 +10,7 @@ mod element;
 mod generator;
 pub mod mil;
 mod module;
+mod products;
 mod recipe;
 mod rng;
 mod shape;

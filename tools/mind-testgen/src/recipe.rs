@@ -11,6 +11,7 @@ use mind_core::ops::convert::Bitcast;
 use mind_core::ops::convolution::{Conv, ConvTranspose};
 use mind_core::ops::cumulative::{Accumulation, Cumulative};
 use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
 use mind_core::ops::elementwise::{Add, Div, Mod, Remainder};
 use mind_core::ops::extents::{ExtentOf, Iota};
@@ -20,11 +21,13 @@ use mind_core::ops::input::Input;
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::pad::{PadMode, PadOp};
+use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::sample::{GridSample, Resize};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
 use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
 use mind_core::ops::sort::{Sort, TopK};
-use mind_core::ops::window::ReduceWindow;
+use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::ValueId;
 use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::opdef::{AttrDef, Op, OpDef, OperandClass, Trait};
@@ -32,8 +35,9 @@ use mind_ir::types::{DType, Dim, TensorType};
 
 use crate::control;
 use crate::generator::Generator;
+use crate::products::{dequantize, dot_general, quantize};
 use crate::shape::{axes, partner, regrouped, small};
-use crate::windows::{conv2d, convolution, reduce_window};
+use crate::windows::{argmax_window, conv2d, convolution, grid_sample, reduce_window, resize};
 
 type Recipe = fn(&mut Generator<'_>) -> Option<ValueId>;
 
@@ -47,6 +51,9 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (ArgMax::DEF, |draw| place(draw, ArgMax::DEF)),
     (ArgMin::DEF, |draw| place(draw, ArgMin::DEF)),
     (ReduceWindow::DEF, reduce_window),
+    (ArgMaxWindow::DEF, argmax_window),
+    (Resize::DEF, resize),
+    (GridSample::DEF, grid_sample),
     (Sort::DEF, sort),
     (TopK::DEF, top_k),
     (ScatterElements::DEF, scatter_elements),
@@ -55,6 +62,9 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (MatMul::DEF, matmul),
     (MatMul::DEF, attention),
     (Dot::DEF, dot),
+    (DotGeneral::DEF, dot_general),
+    (Quantize::DEF, quantize),
+    (Dequantize::DEF, dequantize),
     (Conv2d::DEF, conv2d),
     (Conv::DEF, |draw| convolution(draw, Conv::DEF)),
     (ConvTranspose::DEF, |draw| {
@@ -466,7 +476,13 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
         let attrs = Slice::attrs(&first, &[OPEN_END], &[1]);
         indices = draw.op(Slice::DEF, &[indices], &attrs)?;
     }
-    draw.op(Gather::DEF, &[data, indices], &Gather::attrs(axis as i64))
+    let bounds = if draw.rng.once_in(4) {
+        draw.rng.pick(Bounds::ALL)
+    } else {
+        Bounds::Strict
+    };
+    let attrs = Gather::attrs(axis as i64, bounds);
+    draw.op(Gather::DEF, &[data, indices], &attrs)
 }
 
 /// A start of a window of each size: within bounds that are checked, anywhere where it is clamped.

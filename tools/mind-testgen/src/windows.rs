@@ -1,41 +1,134 @@
 //! Windows and convolutions.
 
 use mind_core::ops::conv::Conv2d;
-use mind_core::ops::convolution::{Conv, ConvTranspose, Layout, SumType};
-use mind_core::ops::window::ReduceWindow;
+use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
+use mind_core::ops::sample::{
+    Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Resize, Rounding,
+};
+use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::ValueId;
 use mind_ir::attr::Padding;
 use mind_ir::opdef::{Op, OpDef, OperandClass};
 use mind_ir::scalar::Reduction;
-use mind_ir::types::{DType, TensorType};
+use mind_ir::types::TensorType;
 
 use crate::generator::Generator;
+use crate::products::sums;
 use crate::shape::small;
 
+/// Lists of a window that slides along every dimension.
+struct Lists {
+    input: ValueId,
+    window: Vec<i64>,
+    strides: Vec<i64>,
+    dilations: Vec<i64>,
+    low: Vec<i64>,
+    high: Vec<i64>,
+}
+
+impl Lists {
+    fn draw(draw: &mut Generator<'_>) -> Option<Lists> {
+        let input = draw.value(OperandClass::Num);
+        let ty = draw.graph.ty(input).to_owned();
+        let extents = small(ty.view()).filter(|extents| !extents.is_empty())?;
+        let mut list = |choices: &[i64]| -> Vec<i64> {
+            extents.iter().map(|_| draw.rng.pick(choices)).collect()
+        };
+        Some(Lists {
+            input,
+            window: list(&[1, 1, 1, 2, 3, 4]),
+            strides: list(&[1, 1, 2, 3]),
+            dilations: list(&[1, 1, 2]),
+            low: list(&[0, 0, 1, 2]),
+            high: list(&[0, 0, 1, 3]),
+        })
+    }
+}
+
 pub(crate) fn reduce_window(draw: &mut Generator<'_>) -> Option<ValueId> {
-    let input = draw.value(OperandClass::Num);
-    let ty = draw.graph.ty(input).to_owned();
-    let extents = small(ty.view()).filter(|extents| !extents.is_empty())?;
-    let mut list =
-        |choices: &[i64]| -> Vec<i64> { extents.iter().map(|_| draw.rng.pick(choices)).collect() };
-    let (window, strides) = (list(&[1, 1, 1, 2, 3, 4]), list(&[1, 1, 2, 3]));
-    let (dilations, low, high) = (list(&[1, 1, 2]), list(&[0, 0, 1, 2]), list(&[0, 0, 1, 3]));
+    let lists = Lists::draw(draw)?;
     let kind = draw.rng.pick(Reduction::ALL);
     let counts_padding = draw.rng.once_in(2);
-    if kind == Reduction::Mean && !ty.dtype.is_float() && !counts_padding {
+    let dtype = draw.graph.ty(lists.input).dtype;
+    if kind == Reduction::Mean && !dtype.is_float() && !counts_padding {
         // The mean of no integer has no result.
         return None;
     }
     let attrs = ReduceWindow::attrs(
-        &window,
-        &strides,
-        &dilations,
-        &low,
-        &high,
+        &lists.window,
+        &lists.strides,
+        &lists.dilations,
+        &lists.low,
+        &lists.high,
         kind,
         counts_padding,
     );
-    draw.op(ReduceWindow::DEF, &[input], &attrs)
+    draw.op(ReduceWindow::DEF, &[lists.input], &attrs)
+}
+
+pub(crate) fn argmax_window(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let lists = Lists::draw(draw)?;
+    let attrs = ArgMaxWindow::attrs(
+        &lists.window,
+        &lists.strides,
+        &lists.dilations,
+        &lists.low,
+        &lists.high,
+    );
+    draw.op(ArgMaxWindow::DEF, &[lists.input], &attrs)
+}
+
+/// Some dimensions with other extents.
+pub(crate) fn resize(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Num);
+    let extents = small(draw.graph.ty(input))?;
+    let mut axes: Vec<i64> = Vec::new();
+    for (axis, &extent) in extents.iter().enumerate() {
+        if extent > 0 && draw.rng.once_in(2) {
+            axes.push(axis as i64);
+        }
+    }
+    let sizes = axes.iter().map(|_| draw.rng.pick(&[0, 1, 2, 3, 5]));
+    let sizes: Vec<i64> = sizes.collect();
+    let attrs = Resize::attrs(
+        &axes,
+        &sizes,
+        draw.rng.pick(Interpolation::ALL),
+        draw.rng.pick(Coordinates::ALL),
+        draw.rng.pick(Rounding::ALL),
+        draw.rng.pick(&[-0.75, -0.5]),
+        draw.rng.once_in(2),
+        draw.rng.once_in(2),
+        draw.rng.pick(&[0.0, 1.5]),
+    );
+    draw.op(Resize::DEF, &[input], &attrs)
+}
+
+/// An image at the coordinates of a grid.
+pub(crate) fn grid_sample(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let given = draw.value(OperandClass::Float);
+    let dtype = draw.graph.ty(given).dtype;
+    let spatial = draw.rng.pick(&[1usize, 2, 2, 3]);
+    let mut list =
+        |choices: &[i64]| -> Vec<i64> { (0..spatial).map(|_| draw.rng.pick(choices)).collect() };
+    let (extents, positions) = (list(&[1, 2, 3, 5]), list(&[1, 2, 3]));
+    let layout = draw.rng.pick(Layout::ALL);
+    let channels = draw.rng.pick(&[1, 3]);
+    let image = match layout {
+        Layout::Nhwc => [&[2][..], &extents, &[channels]].concat(),
+        Layout::Nchw => [&[2, channels][..], &extents].concat(),
+    };
+    let grid = [&[2][..], &positions, &[spatial as i64]].concat();
+    let input = draw.value_of(&TensorType::fixed(dtype, &image));
+    let grid = draw.value_of(&TensorType::fixed(dtype, &grid));
+    let attrs = GridSample::attrs(
+        layout,
+        draw.rng.pick(Interpolation::ALL),
+        draw.rng.pick(GridCoordinates::ALL),
+        draw.rng.pick(GridPadding::ALL),
+        draw.rng.pick(&[0.0, 1.5]),
+    );
+    draw.op(GridSample::DEF, &[input, grid], &attrs)
 }
 
 pub(crate) fn conv2d(draw: &mut Generator<'_>) -> Option<ValueId> {
@@ -101,16 +194,7 @@ pub(crate) fn convolution(draw: &mut Generator<'_>, def: &'static OpDef) -> Opti
     };
     let input = draw.value_of(&TensorType::fixed(dtype, &image));
     let filter = draw.value_of(&TensorType::fixed(dtype, &filter));
-    let sums = match dtype {
-        DType::I8 | DType::U8 | DType::I16 | DType::U16 => {
-            &[SumType::Same, SumType::I32, SumType::I64][..]
-        }
-        DType::F16 | DType::BF16 | DType::F32 => &[SumType::Same, SumType::F32, SumType::F64],
-        DType::F64 | DType::I32 | DType::I64 | DType::U32 | DType::U64 | DType::Bool => {
-            &[SumType::Same]
-        }
-    };
-    let sums = draw.rng.pick(sums);
+    let sums = sums(draw, dtype);
     let attrs = if is_backward {
         ConvTranspose::attrs(layout, &strides, &dilations, &pads, &more, groups, sums)
     } else {

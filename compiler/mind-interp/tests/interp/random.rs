@@ -1,5 +1,6 @@
 //! Made-up inputs.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::ops::elementwise::{Add, Div};
 use mind_core::ops::index::Gather;
 use mind_core::ops::shape::Reshape;
@@ -152,8 +153,8 @@ fn indices_are_valid_for_all_that_they_index() {
     let indices = m.arg("indices", DType::I64, &["400"]);
     let shape = [Dim::Fixed(20), Dim::Fixed(20)];
     let reshaped = m.op::<Reshape>(&[indices], &Reshape::attrs(&shape));
-    let first = m.op::<Gather>(&[wide, indices], &Gather::attrs(0));
-    let second = m.op::<Gather>(&[narrow, reshaped], &Gather::attrs(-1));
+    let first = m.op::<Gather>(&[wide, indices], &Gather::attrs(0, Bounds::Strict));
+    let second = m.op::<Gather>(&[narrow, reshaped], &Gather::attrs(-1, Bounds::Strict));
     let g = m.yields(&[first, second]);
     for arrays in [
         random(&g, 11),
@@ -168,7 +169,7 @@ fn indices_are_valid_for_all_that_they_index() {
     let mut m = Module::new();
     let wide = m.arg("wide", DType::F32, &["50", "B"]);
     let indices = m.arg("indices", DType::I32, &["400"]);
-    let columns = m.op::<Gather>(&[wide, indices], &Gather::attrs(1));
+    let columns = m.op::<Gather>(&[wide, indices], &Gather::attrs(1, Bounds::Strict));
     let g = m.yields(&[columns]);
     let extents = Extents::given(&g, [("B", 31)]).unwrap();
     let arrays = random_inputs(&g, 11, extents).unwrap();

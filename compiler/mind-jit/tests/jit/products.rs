@@ -105,6 +105,7 @@ impl Case {
             k,
             lhs: self.lhs(),
             rhs: panels.filter(|_| is_packed).map_or(rhs, Rhs::Panels),
+            halves: false,
             schedule,
         }
     }

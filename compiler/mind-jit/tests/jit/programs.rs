@@ -134,7 +134,10 @@ impl Steps<'_> {
 
     fn binary(&mut self, lane: Lane) -> Option<Value> {
         use BinaryOp::*;
-        let ops = [Add, Sub, Mul, Div, Min, Max, UMin, UMax, And, Or, Xor].into_iter();
+        let ops = [
+            Add, Sub, Mul, MulHalves, Div, Min, Max, UMin, UMax, And, Or, Xor,
+        ]
+        .into_iter();
         let ops: Vec<BinaryOp> = ops.filter(|op| op.takes(lane)).collect();
         let op = self.random.pick(&ops);
         let (mut x, mut y) = (self.vector(lane), self.vector(lane));

@@ -143,6 +143,7 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
             k_stride: 1,
         },
         rhs,
+        halves: false,
         schedule,
     };
     let packing = QuantPacking { n, k, panels };

@@ -18,9 +18,9 @@
 //!
 //! - An op goes by its name in Core text, or by its full name, as `loops.for`. Keys and the forms of
 //!   values follow from the op tables; what they do not say is listed in one place, `table.rs`.
-//! - Attributes are printed in the order of their keys and all of them, but: Gather's `axis` of 0, an
-//!   empty `permutation` of Transpose, the `role` of an Input, printed only as `role=param`, and in the
-//!   tensor dialect empty lists of `like`, `carry`, `lhs_batch` and `rhs_batch`.
+//! - Attributes are printed in the order of their keys and all of them, but: Gather's `axis` of 0 and
+//!   its `bounds=strict`, an empty `permutation` of Transpose, the `role` of an Input, printed only as
+//!   `role=param`, `halves=false` of products, and in the tensor dialect empty lists of `like`, `carry`, `lhs_batch` and `rhs_batch`.
 //! - An open end of a slice is `_`: `ends=[_, 4]`. The padding of a window is `valid`, `same` or
 //!   `[[top, bottom], [left, right]]`.
 //! - A constant is `{data=[[1.0],[2.0]], dtype=f32, shape=[2, 1]}` or, all elements alike,

@@ -133,6 +133,13 @@ const IRREGULAR: &[Irregular] = &[
     ),
 ];
 
+/// Attributes that are regular and not printed while they have their defaults, by op.
+const ELIDED: &[(&str, &str)] = &[
+    ("core.gather", "bounds"),
+    ("tensor.contract", "halves"),
+    ("loops.product", "halves"),
+];
+
 impl OpSyntax {
     fn new(def: &'static OpDef, name: &'static str) -> OpSyntax {
         let mut keys = Vec::new();
@@ -141,7 +148,7 @@ impl OpSyntax {
                 name,
                 form,
                 row,
-                elided: def.has(Trait::Interface),
+                elided: def.has(Trait::Interface) || ELIDED.contains(&(def.name, attr.name)),
             };
             let written = IRREGULAR
                 .iter()

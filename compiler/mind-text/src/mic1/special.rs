@@ -79,6 +79,11 @@ pub(super) const SPECIALS: &[Special] = &[
         ..RULE
     },
     Special {
+        op: "core.gather",
+        write: Some(write_gather),
+        ..RULE
+    },
+    Special {
         op: "core.transpose",
         write: Some(write_transpose),
         ..RULE
@@ -381,6 +386,18 @@ fn read_over_all(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<
     let slots: Slots = def.attrs.iter().map(|_| None).collect();
     let declared = r.declared()?;
     node::finish(r, def, head, &operands, &slots, declared)
+}
+
+/// `gather N0 N1 ax=0`, with what an index may be if that is not the default.
+fn write_gather(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(), Refusal> {
+    node::write_operands(w, op, spelling.kind);
+    let (attrs, def) = (w.graph.attrs(op), w.graph.def(op));
+    for (own, attr) in attrs.iter().zip(def.attrs) {
+        if !matches!(own, Attr::Word(_)) || attr.default != Some(*own) {
+            node::write_attr(w, attr.key, own);
+        }
+    }
+    Ok(())
 }
 
 /// `transpose N0` reverses all axes; any other permutation is written.

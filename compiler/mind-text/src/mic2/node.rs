@@ -128,7 +128,9 @@ fn wrong_params(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diag
         (0, most) => format!("takes at most {}", counted(most, "param")),
         (least, most) => format!("needs {least} or {}", counted(most, "param")),
     };
-    let names: Vec<&str> = def.attrs.iter().map(|attr| attr.name).collect();
+    let params = def.attrs.iter();
+    let params = params.filter(|attr| !matches!(attr.kind, AttrKind::Word(_)));
+    let names: Vec<&str> = params.map(|attr| attr.name).collect();
     let error = Diagnostic::error(
         r.cursor.span_of_line(start),
         format!("'{opcode}' {expected}, found {found}"),

@@ -36,7 +36,7 @@ pub(super) const SPECIALS: &[Special] = &[
     },
     Special {
         op: "core.gather",
-        read: None,
+        read: Some(node::read),
         write: Some(write_gather),
     },
     Special {
@@ -127,8 +127,19 @@ fn bad_split(r: &Reader<'_>, start: usize, word: usize, problem: String) -> Diag
         .help("the params are: axis, count, part; parts count from 0")
 }
 
-/// `gth data indices axis`, the axis always written.
+/// `gth data indices axis`, the axis always written. Every index is from 0 to below the extent.
 fn write_gather(w: &mut Writer<'_>, op: OpId, opcode: &str) -> Result<(), Refusal> {
+    let attrs = w.graph.def(op).attrs.iter().zip(w.graph.attrs(op));
+    for (attr, own) in attrs {
+        if let Attr::Word(word) = own
+            && attr.default != Some(*own)
+        {
+            return Err(format!(
+                "has {} {word}, which 'gth' does not say",
+                attr.name
+            ));
+        }
+    }
     node::write_with(w, op, opcode, w.graph.attrs(op).len());
     Ok(())
 }

@@ -97,6 +97,7 @@ fn mic1_prints_defaults_and_one_word_per_op() {
         ),
         ("N2 slice N0 0:4,1:,0:6:3", "N2 slice N0 0:4:1,1::1,0:6:3"),
         ("N2 gather N0 N1", "N2 gather N0 N1 ax=0"),
+        ("N2 gather N0 N1 bd=strict", "N2 gather N0 N1 ax=0"),
         ("N2 softmax N0", "N2 softmax N0 ax=-1"),
         ("N2 split N0 n=2 ax=0", "N2 split N0 ax=0 n=2 part=0"),
         ("N2 const.f32 3", "N2 const.f32 3.0"),

@@ -131,6 +131,7 @@ fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
     if format == Format::Mic2 {
         match def.name {
             "core.split" => (attrs[1], attrs[2]) = (Attr::Int(3), Attr::Int(rng.below(3) as i64)),
+            "core.gather" => attrs[1] = def.attrs[1].default.unwrap(),
             "core.sum" | "core.mean" | "core.max" => attrs[1] = Attr::Bool(false),
             _ => {}
         }

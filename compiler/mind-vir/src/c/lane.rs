@@ -92,6 +92,12 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
         BinaryOp::Add => arithmetic('+'),
         BinaryOp::Sub => arithmetic('-'),
         BinaryOp::Mul => arithmetic('*'),
+        BinaryOp::MulHalves => {
+            let low = |x: &str| format!("(uint32_t)(int16_t){x}");
+            let high = |x: &str| format!("(uint32_t)((int32_t){x} >> 16)");
+            let [low, high] = [[low(x), low(y)], [high(x), high(y)]].map(|pair| pair.join(" * "));
+            format!("{low} + {high}")
+        }
         BinaryOp::Div => format!("{x} / {y}"),
         BinaryOp::Min => format!("{} < {} ? {x} : {y}", signed(x), signed(y)),
         BinaryOp::Max => format!("{} < {} ? {x} : {y}", signed(y), signed(x)),

@@ -118,6 +118,9 @@ pub enum BinaryOp {
     Sub,
     /// `a * b`; integers wrap.
     Mul,
+    /// The sum of the products of the low and of the high halves of 32-bit lanes, which are signed numbers of 16 bits;
+    /// it wraps.
+    MulHalves,
     /// `a / b`, of floats.
     Div,
     /// `a < b ? a : b`: of floats `b` when either is NaN or both are zeros, of integers as signed numbers.
@@ -141,6 +144,7 @@ impl BinaryOp {
     pub const fn takes(self, lane: Lane) -> bool {
         match self {
             BinaryOp::Div => lane.is_float(),
+            BinaryOp::MulHalves => matches!(lane, Lane::I32),
             BinaryOp::UMin | BinaryOp::UMax => !lane.is_float(),
             _ => true,
         }

@@ -102,6 +102,7 @@ impl Translate<'_, '_> {
             BinaryOp::Min | BinaryOp::Max | BinaryOp::UMin | BinaryOp::UMax => {
                 self.extremum(op, lane, x, y)
             }
+            BinaryOp::MulHalves => self.multiply_halves(x, y),
             BinaryOp::Div => self.builder.ins().fdiv(x, y),
             BinaryOp::Add if lane.is_float() => self.builder.ins().fadd(x, y),
             BinaryOp::Sub if lane.is_float() => self.builder.ins().fsub(x, y),
@@ -111,6 +112,18 @@ impl Translate<'_, '_> {
             BinaryOp::Mul if lane == Lane::I8 => self.multiply_bytes(x, y),
             BinaryOp::Mul => self.builder.ins().imul(x, y),
         }
+    }
+
+    /// The products of the low and of the high halves of 32 bits, added.
+    fn multiply_halves(&mut self, x: ir::Value, y: ir::Value) -> ir::Value {
+        let [low, high] = [16, 0].map(|left| {
+            let halves = [x, y].map(|value| {
+                let raised = self.builder.ins().ishl_imm(value, left);
+                self.builder.ins().sshr_imm(raised, 16)
+            });
+            self.builder.ins().imul(halves[0], halves[1])
+        });
+        self.builder.ins().iadd(low, high)
     }
 
     fn extremum(&mut self, op: BinaryOp, lane: Lane, x: ir::Value, y: ir::Value) -> ir::Value {

@@ -121,6 +121,10 @@ pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
             VEX_Vpmulld_ymm_ymm_ymmm256,
             EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32,
         ),
+        (MulHalves, I32) => Row::both(
+            VEX_Vpmaddwd_ymm_ymm_ymmm256,
+            EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512,
+        ),
         (Mul, I64) => Row::wide(EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64),
         (Min, I8) => Row::both(
             VEX_Vpminsb_ymm_ymm_ymmm256,
@@ -174,7 +178,7 @@ pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
             EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32,
         ),
         (UMax, I64) => Row::wide(EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64),
-        (Mul, I8) | (Div, _) | (UMin | UMax, F32 | F64) => return None,
+        (Mul, I8) | (MulHalves, _) | (Div, _) | (UMin | UMax, F32 | F64) => return None,
     })
 }
 

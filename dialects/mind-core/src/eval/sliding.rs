@@ -3,6 +3,7 @@
 use mind_ir::eval::{EvalCx, EvalError, Overflow};
 use mind_ir::scalar::Reduction;
 use mind_ir::tensor::{Element, Num, Tensor, advance, row_major};
+use mind_ir::types::DType;
 use mind_ir::with_num;
 
 use super::chain::Accumulator;
@@ -328,6 +329,43 @@ fn divided<A: Num>(sum: A, divisor: A) -> Result<A, EvalError> {
         lhs: sum.to_i128().unwrap_or_default(),
         rhs: 0,
     })
+}
+
+/// The row-major index of the largest element under each window, the first of equal ones and of NaNs; -1 over no tap.
+///
+/// # Errors
+///
+/// E6004 too large.
+pub(crate) fn argmax_windows(
+    cx: &EvalCx<'_>,
+    windows: &Sliding,
+    input: &Tensor,
+) -> Result<Tensor, EvalError> {
+    let shape = windows.shape();
+    let mut places: Vec<i64> = Vec::with_capacity(cx.count(DType::I64, &shape)?);
+    with_num!(input.dtype(), T => {
+        let elements = input.elements::<T>();
+        let best = |best: Option<usize>, at: Option<usize>, _| match (best, at) {
+            (Some(own), Some(at)) if is_above(elements[at], elements[own]) => Some(at),
+            (None, at) => at,
+            (best, _) => best,
+        };
+        windows.walk(None, best, |place, _| {
+            places.push(place.map_or(-1, |at| at as i64));
+            Ok(())
+        })?;
+    }, else {
+        unreachable!("verified operands are numeric")
+    });
+    Ok(Tensor::of(shape, places))
+}
+
+/// Whether `x` is larger than `y`; a NaN is above every number.
+fn is_above<T: Num>(x: T, y: T) -> bool {
+    match x.partial_cmp(&y) {
+        Some(order) => order.is_gt(),
+        None => y.partial_cmp(&y).is_some(),
+    }
 }
 
 /// The products of `filter` with the elements under each window, summed up: a chain of fused multiply-adds, rounded once.

@@ -6,7 +6,8 @@ use mind_ir::ops;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{InferResult, VerifyError};
 
-pub use crate::convolve::{Convolve, Direction, Layout, SumType};
+pub use crate::convolve::{Convolve, Direction, Layout};
+pub use crate::sums::SumType;
 
 use crate::convolve::Lists;
 

@@ -4,13 +4,13 @@ use mind_ir::attr::OPEN_END;
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
-use mind_ir::tensor::{Buffer, Element, Tensor};
+use mind_ir::tensor::{Element, Tensor};
 use mind_ir::types::{DType, Dim, Shape, TypeView};
 use mind_ir::verify::{InferResult, VerifyError};
 use mind_ir::with_dtype;
 
 use crate::axes;
-use crate::eval::bounds::Bounds;
+use crate::eval::bounds::{Bounds, indices};
 use crate::eval::strided::{self, strides_of};
 
 ops! {
@@ -45,19 +45,22 @@ ops! {
 
     /// The slices of `data` along `axis` at `indices`.
     ///
+    /// `bounds` says what an index may be: `strict`, from 0 to below the extent; `from_end`, as well from minus the
+    /// extent; `clamp`, any, for the nearest place; `skip`, any, where a slice of zeros is read outside.
+    ///
     /// Shapes: `data[..axis] ++ indices ++ data[axis + 1..]`.
     /// Errors: E3002 `data` of rank 0 or a result of rank above 32, E3004 axis out of range, E4011
-    /// indices not i32 or i64, E4012 an axis other than 0 in profile `core-v1`; E6001 when run, index
-    /// out of bounds.
+    /// indices not i32 or i64, E4012 an axis other than 0, or bounds other than `strict`, in profile `core-v1`; E6001
+    /// when run, index out of bounds.
     /// Source: mind-spec v1.0 ir.md, "Indexing and slicing"; mic@2 `gth`.
     Gather = "core.gather" {
         operands: (data: Any, indices: Any),
-        attrs: { axis "ax": Int = 0 },
+        attrs: { axis "ax": Int = 0, bounds "bd": Bounds = Bounds::Strict },
         traits: [Pure],
         names: { core: "Gather", mic1: "gather", mic2: "gth" },
         infer: infer_gather,
         eval: eval_gather,
-        core_v1: |op, g| op.axis(g) == 0,
+        core_v1: |op, g| op.axis(g) == 0 && op.bounds(g) == Bounds::Strict,
     }
 }
 
@@ -251,7 +254,7 @@ pub fn sliced(
 fn eval_gather(op: Gather, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let axis = axes::resolve("gather", op.axis(cx.graph), operands[0].rank());
     let axis = axis.expect("a verified axis lies in the rank");
-    gathered(cx, operands[0], operands[1], axis)
+    gathered(cx, operands[0], operands[1], axis, op.bounds(cx.graph))
 }
 
 /// The slices of `data` along `axis` at `indices`, which are `i32` or `i64`.
@@ -262,43 +265,47 @@ fn eval_gather(op: Gather, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
 pub fn gathered(
     cx: &EvalCx<'_>,
     data: &Tensor,
-    indices: &Tensor,
+    list: &Tensor,
     axis: usize,
+    bounds: Bounds,
 ) -> Result<Tensor, EvalError> {
     let (before, extent, after) = (
         &data.shape()[..axis],
         data.shape()[axis],
         &data.shape()[axis + 1..],
     );
-    let index = |index: i64| position(index, axis, extent);
-    let positions: Result<Vec<usize>, EvalError> = match indices.buffer() {
-        Buffer::I32(list) => list.iter().map(|&at| index(at.into())).collect(),
-        Buffer::I64(list) => list.iter().map(|&at| index(at)).collect(),
-        _ => unreachable!("verified indices are i32 or i64"),
-    };
-    let (positions, shape) = (positions?, [before, indices.shape(), after].concat());
+    let places = indices(list).into_iter();
+    let places: Result<Vec<Option<usize>>, EvalError> = places
+        .map(|index| bounds.place(index, axis, extent))
+        .collect();
+    let (places, shape) = (places?, [before, list.shape(), after].concat());
     let count = cx.count(data.dtype(), &shape)?;
+    let (stacks, size) = (before.iter().product(), after.iter().product());
     with_dtype!(data.dtype(), T => {
         let elements = match count {
             0 => Vec::new(),
-            _ => picked(data.elements::<T>(), extent, after.iter().product(), &positions, count),
+            _ => picked(data.elements::<T>(), [stacks, extent, size], &places),
         };
         Ok(Tensor::of(shape, elements))
     })
 }
 
-/// From every stack of `extent` slices of `size` elements, the slices at `positions`.
+/// From each of `stacks` stacks of `extent` slices of `size` elements the slices at `places`, zeros for `None`.
 fn picked<T: Element>(
     data: &[T],
-    extent: usize,
-    size: usize,
-    positions: &[usize],
-    count: usize,
+    [stacks, extent, size]: [usize; 3],
+    places: &[Option<usize>],
 ) -> Vec<T> {
-    let mut elements = Vec::with_capacity(count);
-    for stack in data.chunks_exact(extent * size) {
-        for &position in positions {
-            elements.extend_from_slice(&stack[position * size..][..size]);
+    let mut elements = Vec::with_capacity(stacks * places.len() * size);
+    for stack in 0..stacks {
+        for place in places {
+            match place {
+                Some(place) => {
+                    let first = (stack * extent + place) * size;
+                    elements.extend_from_slice(&data[first..][..size]);
+                }
+                None => elements.resize(elements.len() + size, T::ZERO),
+            }
         }
     }
     elements

@@ -12,6 +12,7 @@ pub mod convert;
 pub mod convolution;
 pub mod cumulative;
 pub mod data;
+pub mod dot_general;
 pub mod dynamic;
 pub mod elementwise;
 pub mod extents;
@@ -24,8 +25,10 @@ pub mod logic;
 pub mod normalize;
 pub mod pad;
 pub mod power;
+pub mod quantize;
 pub mod reduce;
 pub mod rounding;
+pub mod sample;
 pub mod scatter;
 pub mod shape;
 pub mod sort;
@@ -34,13 +37,14 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 30] = [
+const FAMILIES: [&[&OpDef]; 33] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
     compare::OPS,
     logic::OPS,
     convert::OPS,
+    quantize::OPS,
     rounding::OPS,
     power::OPS,
     circular::OPS,
@@ -60,8 +64,10 @@ const FAMILIES: [&[&OpDef]; 30] = [
     data::OPS,
     join::OPS,
     contract::OPS,
+    dot_general::OPS,
     conv::OPS,
     convolution::OPS,
+    sample::OPS,
     normalize::OPS,
     control::OPS,
     fused::OPS,

@@ -5,10 +5,10 @@ use mind_ir::graph::Graph;
 use mind_ir::ops;
 use mind_ir::scalar::Reduction;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::{Dim, Shape};
+use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::verify::{InferResult, VerifyError};
 
-use crate::eval::sliding::{Divisor, SlideAxis, Sliding, reduce_windows};
+use crate::eval::sliding::{Divisor, SlideAxis, Sliding, argmax_windows, reduce_windows};
 use crate::extent::check_extents;
 use crate::windows::{WindowAxis, per_dimension};
 
@@ -39,28 +39,57 @@ ops! {
         infer: infer_reduce_window,
         eval: eval_reduce_window,
     }
+
+    /// Where the largest element under a window is, at every position: its row-major index in `input`.
+    ///
+    /// The lists are as those of `ReduceWindow`. Of equal elements the first is chosen; -0 equals +0, and a NaN is above
+    /// everything. Over no tap the result is -1.
+    ///
+    /// Shapes: as `ReduceWindow`; the result is `i64`.
+    /// Errors: E2005 `bool`, E3006 fewer than 0 positions, or too many, E4006 lists of another length, E4010 an entry
+    /// too small, or too many taps.
+    /// Source: this compiler; ONNX `MaxPool`, its second result.
+    ArgMaxWindow = "core.argmax_window" {
+        operands: (input: Num),
+        attrs: {
+            window "w": Ints, strides "s": Ints = &[], dilations "d": Ints = &[], low "lo": Ints = &[],
+            high "hi": Ints = &[],
+        },
+        traits: [Pure, Extended],
+        names: { core: "ArgMaxWindow", mic1: "argmax_window" },
+        infer: infer_argmax_window,
+        eval: eval_argmax_window,
+    }
 }
 
-impl ReduceWindow {
-    /// How the window slides along each dimension.
+/// The lists of an op that slides a window along every dimension.
+struct Windows<'g> {
+    op: &'static str,
+    window: &'g [i64],
+    strides: &'g [i64],
+    dilations: &'g [i64],
+    low: &'g [i64],
+    high: &'g [i64],
+}
+
+impl Windows<'_> {
+    /// How the window slides along each of `rank` dimensions.
     ///
     /// # Errors
     ///
     /// E4006 lists of another length, E4010 an entry too small, or too many taps.
-    pub fn axes(self, g: &Graph) -> Result<Vec<WindowAxis>, VerifyError> {
-        let rank = g.ty(self.input(g)).rank();
-        let list = |what, written, fill, least| {
-            per_dimension("reduce_window", rank, what, written, fill, least)
-        };
-        if self.window(g).len() != rank {
-            let (op, found) = ("reduce_window", self.window(g).len());
+    fn axes(&self, rank: usize) -> Result<Vec<WindowAxis>, VerifyError> {
+        let list =
+            |what, written, fill, least| per_dimension(self.op, rank, what, written, fill, least);
+        if self.window.len() != rank {
+            let (op, found) = (self.op, self.window.len());
             return Err(VerifyError::IndexCount { op, rank, found });
         }
-        let windows = list("extents", self.window(g), 1, 1)?;
-        let strides = list("strides", self.strides(g), 1, 1)?;
-        let dilations = list("dilations", self.dilations(g), 1, 1)?;
-        let low = list("low", self.low(g), 0, 0)?;
-        let high = list("high", self.high(g), 0, 0)?;
+        let windows = list("extents", self.window, 1, 1)?;
+        let strides = list("strides", self.strides, 1, 1)?;
+        let dilations = list("dilations", self.dilations, 1, 1)?;
+        let low = list("low", self.low, 0, 0)?;
+        let high = list("high", self.high, 0, 0)?;
         let taps = windows
             .iter()
             .try_fold(1i64, |taps, &own| taps.checked_mul(own));
@@ -80,6 +109,62 @@ impl ReduceWindow {
         Ok(axes.collect())
     }
 
+    /// The positions in an input of this shape.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`axes`](Windows::axes), E3006 fewer than 0 positions, or too many.
+    fn positions(&self, g: &Graph, input: &[Dim]) -> Result<Shape, VerifyError> {
+        let axes = self.axes(input.len())?.into_iter().zip(self.window);
+        let positions = axes.zip(input).enumerate();
+        let positions = positions.map(|(dimension, ((axis, &window), &extent))| {
+            let positions = axis.positions(extent, Dim::Fixed(window));
+            let op = self.op;
+            positions.ok_or(VerifyError::ExtentOverflow { op, dimension })
+        });
+        let shape = positions.collect::<Result<Shape, VerifyError>>()?;
+        check_extents(g, &shape)?;
+        Ok(shape)
+    }
+
+    /// How the windows slide over an input with these extents.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than 0 positions, or more than an extent may be.
+    ///
+    /// # Panics
+    ///
+    /// If the lists are not verified.
+    fn slides(&self, extents: &[usize]) -> Result<Vec<SlideAxis>, EvalError> {
+        let axes = self.axes(extents.len()).expect("verified lists");
+        let axes = axes.iter().zip(extents).zip(self.window);
+        let slides = axes.map(|((axis, &extent), &window)| axis.slide(extent, window as usize));
+        slides.collect()
+    }
+}
+
+impl ReduceWindow {
+    fn windows(self, g: &Graph) -> Windows<'_> {
+        Windows {
+            op: "reduce_window",
+            window: self.window(g),
+            strides: self.strides(g),
+            dilations: self.dilations(g),
+            low: self.low(g),
+            high: self.high(g),
+        }
+    }
+
+    /// How the window slides along each dimension.
+    ///
+    /// # Errors
+    ///
+    /// E4006 lists of another length, E4010 an entry too small, or too many taps.
+    pub fn axes(self, g: &Graph) -> Result<Vec<WindowAxis>, VerifyError> {
+        self.windows(g).axes(g.ty(self.input(g)).rank())
+    }
+
     /// How the windows slide over an input with these extents.
     ///
     /// # Errors
@@ -90,25 +175,32 @@ impl ReduceWindow {
     ///
     /// If the op is not verified.
     pub fn slides(self, g: &Graph, extents: &[usize]) -> Result<Vec<SlideAxis>, EvalError> {
-        let axes = self.axes(g).expect("verified lists");
-        let axes = axes.iter().zip(extents).zip(self.window(g));
-        let slides = axes.map(|((axis, &extent), &window)| axis.slide(extent, window as usize));
-        slides.collect()
+        self.windows(g).slides(extents)
+    }
+}
+
+impl ArgMaxWindow {
+    fn windows(self, g: &Graph) -> Windows<'_> {
+        Windows {
+            op: "argmax_window",
+            window: self.window(g),
+            strides: self.strides(g),
+            dilations: self.dilations(g),
+            low: self.low(g),
+            high: self.high(g),
+        }
     }
 }
 
 fn infer_reduce_window(op: ReduceWindow, g: &Graph) -> InferResult {
     let input = g.ty(op.input(g));
-    let axes = op.axes(g)?.into_iter().zip(op.window(g));
-    let positions = axes.zip(input.shape).enumerate();
-    let positions = positions.map(|(dimension, ((axis, &window), &extent))| {
-        let op = "reduce_window";
-        let positions = axis.positions(extent, Dim::Fixed(window));
-        positions.ok_or(VerifyError::ExtentOverflow { op, dimension })
-    });
-    let shape = positions.collect::<Result<Shape, VerifyError>>()?;
-    check_extents(g, &shape)?;
+    let shape = op.windows(g).positions(g, input.shape)?;
     Ok(input.with_shape(shape).into())
+}
+
+fn infer_argmax_window(op: ArgMaxWindow, g: &Graph) -> InferResult {
+    let shape = op.windows(g).positions(g, g.ty(op.input(g)).shape)?;
+    Ok(TensorType::new(DType::I64, shape).into())
 }
 
 fn eval_reduce_window(
@@ -125,4 +217,14 @@ fn eval_reduce_window(
     };
     let windows = Sliding::dense(&axes, None);
     reduce_windows(cx, op.kind(g), &windows, divisor, input)
+}
+
+fn eval_argmax_window(
+    op: ArgMaxWindow,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let input = operands[0];
+    let axes = op.windows(cx.graph).slides(input.shape())?;
+    argmax_windows(cx, &Sliding::dense(&axes, None), input)
 }

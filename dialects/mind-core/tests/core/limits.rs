@@ -1,5 +1,6 @@
 //! Results that need more memory than is allowed.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::ops::constant::ConstTensor;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::conv::Conv2d;
@@ -75,7 +76,7 @@ fn results_that_no_memory_holds() {
     let indices = of(&[1 << 18], &vec![0i64; 1 << 18]);
     too_large(
         Gather::DEF,
-        &Gather::attrs(1),
+        &Gather::attrs(1, Bounds::Strict),
         &[&tall, &indices],
         &[1 << 20, 1 << 18],
     );

@@ -76,8 +76,9 @@ pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
         OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*,
-        convolution::*, cumulative::*, data::*, dynamic::*, extents::*, gather::*, index::*,
-        join::*, normalize::*, pad::*, reduce::*, scatter::*, shape::*, sort::*, window::*,
+        convolution::*, cumulative::*, data::*, dot_general::*, dynamic::*, extents::*, gather::*,
+        index::*, join::*, normalize::*, pad::*, quantize::*, reduce::*, sample::*, scatter::*,
+        shape::*, sort::*, window::*,
     };
     use mind_ir::attr::{Literal, Padding};
     use mind_ir::scalar::Reduction;
@@ -148,6 +149,40 @@ pub fn examples() -> Vec<Example> {
             "f32[2, 2]",
         ),
         row(
+            ArgMaxWindow::DEF,
+            &["f32[2, 3]"],
+            ArgMaxWindow::attrs(&[1, 2], &[], &[], &[], &[]),
+            "i64[2, 2]",
+        ),
+        row(
+            Resize::DEF,
+            &["f32[1, 2, 3]"],
+            Resize::attrs(
+                &[1, 2],
+                &[4, 5],
+                Interpolation::Linear,
+                Coordinates::HalfPixel,
+                Rounding::PreferFloor,
+                -0.75,
+                false,
+                false,
+                0.0,
+            ),
+            "f32[1, 4, 5]",
+        ),
+        row(
+            GridSample::DEF,
+            &["f32[1, 4, 5, 2]", "f32[1, 3, 3, 2]"],
+            GridSample::attrs(
+                Layout::Nhwc,
+                Interpolation::Linear,
+                GridCoordinates::HalfPixel,
+                GridPadding::Constant,
+                0.0,
+            ),
+            "f32[1, 3, 3, 2]",
+        ),
+        row(
             Conv::DEF,
             &["f32[1, 5, 4]", "f32[3, 2, 6]"],
             Conv::attrs(Layout::Nhwc, &[], &[], &[], 2, SumType::Same),
@@ -158,6 +193,24 @@ pub fn examples() -> Vec<Example> {
             &["f32[1, 4, 5]", "f32[4, 3, 3]"],
             ConvTranspose::attrs(Layout::Nchw, &[2], &[], &[], &[], 2, SumType::Same),
             "f32[1, 6, 11]",
+        ),
+        row(
+            DotGeneral::DEF,
+            &["f32[2, 3, 5]", "f32[4, 5, 2]"],
+            DotGeneral::attrs(&[0], &[2], &[2], &[1], SumType::Same),
+            "f32[2, 3, 4]",
+        ),
+        row(
+            Quantize::DEF,
+            &["f32[2, 6]", "f32[1, 3]", "i32[1, 3]"],
+            Quantize::attrs(DType::I32, 1),
+            "i32[2, 6]",
+        ),
+        row(
+            Dequantize::DEF,
+            &["i32[2, 6]", "f32[6]"],
+            Dequantize::attrs(1),
+            "f32[2, 6]",
         ),
         row(
             Sort::DEF,
@@ -244,7 +297,7 @@ pub fn examples() -> Vec<Example> {
         row(
             Gather::DEF,
             &["f32[5]", "i64[2]"],
-            Gather::attrs(0),
+            Gather::attrs(0, Bounds::Strict),
             "f32[2]",
         ),
         row(

@@ -1,5 +1,6 @@
 //! Ops that move elements and never change them: all dtypes, compared by bytes.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::index::{Gather, Index, Slice};
@@ -222,7 +223,11 @@ fn gather() {
         };
         for &dtype in DType::ALL {
             let x = marked(dtype, shape);
-            let found = RUN.get(Gather::DEF, &Gather::attrs(axis), &[&x, places]);
+            let found = RUN.get(
+                Gather::DEF,
+                &Gather::attrs(axis, Bounds::Strict),
+                &[&x, places],
+            );
             assert_same(
                 &found,
                 &moved(&x, result, from),
@@ -250,8 +255,12 @@ fn gather() {
     run(&[0, 3], &of(&[2], &[1i64, 2]), &[1, 2], 1, &[0, 2]);
     let outside = |index: i64, shape: &[usize]| {
         let x = marked(DType::F32, shape);
-        RUN.eval(Gather::DEF, &Gather::attrs(0), &[&x, &of(&[1], &[index])])
-            .unwrap_err()
+        RUN.eval(
+            Gather::DEF,
+            &Gather::attrs(0, Bounds::Strict),
+            &[&x, &of(&[1], &[index])],
+        )
+        .unwrap_err()
     };
     let error = |index, extent| EvalError::IndexOutOfBounds {
         index,
@@ -266,6 +275,47 @@ fn gather() {
         error(9, 5),
         "also where the result would be empty"
     );
+}
+
+#[test]
+fn gather_within_bounds_of_every_kind() {
+    let x = of(&[2, 3], &[1i32, 2, 3, 4, 5, 6]);
+    let run = |bounds, axis, list: &[i64]| {
+        let list = of(&[list.len()], list);
+        RUN.eval(Gather::DEF, &Gather::attrs(axis, bounds), &[&x, &list])
+    };
+    let out = |index, axis, extent| EvalError::IndexOutOfBounds {
+        index,
+        axis,
+        extent,
+    };
+    assert_eq!(run(Bounds::Strict, 1, &[-1]).unwrap_err(), out(-1, 1, 3));
+    let found = run(Bounds::FromEnd, 1, &[-1, 0, -3]).expect("in bounds");
+    assert_same(&found, &of(&[2, 3], &[3i32, 1, 1, 6, 4, 4]), "from_end");
+    assert_eq!(run(Bounds::FromEnd, 1, &[-4]).unwrap_err(), out(-4, 1, 3));
+    assert_eq!(run(Bounds::FromEnd, 0, &[2]).unwrap_err(), out(2, 0, 2));
+    let found = run(Bounds::Clamp, 0, &[i64::MIN, 1, i64::MAX]).expect("any index");
+    assert_same(
+        &found,
+        &of(&[3, 3], &[1i32, 2, 3, 4, 5, 6, 4, 5, 6]),
+        "clamp",
+    );
+    let found = run(Bounds::Skip, 1, &[3, 1, -1]).expect("any index");
+    assert_same(&found, &of(&[2, 3], &[0i32, 2, 0, 0, 5, 0]), "skip");
+    let none = of::<bool>(&[0, 2], &[]);
+    let list = of(&[1], &[0i32]);
+    let skip = RUN.get(
+        Gather::DEF,
+        &Gather::attrs(0, Bounds::Skip),
+        &[&none, &list],
+    );
+    assert_same(&skip, &of(&[1, 2], &[false; 2]), "of nothing");
+    let clamp = RUN.eval(
+        Gather::DEF,
+        &Gather::attrs(0, Bounds::Clamp),
+        &[&none, &list],
+    );
+    assert_eq!(clamp.unwrap_err(), out(0, 0, 0));
 }
 
 #[test]

@@ -255,7 +255,7 @@ fn values_and_places_of_every_dtype_along_every_axis() {
                     .eval_all(TopK::DEF, &TopK::attrs(k, axis, true), &[&x])
                     .unwrap();
                 let rows = of(&[k as usize], &(0..k).collect::<Vec<i64>>());
-                let attrs = mind_core::ops::index::Gather::attrs(axis);
+                let attrs = mind_core::ops::index::Gather::attrs(axis, Bounds::Strict);
                 for (top, sorted) in top.iter().zip(&sorted) {
                     let first =
                         RUN.get(mind_core::ops::index::Gather::DEF, &attrs, &[sorted, &rows]);

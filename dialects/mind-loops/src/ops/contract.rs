@@ -1,6 +1,7 @@
 //! Products of matrices.
 
 use mind_core::group::{self, check_scalars};
+use mind_core::halves::{check_halves, split_halves};
 use mind_core::ops::contract::stacked_product;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
@@ -44,13 +45,15 @@ ops! {
 
     /// The element of the product of the matrices around.
     ///
+    /// With `halves` each element of `i32` holds two integers of 16 bits, whose products are added, modulo 2^32.
+    ///
     /// Shapes: as the operands.
     /// Order: one chain of fused multiply-adds over K, see docs/numerics.md, `MatMul`.
-    /// Errors: E2004 different dtypes.
+    /// Errors: E2004 different dtypes, E2005 `halves` of another dtype than `i32`.
     /// Source: this compiler.
     Product = "loops.product" {
         operands: (lhs: Num, rhs: Num),
-        attrs: {},
+        attrs: { halves: Bool = false },
         traits: [Pure, SameDType, Extended],
         names: {},
         infer: infer_product,
@@ -59,6 +62,13 @@ ops! {
 }
 
 impl Contract {
+    /// Whether the elements of its sides hold two integers of 16 bits.
+    pub fn halves(self, g: &Graph) -> bool {
+        let mut ops = g.ops(self.body(g));
+        let product = ops.find_map(|op| g.view::<Product>(op));
+        product.is_some_and(|product| product.halves(g))
+    }
+
     /// The block of the body.
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
@@ -172,7 +182,9 @@ pub(crate) fn yielded(
 }
 
 fn infer_product(op: Product, g: &Graph) -> InferResult {
-    Ok(g.ty(op.lhs(g)).to_owned().into())
+    let lhs = g.ty(op.lhs(g));
+    check_halves("product", lhs.dtype, op.halves(g))?;
+    Ok(lhs.to_owned().into())
 }
 
 fn eval_contract(op: Contract, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
@@ -189,8 +201,16 @@ pub(crate) fn run_body(op: mind_ir::OpId, cx: &EvalCx<'_>, operands: &[&Tensor])
         .collect()
 }
 
-fn eval_product(_: Product, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let (lhs, rhs) = (operands[0], operands[1]);
+fn eval_product(op: Product, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let (mut lhs, mut rhs) = (operands[0], operands[1]);
+    let halves;
+    if op.halves(cx.graph) && lhs.rank() > 0 && rhs.rank() > 1 {
+        halves = [
+            split_halves(cx, lhs, lhs.rank() - 1)?,
+            split_halves(cx, rhs, rhs.rank() - 2)?,
+        ];
+        (lhs, rhs) = (&halves[0], &halves[1]);
+    }
     let (Some((batch, &[m, k])), Some(&n)) =
         (lhs.shape().split_last_chunk::<2>(), rhs.shape().last())
     else {

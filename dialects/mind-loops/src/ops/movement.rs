@@ -1,5 +1,6 @@
 //! Elements moved from place to place.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::ops::index::{gathered, gathered_type};
 use mind_core::ops::join::{concatenated, joined_type};
 use mind_ir::eval::{EvalCx, EvalError};
@@ -79,7 +80,7 @@ fn infer_gather(op: Gather, g: &Graph) -> InferResult {
 
 fn eval_gather(op: Gather, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let axis = usize::try_from(op.axis(cx.graph)).expect("a verified axis is not negative");
-    gathered(cx, operands[0], operands[1], axis)
+    gathered(cx, operands[0], operands[1], axis, Bounds::Strict)
 }
 
 fn infer_join(op: Join, g: &Graph) -> InferResult {

@@ -1,5 +1,6 @@
 //! The same elements in another order or shape.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::eval::strided;
 use mind_core::ops::index::gathered;
 use mind_core::ops::join::concatenated;
@@ -188,12 +189,8 @@ pub(crate) fn gather(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     if batch > 0 {
         return one(super::place::batched(cx, x, indices, axis, batch)?);
     }
-    let extent = x.shape()[axis] as i64;
-    let own = integers(indices)
-        .into_iter()
-        .map(|index| if index < 0 { index + extent } else { index });
-    let own = Tensor::of(indices.shape().to_vec(), own.collect::<Vec<i64>>());
-    one(gathered(cx, x, &own, axis)?)
+    let own = Tensor::of(indices.shape().to_vec(), integers(indices));
+    one(gathered(cx, x, &own, axis, Bounds::FromEnd)?)
 }
 
 /// Elements at `indices` along `axis`.

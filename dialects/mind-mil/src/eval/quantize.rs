@@ -1,7 +1,9 @@
 //! Numbers on a scale, and constants kept sparse.
 
+use mind_core::ops::quantize::quantized;
+use mind_core::scale::Granularity;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
-use mind_ir::tensor::{Buffer, Tensor, advance};
+use mind_ir::tensor::{Tensor, advance};
 use mind_ir::with_dtype;
 use smallvec::smallvec;
 
@@ -16,36 +18,35 @@ pub(crate) fn quantize(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -
         operand(call, operands, "scale"),
     );
     let element = Element::parse(call.word("output_dtype")).unwrap_or(Element::Int8);
-    let (least, most) = element.range().unwrap_or((-128, 127));
-    let (least, most) = (least as f32, most as f32);
-    let axis = call.int("axis").map(|axis| call.axis(axis, input.rank()));
-    let axis = axis
-        .transpose()
-        .map_err(|error| EvalError::Shape(error.to_string()))?;
-    let (scales, zeros) = (
-        singles(scale),
-        optional(call, operands, "zero_point").map(singles),
-    );
-    cx.count(element.carrier(), input.shape())?;
-    let place = |list: &[f32], index: &[usize]| -> Option<f32> {
-        match (list.len(), axis) {
-            (1, _) => Some(list[0]),
-            (_, Some(axis)) => list.get(index[axis]).copied(),
-            _ => None,
-        }
+    // A list of one scale is for the whole tensor.
+    let scale = match scale.count() {
+        1 => scale.clone().with_shape(Vec::new()),
+        _ => scale.clone(),
     };
-    let mut index = vec![0usize; input.rank()];
-    let mut elements = singles(input);
-    for number in &mut elements {
-        let zero = zeros.as_ref().map_or(Some(0.0), |list| place(list, &index));
-        let (Some(scale), Some(zero)) = (place(&scales, &index), zero) else {
-            return Err(EvalError::Shape("`scale` does not fit the axis".to_owned()));
-        };
-        *number = ((*number / scale).round_ties_even() + zero).clamp(least, most);
-        advance(&mut index, input.shape());
+    let zero_point = optional(call, operands, "zero_point");
+    let zero_point = zero_point.map(|zero_point| alike(zero_point, scale.shape()));
+    let axis = call.int("axis").unwrap_or(-1);
+    let granularity = Granularity::new(call.name, input.rank(), scale.rank(), axis)
+        .map_err(|error| EvalError::Shape(error.to_string()))?;
+    let mut operands = vec![input, &scale];
+    operands.extend(&zero_point);
+    let result = quantized(cx, granularity, element.carrier(), &operands)?;
+    let (least, most) = element.range().unwrap_or((-128, 127));
+    let cut: Vec<f32> = integers(&result)
+        .into_iter()
+        .map(|number| i128::from(number).clamp(least, most) as f32)
+        .collect();
+    one(numbers(&result, input.shape().to_vec(), &cut))
+}
+
+/// `tensor` in `shape`: its one element at every position if there is one.
+fn alike(tensor: &Tensor, shape: &[usize]) -> Tensor {
+    if tensor.count() != 1 {
+        return tensor.clone();
     }
-    let like = Tensor::new(vec![0], Buffer::zeros(element.carrier(), 0));
-    one(numbers(&like, input.shape().to_vec(), &elements))
+    with_dtype!(tensor.dtype(), T => {
+        Tensor::of(shape.to_vec(), vec![tensor.elements::<T>()[0]; shape.iter().product()])
+    })
 }
 
 /// `source_val` in `output_dtype`.

@@ -1,45 +1,46 @@
 //! Height and width of other extents.
 
+use mind_core::eval::convert::cast;
+use mind_core::eval::resize::{ResizedAxis, resize};
+use mind_core::ops::sample::Layout;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Tensor, advance, row_major};
+use mind_ir::types::DType;
 
-use super::kernel::{numbers, one, operand};
+use super::kernel::{one, operand};
 use super::place::picked;
-use crate::call::{Call, floats, integers};
-use crate::infer::sample::axes;
+use crate::call::{Call, integers};
+use crate::infer::sample::{dimensions, filter, grid};
 
-/// Elements between those of `x`, along one axis after the other from the last, in `f32`, rounded once; of integers
-/// in `f64`, which holds them exactly.
+/// Other extents, as core's `Resize` computes them.
 pub(crate) fn resized(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let target = target(call, operands, x)?;
-    cx.count(x.dtype(), &target)?;
-    let (mut shape, mut elements) = (x.shape().to_vec(), floats(x));
-    let singles = x.dtype().is_float();
-    let along = axes(call, x.shape(), &target);
-    let along = along.map_err(|error| EvalError::Shape(error.to_string()))?;
-    for (dim, samples) in along.into_iter().rev() {
-        let inner: usize = shape[dim + 1..].iter().product();
-        let mut new = Vec::with_capacity(elements.len() / shape[dim] * samples.len());
-        for slice in elements.chunks_exact(shape[dim] * inner) {
-            for own in &samples {
-                for at in 0..inner {
-                    let [low, high] = [own.low, own.high].map(|row| slice[row * inner + at]);
-                    new.push(match own.part {
-                        0.0 => low,
-                        part if singles => {
-                            let (low, high) = (low as f32, high as f32);
-                            f64::from(high.mul_add(part, low * (1.0 - part)))
-                        }
-                        part => high.mul_add(f64::from(part), low * f64::from(1.0 - part)),
-                    });
-                }
-            }
-        }
-        shape[dim] = samples.len();
-        elements = new;
+    let filter = filter(call).map_err(|error| EvalError::Shape(error.to_string()))?;
+    let axes = dimensions(call, x.rank()).map(|dimension| ResizedAxis {
+        dimension,
+        extent: x.shape()[dimension],
+        size: target[dimension],
+        scale: None,
+        region: [0.0, 1.0],
+    });
+    let axes: Vec<ResizedAxis> = axes.collect();
+    one(resize(cx, &filter, &axes, x)?)
+}
+
+/// Images at coordinates, as core's `GridSample` computes them.
+pub(crate) fn resample(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let (sampling, from_zero) = grid(call).map_err(|error| EvalError::Shape(error.to_string()))?;
+    let mut places = cast(cx, operand(call, operands, "coordinates"), DType::F32)?;
+    if from_zero {
+        let doubled = places
+            .elements::<f32>()
+            .iter()
+            .map(|place| place * 2.0 - 1.0);
+        places = Tensor::of(places.shape().to_vec(), doubled.collect::<Vec<f32>>());
     }
-    one(numbers(x, shape, &elements))
+    one(sampling.sample(cx, Layout::Nchw, x, &places)?)
 }
 
 /// The extents of the result.

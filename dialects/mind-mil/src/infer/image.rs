@@ -4,6 +4,7 @@ use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::{InferManyResult, VerifyError};
 
 use super::rule::{declared, rank, typed};
+use super::sample::grid;
 use crate::call::Call;
 
 /// The last two dimensions, multiplied.
@@ -38,6 +39,17 @@ fn spatial(call: &Call<'_>, extent: impl Fn(usize, i64) -> Option<i64>) -> Infer
             _ => return Err(nothing_left(call)),
         }
     }
+    typed(x.dtype, shape)
+}
+
+/// Images `[N, C, H, W]` at coordinates `[N, Ho, Wo, 2]`.
+pub(crate) fn resample(call: &Call<'_>) -> InferManyResult {
+    rank(call, "x", 4..=4)?;
+    rank(call, "coordinates", 4..=4)?;
+    grid(call)?;
+    let (x, coordinates) = (call.ty("x"), call.ty("coordinates"));
+    let mut shape: Shape = x.shape.iter().copied().collect();
+    shape[2..].copy_from_slice(&coordinates.shape[1..3]);
     typed(x.dtype, shape)
 }
 

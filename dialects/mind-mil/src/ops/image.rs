@@ -65,7 +65,7 @@ mil_ops! {
 
     /// An image at other coordinates.
     RESAMPLE = "resample" {
-        shapes: "as declared",
+        shapes: "`x` with the positions of `coordinates` for height and width",
         since: [
             Ios15 => [
                 arg("x", F).of(1), arg("coordinates", Elements::of(&[Fp32, Int32])).of(2),
@@ -83,8 +83,8 @@ mil_ops! {
                 fixed("align_corners", B),
             ],
         ],
-        infer: infer::elementwise::declared,
-        not_run: "its reference leaves open how coordinates between pixels are rounded",
+        infer: infer::image::resample,
+        eval: eval::resize::resample,
     }
 
     /// Some of the last dimensions resized.

@@ -319,6 +319,19 @@ def upsampled(args):
     return resized(args, out, grid("ALIGN_CORNERS" if args["align_corners"] else "UNALIGN_CORNERS"))
 
 
+def resampled(args):
+    """Between elements at coordinates from -1 to 1, which are those of the first and the last element; 0 outside."""
+    x, places = args["x"], args["coordinates"]
+    last = np.array(x.shape[:1:-1]) - 1
+    out = np.zeros(x.shape[:2] + places.shape[1:3])
+    for n, i, j in np.ndindex(*places.shape[:3]):
+        across, down = (places[n, i, j] + 1) * last / 2
+        for row, column in np.ndindex(*x.shape[2:]):
+            weight = max(0, 1 - abs(down - row)) * max(0, 1 - abs(across - column))
+            out[n, :, i, j] += weight * x[n, :, row, column]
+    return out
+
+
 def repeated(args, height, width):
     return args["x"].repeat(height, -2).repeat(width, -1)
 
@@ -432,6 +445,7 @@ OPS = {
     "crop": lambda args: args["x"][
         ..., args["crop_height"][0] : -args["crop_height"][1] or None, args["crop_width"][0] : -args["crop_width"][1] or None
     ],
+    "resample": resampled,
     "resize_bilinear": bilinear,
     "resize_nearest_neighbor": lambda args: repeated(args, 2, 2),
     "upsample_nearest_neighbor": lambda args: repeated(

@@ -1,5 +1,6 @@
 //! Parts of a tensor.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::ops::index::{element, gathered, gathered_type, sliced, sliced_type};
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -89,5 +90,5 @@ fn infer_gather(op: Gather, g: &Graph) -> InferResult {
 
 fn eval_gather(op: Gather, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let axis = usize::try_from(op.axis(cx.graph)).expect("a verified axis is not negative");
-    gathered(cx, operands[0], operands[1], axis)
+    gathered(cx, operands[0], operands[1], axis, Bounds::Strict)
 }

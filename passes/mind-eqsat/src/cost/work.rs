@@ -89,8 +89,11 @@ impl CostModel {
             CostClass::Reduction => {
                 Work::scalar(operands.iter().map(|&ty| self.count(ty)).max().unwrap_or(0))
             }
-            CostClass::Normalisation(weight) => Work::scalar(elements.saturating_mul(weight)),
+            CostClass::Normalisation(weight) | CostClass::Scaled(weight) => {
+                Work::scalar(elements.saturating_mul(weight))
+            }
             CostClass::Contraction(inner) => self.contraction(inner, operands, result),
+            CostClass::Product => self.product(operands, result),
             CostClass::Convolution => self.windows(operands, result),
         }
     }
@@ -113,6 +116,21 @@ impl CostModel {
         let flops = self.count(result).saturating_mul(taps).saturating_mul(wide);
         Work {
             convolution: flops,
+            contractions: 1,
+            ..Work::default()
+        }
+    }
+
+    /// Without batches, the elements of both operands have the contracted extent squared times those of the result.
+    fn product(&self, operands: &[TypeView<'_>], result: TypeView<'_>) -> Work {
+        let operands = operands.iter().map(|&ty| u128::from(self.count(ty)));
+        let elements = u128::from(self.count(result));
+        let both = operands.fold(1, u128::saturating_mul) / elements.max(1);
+        let length = u64::try_from(both.isqrt()).unwrap_or(u64::MAX);
+        let wide = if result.dtype == DType::F64 { 4 } else { 2 };
+        let flops = self.count(result).saturating_mul(length);
+        Work {
+            product: flops.saturating_mul(wide),
             contractions: 1,
             ..Work::default()
         }
@@ -227,16 +245,54 @@ impl CostModel {
             CostClass::Move | CostClass::Lookup => {
                 self.kernel(self.bytes(result).saturating_mul(2), Work::default())
             }
-            _ => {
+            CostClass::Permute
+            | CostClass::Elementwise
+            | CostClass::Reduction
+            | CostClass::Normalisation(_)
+            | CostClass::Contraction(_)
+            | CostClass::Product
+            | CostClass::Scaled(_)
+            | CostClass::Convolution => {
                 let first = |at: &usize| !values[..*at].contains(&values[*at]);
                 let read = (0..values.len())
                     .filter(first)
                     .map(|at| self.bytes(operands[at]));
                 let bytes = read.fold(self.bytes(result), u64::saturating_add);
-                self.kernel(bytes, self.work(class, scalar, operands, result))
+                let own = self.kernel(bytes, self.work(class, scalar, operands, result));
+                match class {
+                    CostClass::Convolution if has_channels_first(operands, result) => {
+                        let around = operands.iter().chain([&result]);
+                        let moved = around.map(|&ty| self.bytes(ty).saturating_mul(2));
+                        let moved = moved.map(|bytes| self.kernel(bytes, Work::default()));
+                        let hidden = Price {
+                            cost: self.op,
+                            bytes: 0,
+                        };
+                        moved.fold(own.plus(hidden), Price::plus)
+                    }
+                    _ => own,
+                }
             }
         }
     }
+}
+
+/// Whether a convolution is lowered to one with its channels last between transposes: it has no groups, at most two
+/// spatial dimensions, and the channels of its operands and its result are second.
+fn has_channels_first(operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
+    let [input, filter, ..] = operands else {
+        return false;
+    };
+    let channels = |ty: &TypeView<'_>| ty.shape.get(1).copied();
+    let [Some(own), Some(filters)] = [input, &result].map(channels) else {
+        return false;
+    };
+    let is_last = filter.shape.last() == result.shape.last();
+    let [first, second, ..] = filter.shape else {
+        return false;
+    };
+    let pairs = [(filters, own), (own, filters)];
+    !is_last && input.rank() <= 4 && pairs.contains(&(*first, *second))
 }
 
 /// How long `amount` takes at `rate` per nanosecond.

@@ -152,9 +152,12 @@ pub(super) fn step_kind(class: CostClass) -> StepKind {
         CostClass::Contraction(Inner::AllButLastOfRhs) => StepKind::Contraction,
         CostClass::View => StepKind::View,
         CostClass::Permute => StepKind::Permute,
-        CostClass::Free | CostClass::Move | CostClass::Lookup | CostClass::Convolution => {
-            StepKind::Other
-        }
+        CostClass::Free
+        | CostClass::Move
+        | CostClass::Lookup
+        | CostClass::Product
+        | CostClass::Scaled(_)
+        | CostClass::Convolution => StepKind::Other,
     }
 }
 

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use super::body::Group;
 use super::flat::{axes, step_kind};
 use crate::context::Context;
-use crate::cost::CostClass;
+use crate::cost::{CostClass, Inner};
 use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
 use crate::load::Loaded;
@@ -156,7 +156,7 @@ fn find(dense: &Dense, class: ClassIx, node: &Node) -> Option<NodeIx> {
     dense.class(class).nodes.iter().copied().find(same)
 }
 
-/// Each contraction, with the transposes of its operands.
+/// Each contraction; a product with the transposes of its operands.
 fn contractions(loaded: &Loaded<'_>, dense: &Dense) -> Vec<Seed> {
     let store = &loaded.egraph.analysis.store;
     let class_of = |node: NodeIx| match dense.node(node).what {
@@ -167,12 +167,18 @@ fn contractions(loaded: &Loaded<'_>, dense: &Dense) -> Vec<Seed> {
     };
     let mut seeds = Vec::new();
     for number in 0..dense.nodes.len() as NodeIx {
-        let contracts = matches!(class_of(number), Some(CostClass::Contraction(_)));
-        if !contracts || !dense.selectable(loaded, number) {
+        let Some(CostClass::Contraction(inner)) = class_of(number) else {
+            continue;
+        };
+        if !dense.selectable(loaded, number) {
             continue;
         }
+        let read: &[ClassIx] = match inner {
+            Inner::LastOfLhs => &dense.node(number).children,
+            Inner::AllButLastOfRhs => &[],
+        };
         let mut nodes: Vec<NodeIx> = Vec::new();
-        for &child in &dense.node(number).children {
+        for &child in read {
             let mut within = dense.class(child).nodes.iter().copied();
             let permutes = within.find(|&node| {
                 class_of(node) == Some(CostClass::Permute) && dense.selectable(loaded, node)

@@ -201,6 +201,18 @@ const EVERY_OP: &[EveryOp] = &[
         ORDERED,
     ),
     (
+        "bias-of-transpose-rhs",
+        "OP(transpose(x:f32[3, 2]), y:f32[3])",
+        2,
+        ANY,
+    ),
+    (
+        "bias-of-transpose-lhs",
+        "OP(y:f32[3], transpose(x:f32[3, 2]))",
+        2,
+        ORDERED,
+    ),
+    (
         "concat-of-unary",
         "concat(OP(x:f32[3]), OP(y:f32[4]), axis=0)",
         1,

@@ -1,10 +1,12 @@
 //! Drawing attributes. What one means is told from its name and kind.
 
-use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::dot_general::DotGeneral;
+use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::attr::{AttrKind, OPEN_END};
 use mind_ir::opdef::{AttrDef, Op, OpDef};
-use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::types::{Dim, TensorType};
 use mind_rules::{AttrValue, LhsAttr};
 
 use super::Chooser;
@@ -32,6 +34,7 @@ impl Chooser<'_, '_> {
                 None => {
                     let request = Request {
                         def,
+                        result: op.result,
                         row,
                         before: &drawn,
                         named,
@@ -48,7 +51,8 @@ impl Chooser<'_, '_> {
     }
 
     fn attr(&mut self, request: &Request<'_>) -> Option<AttrValue> {
-        let shape = request.shapes.first()?;
+        let shape = request.subject().unwrap_or_else(|| self.base.clone());
+        let shape = &shape;
         if let Some(again) = self.again(request) {
             return Some(again);
         }
@@ -66,7 +70,7 @@ impl Chooser<'_, '_> {
                 1 => AttrValue::Same,
                 _ => AttrValue::Pads([0; 4].map(|_: i64| self.rng.within(0, 2))),
             },
-            AttrKind::ElementType => AttrValue::DType(*self.rng.pick(DType::ALL)),
+            AttrKind::ElementType => AttrValue::DType(self.dtype_of(request.result)),
             AttrKind::Word(words) => AttrValue::Word(self.rng.pick::<&str>(words)),
             AttrKind::Str | AttrKind::LiteralData => AttrValue::of(request.row.default?)?,
         })
@@ -76,6 +80,7 @@ impl Chooser<'_, '_> {
     fn again(&mut self, request: &Request<'_>) -> Option<AttrValue> {
         let like = |value: &&AttrValue| request.row.kind.admits(&value.as_attr());
         let list = matches!(request.row.kind, AttrKind::Ints | AttrKind::Dims);
+        let list = list && !is_any(request.def, &[DotGeneral::DEF]);
         let known: Vec<&AttrValue> = request.named.iter().flatten().filter(like).collect();
         (list && !known.is_empty() && self.rng.chance(30)).then(|| (*self.rng.pick(&known)).clone())
     }
@@ -99,6 +104,7 @@ impl Chooser<'_, '_> {
                 let divisors: Vec<i64> = (1..=extent).filter(|d| extent % d == 0).collect();
                 *self.rng.pick(&divisors)
             }
+            "groups" => self.groups,
             "part" => {
                 let count = request.before.iter().rev().find_map(int_of).unwrap_or(1);
                 self.rng.within(0, (count - 1).max(0))
@@ -108,6 +114,9 @@ impl Chooser<'_, '_> {
     }
 
     fn ints(&mut self, request: &Request<'_>, shape: &[i64]) -> Vec<i64> {
+        if let Some(list) = self.window_list(request.def, request.row.name, shape) {
+            return list;
+        }
         let per_axis = |chooser: &mut Self, draw: fn(&mut Self, i64) -> i64| -> Vec<i64> {
             shape.iter().map(|&extent| draw(chooser, extent)).collect()
         };
@@ -127,8 +136,11 @@ impl Chooser<'_, '_> {
                 true => 1,
                 false => own.rng.within(1, 3),
             }),
+            "lhs_batch" => self.pairs[0].clone(),
+            "lhs_contract" => self.pairs[1].clone(),
+            "rhs_batch" => self.pairs[2].clone(),
+            "rhs_contract" => self.pairs[3].clone(),
             "indices" => per_axis(self, |own, extent| own.rng.within(0, extent - 1)),
-            "strides" => vec![self.rng.within(1, 2), self.rng.within(1, 3)],
             _ => {
                 let length = self.rng.below(shape.len() + 1);
                 (0..length).map(|_| self.rng.within(0, 2)).collect()
@@ -188,7 +200,8 @@ impl Chooser<'_, '_> {
         if self.rng.chance(60) {
             axes.sort_unstable();
         }
-        if is_any(def, &[Sum::DEF, Mean::DEF, Max::DEF]) && self.rng.chance(15) {
+        if is_any(def, &[Sum::DEF, Mean::DEF, Max::DEF, Min::DEF, Prod::DEF]) && self.rng.chance(15)
+        {
             axes.iter_mut().for_each(|axis| *axis -= rank);
         }
         axes
@@ -196,7 +209,12 @@ impl Chooser<'_, '_> {
 
     /// A shape of as many elements as the operand has.
     fn dims(&mut self, request: &Request<'_>, shape: &[i64]) -> Vec<Dim> {
-        let operand = &request.operands[0].shape;
+        let Some(operand) = request.operands.first().map(|ty| &ty.shape) else {
+            return shape.iter().copied().map(Dim::Fixed).collect();
+        };
+        if is_any(request.def, &[BroadcastTo::DEF]) {
+            return self.stretched(operand);
+        }
         if self.symbol.is_some() && operand.iter().any(|dim| dim.fixed().is_none()) {
             // Symbols stay whole; extents of 1 come and go.
             let mut dims: Vec<Dim> = operand.to_vec();
@@ -262,6 +280,8 @@ impl Chooser<'_, '_> {
 /// What an attribute is drawn for.
 struct Request<'a> {
     def: &'static OpDef,
+    /// The value that the op computes.
+    result: usize,
     row: &'a AttrDef,
     /// The attributes of the op before this one.
     before: &'a [AttrValue],
@@ -273,6 +293,17 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// The extents of the first operand, or those written before if there is none.
+    fn subject(&self) -> Option<Vec<i64>> {
+        let written = self.before.iter().find_map(|value| match value {
+            AttrValue::Dims(dims) if self.operands.is_empty() => {
+                dims.iter().map(|dim| dim.fixed()).collect()
+            }
+            _ => None,
+        });
+        written.or_else(|| self.shapes.first().cloned())
+    }
+
     /// The extent along the axis that an attribute before this one names.
     fn axis(&self, shape: &[i64]) -> Option<i64> {
         let axis = self.before.iter().find_map(int_of)?;

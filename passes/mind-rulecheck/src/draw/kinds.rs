@@ -3,7 +3,7 @@
 use mind_core::ops::elementwise::{Abs, Exp, Mul, Relu, Sigmoid};
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
-use mind_ir::types::DType;
+use mind_ir::types::{DType, DTypeClass};
 use mind_rules::Hint;
 
 use super::Chooser;
@@ -33,6 +33,12 @@ impl Chooser<'_, '_> {
                 let bits = self.power_of_two(dtype);
                 splat(dtype, shape, bits)
             }
+            Hint::AllOnes(_) if self.rng.chance(90) => {
+                let ones = if dtype == DType::Bool { 1 } else { u64::MAX };
+                splat(dtype, shape, ones)
+            }
+            Hint::Lowest(_) if self.rng.chance(90) => splat(dtype, shape, lowest(dtype)),
+            Hint::Highest(_) if self.rng.chance(90) => splat(dtype, shape, highest(dtype)),
             Hint::Positive(_) if self.rng.chance(90) => {
                 let number = *self.rng.pick(&[1.0, 2.0, 3.0, 0.5, 0.1, 7.0]);
                 splat(dtype, shape, bits_of(dtype, number))
@@ -63,17 +69,21 @@ impl Chooser<'_, '_> {
             // What is asked for is refused now and then, so that it shows whether it is needed.
             Hint::Splat(..)
             | Hint::PowerOfTwo(_)
+            | Hint::AllOnes(_)
+            | Hint::Lowest(_)
+            | Hint::Highest(_)
             | Hint::Positive(_)
             | Hint::Identity(_)
             | Hint::Positions(_)
             | Hint::Indices(_)
             | Hint::Constant(_) => self.any_constant(dtype, shape),
+            Hint::Fact(..) if dtype == DType::Bool => LeafKind::Input,
             Hint::Fact(..) => match self.rng.below(10) {
                 0 => LeafKind::Input,
                 1..5 => self.any_constant(dtype, shape),
                 _ => self.proof(dtype),
             },
-            Hint::Rank(..) | Hint::SameShape(..) => LeafKind::Input,
+            Hint::Truth(_) | Hint::Rank(..) | Hint::SameShape(..) => LeafKind::Input,
         }
     }
 
@@ -133,12 +143,34 @@ fn subject(hint: &Hint) -> Option<usize> {
         Hint::Constant(value)
         | Hint::Splat(value, _)
         | Hint::PowerOfTwo(value)
+        | Hint::AllOnes(value)
+        | Hint::Lowest(value)
+        | Hint::Highest(value)
         | Hint::Positive(value)
         | Hint::Identity(value)
         | Hint::Positions(value)
         | Hint::Indices(value)
         | Hint::Fact(value, _) => Some(value),
-        Hint::Rank(..) | Hint::SameShape(..) => None,
+        Hint::Truth(_) | Hint::Rank(..) | Hint::SameShape(..) => None,
+    }
+}
+
+/// The bits of -inf, the smallest integer or false.
+fn lowest(dtype: DType) -> u64 {
+    match dtype.class() {
+        DTypeClass::Float => bits_of(dtype, f64::NEG_INFINITY),
+        DTypeClass::Signed => 1 << (8 * dtype.size() - 1),
+        DTypeClass::Unsigned | DTypeClass::Bool => 0,
+    }
+}
+
+/// The bits of +inf, the largest integer or true.
+fn highest(dtype: DType) -> u64 {
+    match dtype.class() {
+        DTypeClass::Float => bits_of(dtype, f64::INFINITY),
+        DTypeClass::Signed => (1 << (8 * dtype.size() - 1)) - 1,
+        DTypeClass::Unsigned => u64::MAX,
+        DTypeClass::Bool => 1,
     }
 }
 

@@ -1,12 +1,16 @@
 //! Random choices, guided by what the left side and the condition ask for.
 
 mod attrs;
+mod indexed;
 mod kinds;
+mod products;
 mod shapes;
+mod windows;
 
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_rules::AttrValue;
 
+use crate::dtypes::Family;
 use crate::instance::{Choices, Leaf};
 use crate::plan::{Plan, PlanOp, is_index};
 use mind_ir::random::Rng;
@@ -28,6 +32,8 @@ pub(crate) struct Chooser<'c, 'r> {
     plan: &'c Plan<'r>,
     rng: &'c mut Rng,
     dtype: DType,
+    /// The dtypes that are drawn besides it.
+    others: Vec<DType>,
     /// Whether ranks are as the condition asks for: it is also to be seen what it keeps out.
     obedient: bool,
     /// The shape that most values have.
@@ -39,6 +45,10 @@ pub(crate) struct Chooser<'c, 'r> {
     /// The extents of the matrices drawn last, and of the image and filter.
     matrix: Option<[i64; 3]>,
     image: Option<[i64; 6]>,
+    /// How many groups the convolution drawn last has.
+    groups: i64,
+    /// Batch and contracted dimensions of the operands drawn last, of the left one first.
+    pairs: [Vec<i64>; 4],
     /// The axis along which the operands drawn last differ.
     axis: Option<i64>,
     /// The shapes of leaves so far.
@@ -52,16 +62,20 @@ impl<'c, 'r> Chooser<'c, 'r> {
     /// Choices for an instance of `plan` with values of `dtype`.
     pub(crate) fn new(plan: &'c Plan<'r>, rng: &'c mut Rng, dtype: DType) -> Chooser<'c, 'r> {
         let obedient = rng.chance(85);
+        let others = (0..plan.others).map(|_| *rng.pick(DType::ALL)).collect();
         let mut chooser = Chooser {
             plan,
             rng,
             dtype,
+            others,
             obedient,
             base: Vec::new(),
             flat: None,
             symbol: None,
             matrix: None,
             image: None,
+            groups: 1,
+            pairs: Default::default(),
             axis: None,
             shapes: vec![None; plan.values],
             dims: Vec::new(),
@@ -109,6 +123,15 @@ impl<'c, 'r> Chooser<'c, 'r> {
         ty.shape.iter().map(extent).collect()
     }
 
+    /// The dtype of a value that is no list of positions.
+    fn dtype_of(&self, value: usize) -> DType {
+        match self.plan.families[value] {
+            Family::Main => self.dtype,
+            Family::Fixed(dtype) => dtype,
+            Family::Other(number) => self.others[number],
+        }
+    }
+
     fn index_dtype(&mut self) -> DType {
         *self.rng.pick(&[DType::I32, DType::I64])
     }
@@ -139,7 +162,7 @@ impl Choices for Chooser<'_, '_> {
             let dtype = if index {
                 self.index_dtype()
             } else {
-                self.plan.dtype_of(value, self.dtype)
+                self.dtype_of(value)
             };
             let shape = match self.flat {
                 Some(_) => drawn[at].clone(),

@@ -2,8 +2,12 @@
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
+use mind_core::ops::convolution::{Conv, ConvTranspose};
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Gather;
 use mind_core::ops::join::Concat;
+use mind_core::ops::pad::PadOp;
+use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::opdef::{Op, Trait};
 use mind_rules::{AttrValue, Hint, LhsAttr, LhsDim};
 
@@ -83,8 +87,27 @@ impl Chooser<'_, '_> {
         if is_any(def, &[Dot::DEF]) {
             return self.vectors(op, known);
         }
+        if is_any(def, &[DotGeneral::DEF]) {
+            return self.paired(known);
+        }
+        if is_any(def, &[Quantize::DEF, Dequantize::DEF]) {
+            return self.scaled(known);
+        }
         if is_any(def, &[Conv2d::DEF]) {
             return self.images(known);
+        }
+        let is_known = known.iter().any(Option::is_some);
+        if is_any(def, &[Conv::DEF]) && is_known {
+            return self.grouped_images(op, known);
+        }
+        if is_any(def, &[Conv::DEF, ConvTranspose::DEF]) {
+            return self.convolved(op);
+        }
+        if is_any(def, &[PadOp::DEF]) && known.len() == 2 {
+            return vec![self.base.clone(), Vec::new()];
+        }
+        if let Some(shapes) = self.indexed(op, known) {
+            return shapes;
         }
         if is_any(def, &[Concat::DEF]) {
             return self.joined(op, known);
@@ -255,6 +278,42 @@ impl Chooser<'_, '_> {
             vec![batch, h, w, channels],
             vec![window[0], window[1], channels, features],
         ]
+    }
+
+    /// An image and a filter of one to three dimensions, in the layout that is written, by groups.
+    fn grouped_images(&mut self, op: &PlanOp<'_>, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
+        let is_nchw = matches!(
+            op.left.attrs.first(),
+            Some(LhsAttr::Fixed(AttrValue::Word("nchw")))
+        );
+        let image = known[0]
+            .clone()
+            .filter(|shape| (3..=5).contains(&shape.len()));
+        let image = image.unwrap_or_else(|| {
+            let spatial = self.rng.within(1, 2);
+            let pick = |own: &mut Self| *own.rng.pick(&[1, 2, 3, 5]);
+            (0..spatial + 2).map(|_| pick(self)).collect()
+        });
+        let spatial = image.len() - 2;
+        let channels = if is_nchw {
+            image[1]
+        } else {
+            image[spatial + 1]
+        };
+        self.groups = if self.rng.chance(30) {
+            channels.max(1)
+        } else {
+            1
+        };
+        let features = self.groups * self.rng.within(1, 2);
+        let taps: Vec<i64> = (0..spatial).map(|_| *self.rng.pick(&[1, 2, 3])).collect();
+        let own = channels / self.groups;
+        let filter = if is_nchw {
+            [&[features, own], &taps[..]].concat()
+        } else {
+            [&taps[..], &[own, features]].concat()
+        };
+        vec![image, filter]
     }
 
     /// Operands that differ along one axis at most.

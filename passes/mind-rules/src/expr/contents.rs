@@ -1,6 +1,7 @@
 //! What is asked of the elements of constants.
 
 use mind_ir::tensor::{FloatNum, Num, Tensor};
+use mind_ir::types::DType;
 use mind_ir::{with_float, with_num};
 
 use crate::attr_value::AttrValue;
@@ -57,8 +58,21 @@ pub(super) fn element_equals(data: &Tensor, wanted: &AttrValue) -> bool {
         AttrValue::Float(bits) => f64::from_bits(*bits),
         _ => return false,
     };
+    if data.dtype() == DType::Bool {
+        let element = i64::from(data.elements::<bool>()[0]);
+        return *wanted == AttrValue::Int(element);
+    }
     with_float!(data.dtype(), T => float::<T>(data, number), else
         with_num!(data.dtype(), T => int::<T>(data, wanted), else false))
+}
+
+/// Whether the one element is an integer 2^k.
+pub(super) fn is_one_bit(data: &Tensor) -> bool {
+    fn int<T: Num>(data: &Tensor) -> bool {
+        let element = data.elements::<T>()[0].to_i128();
+        element.is_some_and(|element| element.count_ones() == 1)
+    }
+    data.dtype().is_int() && with_num!(data.dtype(), T => int::<T>(data), else false)
 }
 
 /// Whether the one element is 2^k or -2^k, normal, and so is its reciprocal.

@@ -39,10 +39,13 @@ impl std::fmt::Debug for Function {
 ///   `len(list)`; `position(list, v)`: where `v` stands; `union(a, b)`: what stands in either, ascending.
 /// - `replace(list, i, v)`: `list` with `v` at entry `i`, counted from the end where negative;
 ///   `spread(list, axes, v)`: `list` with `v` inserted so that it stands at `axes`.
-/// - `add_each(a, b)`, `mul_each(a, b)`: entry by entry.
+/// - `add_each(a, b)`, `sub_each(a, b)`, `mul_each(a, b)`: entry by entry; `filled(list, n, v)`: `list`, or `v` `n` times
+///   where it is empty.
+/// - `extents(?x)`: the shape of `?x` as integers, where all of it is known.
 /// - `open_ends(n)`: the ends of a slice that cuts nothing off; `slice_ends(starts, steps, ?r)`: those of
 ///   a slice from `starts` by `steps` that gives the extents of `?r`.
-/// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2.
+/// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2; `padding(list)`: that of
+///   the zeros before the rows and the columns of an image, then after them.
 /// - `first(?i)`, `step(?i)`: of a constant list of integers at equal distances.
 /// - `shift(list, i, n)`: `list` with `n` taken from entry `i`; an open end stays open.
 /// - `broadcast(?x, ?y)`: the shape that both broadcast to; `splat(?c)`: the number at every position of
@@ -169,6 +172,22 @@ pub static FUNCTIONS: &[Function] = &[
     row("mul_each", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
         ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_mul)?)
     }),
+    row("sub_each", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+        ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_sub)?)
+    }),
+    row(
+        "filled",
+        &[Param::Ints, Param::Int, Param::Int],
+        Kind::Ints,
+        |a| match a[0].ints()? {
+            [] => ints(lists::repeat(a[2].int()?, index(&a[1])?)?),
+            list => ints(list.to_vec()),
+        },
+    ),
+    row("extents", &[Param::Value], Kind::Ints, |a| {
+        let fixed = a[0].shape()?.iter().map(|dim| dim.fixed());
+        ints(fixed.collect::<Option<_>>()?)
+    }),
     row("open_ends", &[Param::Int], Kind::Ints, |a| {
         ints(lists::repeat(OPEN_END, index(&a[0])?)?)
     }),
@@ -194,6 +213,14 @@ pub static FUNCTIONS: &[Function] = &[
             Some(Argument::Attr(AttrValue::Pads(pads)))
         },
     ),
+    row("padding", &[Param::Ints], Kind::Padding, |a| {
+        let padding = match *a[0].ints()? {
+            [0, 0, 0, 0] => AttrValue::Valid,
+            [top, left, bottom, right] => AttrValue::Pads([top, bottom, left, right]),
+            _ => return None,
+        };
+        Some(Argument::Attr(padding))
+    }),
     row("first", &[Param::Value], Kind::Int, |a| {
         int(progression(&a[0])?.first)
     }),

@@ -48,6 +48,16 @@ pub(super) fn union(a: &[i64], b: &[i64]) -> Vec<i64> {
     all
 }
 
+/// Whether of the entries that are not 1 none passes another when `permutation` takes `list[permutation[i]]` to `i`;
+/// `None` if it names an entry that is not there.
+pub(super) fn moves_ones(permutation: &[i64], list: &[i64]) -> Option<bool> {
+    let is_one = |&from: &i64| Some(*list.get(usize::try_from(from).ok()?)? == 1);
+    let ones: Vec<bool> = permutation.iter().map(is_one).collect::<Option<_>>()?;
+    let moved = permutation.iter().zip(ones).filter(|(_, is_one)| !is_one);
+    let moved: Vec<i64> = moved.map(|(&from, _)| from).collect();
+    Some(ascends(&moved))
+}
+
 /// Where each entry would stand if the entries were sorted.
 pub(super) fn ranking(list: &[i64]) -> Vec<i64> {
     let below = |entry: i64| list.iter().filter(|&&other| other < entry).count();
@@ -79,6 +89,13 @@ mod tests {
     fn values_are_spread_to_where_they_are_to_stand() {
         assert_eq!(spread(&[7, 8], &[0, 2], 0), Some(vec![0, 7, 0, 8]));
         assert_eq!(spread(&[], &[1], 0), None);
+    }
+
+    #[test]
+    fn only_ones_are_moved() {
+        assert_eq!(moves_ones(&[0, 2, 3, 1], &[1, 1, 3, 3]), Some(true));
+        assert_eq!(moves_ones(&[0, 2, 3, 1], &[1, 2, 3, 3]), Some(false));
+        assert_eq!(moves_ones(&[1], &[1]), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod condition;
 mod contents;
+mod extremes;
 mod functions;
 mod kind;
 mod lists;
@@ -19,7 +20,7 @@ pub(crate) use functions::FUNCTIONS;
 pub use kind::{Kind, Param};
 pub(crate) use near::is_near;
 pub use number::Number;
-pub(crate) use predicates::PREDICATES;
+pub(crate) use predicates::{PREDICATES, fits_in};
 pub use scope::{Argument, Scope, ValueInfo};
 pub use show::{Shown, attr_text, constant_text};
 pub use vocabulary::{Vocabulary, built_in_functions, built_in_params, built_in_predicates};

@@ -1,8 +1,10 @@
 //! The predicates of rule files, closed.
 
+use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, DTypeClass, Dim};
 
 use super::contents::{self, element_equals, is_power_of_two};
+use super::extremes;
 use super::functions::progression;
 use super::kind::Param;
 use super::lists;
@@ -35,13 +37,19 @@ impl std::fmt::Debug for Predicate {
 ///   `all_positive(?c)`: every element of the constant is above 0 and finite;
 ///   `scales_exactly(?c, ?d)`: two splats, of which the second may be multiplied by the first beforehand
 ///   without another rounding; `is_identity(?c)`: an identity matrix.
-/// - `is_narrow`: `f16` or `bf16`; `widens_to(a, b)`: `b` is another dtype with every number of `a`, both floats or both
-///   integers, or `a` is `bool`.
+/// - `all_ones(?c)`: a splat of which every bit is set; of `bool`, true; `is_one_bit(?c)`: a splat of an integer 2^k;
+///   `is_lowest(?c)`, `is_highest(?c)`: a splat of what `maximum` or `minimum` with anything else gives that: an
+///   infinity, the smallest or the largest integer, false or true.
+/// - `is_narrow`: `f16` or `bf16`; `is_short`: integers of 8 or 16 bits; `widens_to(a, b)`: `b` is another dtype with every number of `a`, both floats or both
+///   integers, or `a` is `bool`; `fits_in(a, b)`: `b` has every number of `a`.
 /// - `is_range(?i, n)`: a constant list of integers from 0 to below `n` that ascends by equal steps;
 ///   `in_bounds(?i, n)`: constant integers from 0 to below `n`, in any order.
 /// - `ascends(list)`: in strict order; `is_run(list)`: consecutive integers; `equal_but(a, b, i)`: equal
 ///   lists but for entry `i`.
-/// - `keeps_order(p, ?x)`: over `?x`, `p` moves axes of extent 1 alone.
+/// - `all_nonneg(list)`: no entry is below 0; `moves_ones(p, list)`: `p` moves entries of 1 alone.
+/// - `keeps_order(p, ?x)`: over `?x`, `p` moves axes of extent 1 alone; `keeps_window(p, w)`: the same over a window
+///   with the extents `w`.
+/// - `is_line(?x)`: at most one extent is not 1.
 /// - `one_use(?x)`: one operand of the input program reads it, or none.
 /// - `never_nan`, `finite`, `nonneg`, `no_neg_zero`: facts that the analysis proved.
 /// - `divides(a, b)`: `b` is a multiple of `a`.
@@ -76,6 +84,9 @@ pub static PREDICATES: &[Predicate] = &[
     row("widens_to", &[Param::Typed, Param::Typed], |a| {
         Some(a[0].dtype()?.widens_to(a[1].dtype()?))
     }),
+    row("fits_in", &[Param::Typed, Param::Typed], |a| {
+        Some(fits_in(a[0].dtype()?, a[1].dtype()?))
+    }),
     row("is_bool", &[Param::Typed], |a| {
         Some(a[0].dtype()? == DType::Bool)
     }),
@@ -94,8 +105,31 @@ pub static PREDICATES: &[Predicate] = &[
     of_constants(
         1,
         row("is_power_of_two", &[Param::Value], |a| {
-            let constant = a[0].value()?.constant().filter(|constant| constant.splat);
-            Some(constant.is_some_and(|constant| is_power_of_two(&constant.data)))
+            splat_is(&a[0], is_power_of_two)
+        }),
+    ),
+    of_constants(
+        1,
+        row("all_ones", &[Param::Value], |a| {
+            splat_is(&a[0], extremes::all_ones)
+        }),
+    ),
+    of_constants(
+        1,
+        row("is_one_bit", &[Param::Value], |a| {
+            splat_is(&a[0], contents::is_one_bit)
+        }),
+    ),
+    of_constants(
+        1,
+        row("is_lowest", &[Param::Value], |a| {
+            splat_is(&a[0], extremes::is_lowest)
+        }),
+    ),
+    of_constants(
+        1,
+        row("is_highest", &[Param::Value], |a| {
+            splat_is(&a[0], extremes::is_highest)
         }),
     ),
     of_constants(
@@ -125,6 +159,10 @@ pub static PREDICATES: &[Predicate] = &[
     row("is_narrow", &[Param::Typed], |a| {
         Some(matches!(a[0].dtype()?, DType::F16 | DType::BF16))
     }),
+    row("is_short", &[Param::Typed], |a| {
+        let dtype = a[0].dtype()?;
+        Some(dtype.is_int() && dtype.size() <= 2)
+    }),
     of_constants(
         1,
         row("is_range", &[Param::Value, Param::Int], |a| {
@@ -140,6 +178,12 @@ pub static PREDICATES: &[Predicate] = &[
             Some(integers.is_some_and(|list| list.iter().all(|index| bounds.contains(index))))
         }),
     ),
+    row("all_nonneg", &[Param::Ints], |a| {
+        Some(a[0].ints()?.iter().all(|&entry| entry >= 0))
+    }),
+    row("moves_ones", &[Param::Ints, Param::Ints], |a| {
+        lists::moves_ones(a[0].ints()?, a[1].ints()?)
+    }),
     row("ascends", &[Param::Ints], |a| {
         Some(lists::ascends(a[0].ints()?))
     }),
@@ -153,6 +197,14 @@ pub static PREDICATES: &[Predicate] = &[
     row("keeps_order", &[Param::Ints, Param::Value], |a| {
         let shape = a[1].shape()?;
         shapes::keeps_order(&permutation(a[0].ints()?, shape), shape)
+    }),
+    row("keeps_window", &[Param::Ints, Param::Ints], |a| {
+        let window: Vec<Dim> = a[1].ints()?.iter().copied().map(Dim::Fixed).collect();
+        shapes::keeps_order(a[0].ints()?, &window)
+    }),
+    row("is_line", &[Param::Value], |a| {
+        let long = |dim: &&Dim| **dim != Dim::Fixed(1);
+        Some(a[0].shape()?.iter().filter(long).count() <= 1)
     }),
     row("one_use", &[Param::Value], |a| {
         Some(a[0].value()?.uses() <= 1)
@@ -215,6 +267,25 @@ const fn of_constants(constants: usize, predicate: Predicate) -> Predicate {
 
 fn has(argument: &Argument<'_>, facts: Facts) -> Option<bool> {
     Some(argument.value()?.facts().has(facts))
+}
+
+/// Whether the value is one element everywhere, of which `holds` does.
+fn splat_is(value: &Argument<'_>, holds: fn(&Tensor) -> bool) -> Option<bool> {
+    let constant = value.value()?.constant().filter(|constant| constant.splat);
+    Some(constant.is_some_and(|constant| holds(&constant.data)))
+}
+
+/// Whether every number of `dtype` is one of `other`.
+pub(crate) fn fits_in(dtype: DType, other: DType) -> bool {
+    let bits = match dtype.class() {
+        DTypeClass::Signed => 8 * dtype.size() - 1,
+        DTypeClass::Unsigned => 8 * dtype.size(),
+        DTypeClass::Float | DTypeClass::Bool => return dtype == other || dtype.widens_to(other),
+    };
+    match other.float_format() {
+        Some(format) => bits <= format.mantissa as usize + 1,
+        None => dtype == other || dtype.widens_to(other),
+    }
 }
 
 fn surely_same(a: &[Dim], b: &[Dim]) -> bool {

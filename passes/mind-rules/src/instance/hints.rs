@@ -10,10 +10,18 @@ use mind_ir::scalar::Facts;
 pub enum Hint {
     /// The value is a constant.
     Constant(usize),
+    /// The value is a truth value.
+    Truth(usize),
     /// The value is one element everywhere; this one, where it is given.
     Splat(usize, Option<f64>),
     /// The value is a power of two everywhere.
     PowerOfTwo(usize),
+    /// The value is the integer with every bit set, or true, everywhere.
+    AllOnes(usize),
+    /// The value is the least of its dtype everywhere.
+    Lowest(usize),
+    /// The value is the greatest of its dtype everywhere.
+    Highest(usize),
     /// The value is a constant above 0.
     Positive(usize),
     /// The value is an identity matrix.
@@ -35,8 +43,12 @@ impl Hint {
     fn renumbered(self, value: impl Fn(usize) -> Option<usize>) -> Option<Hint> {
         Some(match self {
             Hint::Constant(own) => Hint::Constant(value(own)?),
+            Hint::Truth(own) => Hint::Truth(value(own)?),
             Hint::Splat(own, number) => Hint::Splat(value(own)?, number),
             Hint::PowerOfTwo(own) => Hint::PowerOfTwo(value(own)?),
+            Hint::AllOnes(own) => Hint::AllOnes(value(own)?),
+            Hint::Lowest(own) => Hint::Lowest(value(own)?),
+            Hint::Highest(own) => Hint::Highest(value(own)?),
             Hint::Positive(own) => Hint::Positive(value(own)?),
             Hint::Identity(own) => Hint::Identity(value(own)?),
             Hint::Positions(own) => Hint::Positions(value(own)?),
@@ -115,8 +127,12 @@ fn asked(predicate: &str, arguments: &[Expression]) -> Option<Hint> {
     let first = reg(0)?;
     Some(match predicate {
         "is_const" => Hint::Constant(first),
+        "is_bool" => Hint::Truth(first),
         "is_splat" => Hint::Splat(first, number(arguments.get(1))),
-        "is_power_of_two" => Hint::PowerOfTwo(first),
+        "is_power_of_two" | "is_one_bit" => Hint::PowerOfTwo(first),
+        "all_ones" => Hint::AllOnes(first),
+        "is_lowest" => Hint::Lowest(first),
+        "is_highest" => Hint::Highest(first),
         "all_positive" => Hint::Positive(first),
         "is_identity" => Hint::Identity(first),
         "is_range" => Hint::Positions(first),

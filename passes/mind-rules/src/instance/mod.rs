@@ -101,10 +101,20 @@ impl<'a> RuleInstance<'a> {
         found
     }
 
-    /// Whether the condition leaves room for values of `dtype`.
-    pub fn claims(self, dtype: DType) -> bool {
-        let condition = self.rule.condition.as_ref();
-        condition.is_none_or(|condition| claims::holds(condition, dtype) != Some(false))
+    /// Whether the condition leaves room for values of these dtypes, as far as they are known.
+    pub fn claims(self, dtype_of: impl Fn(usize) -> Option<DType>) -> bool {
+        let Some(condition) = &self.rule.condition else {
+            return true;
+        };
+        let types = self.left(1).types;
+        let typed = |typed: claims::Typed| match typed {
+            claims::Typed::Value(value) => dtype_of(value),
+            claims::Typed::DType(slot) => {
+                let named = types.iter().find(|(_, ty)| ty.dtype == Some(slot));
+                named.and_then(|&(value, _)| dtype_of(value))
+            }
+        };
+        claims::holds(condition, &typed) != Some(false)
     }
 
     /// The parts of the condition that all must hold.

@@ -2,6 +2,7 @@
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::opdef::{OpDef, Trait, nearest};
+use mind_ir::types::DType;
 
 use super::ast::{Name, OpEntry};
 use super::names::unknown;
@@ -23,6 +24,14 @@ const TRAITS: &[OpTrait] = &[
     OpTrait {
         name: "commutative",
         has: |def| def.has(Trait::Commutative),
+    },
+    // Elementwise ops that take no floats.
+    OpTrait {
+        name: "bitwise",
+        has: |def| {
+            def.operands.iter().all(|own| !own.class.admits(DType::F32))
+                && def.has(Trait::Elementwise)
+        },
     },
     // Elementwise ops that fail for some integers; no function fails for floats.
     OpTrait {
@@ -83,20 +92,18 @@ fn members(name: Name<'_>, ops: Ops<'_>, found: &mut Diagnostics) -> Option<Vec<
         }
         return ops.resolve(name, found).map(|(op, _)| vec![op]);
     };
-    let defs = ops.table.defs().iter().copied();
-    let with_trait = defs.filter(|def| def.attrs.is_empty() && (own.has)(def));
-    let with_trait: Vec<(OpIx, usize)> = with_trait
-        .filter_map(|def| Some((ops.table.transparent(def)?, def.operands.len())))
-        .collect();
-    let fits = |count: usize| arity.is_none_or(|arity| arity.parse() == Ok(count));
-    let all: Vec<OpIx> = with_trait
-        .iter()
-        .filter(|(_, count)| fits(*count))
-        .map(|(op, _)| *op)
-        .collect();
+    let with_trait = |def: &&'static OpDef| def.attrs.is_empty() && (own.has)(def);
+    let defs = || ops.table.defs().iter().copied();
+    let fits = |def: &&'static OpDef| {
+        arity.is_none_or(|arity| arity.parse() == Ok(def.operands.len())) && with_trait(def)
+    };
+    let transparent = |def: &'static OpDef| ops.table.transparent(def);
+    let all: Vec<OpIx> = defs().filter(fits).filter_map(transparent).collect();
     if all.is_empty() {
         let message = format!("no op has the trait `{}`", name.text);
-        let mut counts: Vec<usize> = with_trait.iter().map(|(_, count)| *count).collect();
+        let known = defs().filter(with_trait);
+        let known = known.filter(|def| transparent(def).is_some());
+        let mut counts: Vec<usize> = known.map(|def| def.operands.len()).collect();
         counts.sort_unstable();
         counts.dedup();
         let known: Vec<String> = counts

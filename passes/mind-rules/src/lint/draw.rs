@@ -4,7 +4,7 @@ use mind_diag::Span;
 use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::builder::Builder;
 use mind_ir::graph::{Graph, InsertPoint};
-use mind_ir::opdef::{Op, OpDef};
+use mind_ir::opdef::{Op, OpDef, OperandClass};
 use mind_ir::random::Rng;
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::{OpId, ValueId};
@@ -41,27 +41,35 @@ impl<'s, 'c> Drawn<'s, 'c> {
             attrs: FxHashMap::default(),
             dims: FxHashMap::default(),
         };
-        drawn.dtype = *drawn.rng.pick(&[DType::F32, DType::F32, DType::I32]);
+        drawn.dtype = *drawn
+            .rng
+            .pick(&[DType::F32, DType::F32, DType::I32, DType::Bool]);
         let rank = *drawn.rng.pick(&[2usize, 2, 1, 3, 0, 4]);
         drawn.base = (0..rank).map(|_| *drawn.rng.pick(&EXTENTS)).collect();
-        let root = drawn.term(term, None)?;
+        let root = drawn.term(term, None, None)?;
         let root = drawn.g.defining_op(root)?;
         Some((drawn, root))
     }
 
-    /// The value of a term; within one that stands for each value of a list, `each` is which.
-    fn term(&mut self, term: &Term<'s>, each: Option<usize>) -> Option<ValueId> {
+    /// The value of a term, which an operand of `class` is; within one that stands for each value of a list, `each` is
+    /// which.
+    fn term(
+        &mut self,
+        term: &Term<'s>,
+        class: Option<OperandClass>,
+        each: Option<usize>,
+    ) -> Option<ValueId> {
         match term {
             Term::Value { name, ty } => {
                 if let Some(&known) = self.values.get(name.text) {
                     return Some(known);
                 }
-                let value = self.leaf(ty.as_ref())?;
+                let value = self.leaf(ty.as_ref(), class)?;
                 self.values.insert(name.text, value);
                 Some(value)
             }
             Term::Named { name, term } => {
-                let value = self.term(term, each)?;
+                let value = self.term(term, class, each)?;
                 self.values.insert(name.text, value);
                 Some(value)
             }
@@ -76,20 +84,30 @@ impl<'s, 'c> Drawn<'s, 'c> {
                     _ => self.ops.registry.get(name.text)?,
                 };
                 let mut values = Vec::new();
+                let outer = self.dtype;
+                if def
+                    .attrs
+                    .iter()
+                    .any(|row| row.kind == AttrKind::ElementType)
+                {
+                    self.dtype = *self.rng.pick(&[DType::F32, DType::I32, DType::Bool]);
+                }
                 for operand in operands {
+                    let class = def.operand(values.len()).map(|operand| operand.class);
                     match (operand, each) {
-                        (Operand::One(term), each) => values.push(self.term(term, each)?),
-                        (Operand::List(_), Some(_)) => values.push(self.leaf(None)?),
+                        (Operand::One(term), each) => values.push(self.term(term, class, each)?),
+                        (Operand::List(_), Some(_)) => values.push(self.leaf(None, class)?),
                         (Operand::List(_), None) => {
-                            values.push(self.leaf(None)?);
-                            values.push(self.leaf(None)?);
+                            values.push(self.leaf(None, class)?);
+                            values.push(self.leaf(None, class)?);
                         }
                         (Operand::Each(term), _) => {
-                            values.push(self.term(term, Some(0))?);
-                            values.push(self.term(term, Some(1))?);
+                            values.push(self.term(term, class, Some(0))?);
+                            values.push(self.term(term, class, Some(1))?);
                         }
                     }
                 }
+                self.dtype = outer;
                 let written: Option<Vec<AttrValue>> =
                     def.attrs.iter().map(|row| self.attr(row, attrs)).collect();
                 self.create(def, &values, &written?)
@@ -110,13 +128,18 @@ impl<'s, 'c> Drawn<'s, 'c> {
         Some(self.g.result(op))
     }
 
-    /// A value of which only the type is known, drawn within `ty`.
-    fn leaf(&mut self, ty: Option<&TypeAst<'s>>) -> Option<ValueId> {
+    /// A value of which only the type is known, drawn within `ty`, for an operand of `class`.
+    fn leaf(&mut self, ty: Option<&TypeAst<'s>>, class: Option<OperandClass>) -> Option<ValueId> {
+        let dtype = match class {
+            Some(OperandClass::Bool) => DType::Bool,
+            Some(OperandClass::Index) => DType::I64,
+            _ => self.dtype,
+        };
         let shape = match ty.and_then(|ty| ty.dims.as_ref()) {
             Some(dims) => self.shape(dims),
             None => self.any_shape(),
         };
-        let ty = TensorType::fixed(self.dtype, &shape);
+        let ty = TensorType::fixed(dtype, &shape);
         let ty = self.g.intern_type(ty.view());
         let at = InsertPoint::End(self.g.body());
         let mut builder = Builder::new(&mut self.g, at, Span::FILE);
@@ -207,7 +230,10 @@ impl<'s, 'c> Drawn<'s, 'c> {
                 AttrValue::Dims(shape.into_iter().map(Dim::Fixed).collect())
             }
             AttrKind::Pad => (*self.rng.pick(&[AttrValue::Valid, AttrValue::Same])).clone(),
-            AttrKind::ElementType => AttrValue::DType(*self.rng.pick(DType::ALL)),
+            AttrKind::ElementType => AttrValue::DType(match self.rng.chance(70) {
+                true => self.dtype,
+                false => *self.rng.pick(DType::ALL),
+            }),
             AttrKind::Word(words) => AttrValue::Word(self.rng.pick::<&str>(words)),
             AttrKind::Str | AttrKind::LiteralData => return None,
         })
@@ -226,6 +252,10 @@ fn literal(expr: &Expr<'_>, kind: AttrKind) -> Option<AttrValue> {
         (Expr::Number(name), AttrKind::Float) => {
             AttrValue::Float(name.text.parse::<f64>().ok()?.to_bits())
         }
+        (Expr::Word(name), AttrKind::Word(words)) => {
+            AttrValue::Word(words.iter().find(|word| **word == name.text)?)
+        }
+        (Expr::Word(name), AttrKind::ElementType) => AttrValue::DType(DType::parse(name.text)?),
         (Expr::Word(name), AttrKind::Bool) => AttrValue::Bool(name.text == "true"),
         (Expr::List(_, items), AttrKind::Ints) => {
             AttrValue::Ints(items.iter().map(int).collect::<Option<_>>()?)

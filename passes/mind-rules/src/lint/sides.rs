@@ -21,7 +21,7 @@ use crate::unknown::Unknown;
 const DRAWS: u64 = 400;
 
 /// How many modules on which the sides differ are enough to say that they always do.
-const ENOUGH: usize = 8;
+const ENOUGH: usize = 24;
 
 /// How often a rule must act on its own results to be said never to end.
 const ROUNDS: usize = 16;

@@ -11,24 +11,51 @@ pub static SHIPPED: &[(&str, &str)] = &[
         "activations.rules",
         include_str!("../../rules/activations.rules"),
     ),
+    (
+        "comparisons.rules",
+        include_str!("../../rules/comparisons.rules"),
+    ),
     ("choices.rules", include_str!("../../rules/choices.rules")),
+    ("logic.rules", include_str!("../../rules/logic.rules")),
+    ("casts.rules", include_str!("../../rules/casts.rules")),
+    (
+        "functions.rules",
+        include_str!("../../rules/functions.rules"),
+    ),
     ("shapes.rules", include_str!("../../rules/shapes.rules")),
     (
         "transposes.rules",
         include_str!("../../rules/transposes.rules"),
     ),
     ("slices.rules", include_str!("../../rules/slices.rules")),
+    ("pads.rules", include_str!("../../rules/pads.rules")),
+    (
+        "reversals.rules",
+        include_str!("../../rules/reversals.rules"),
+    ),
     ("joins.rules", include_str!("../../rules/joins.rules")),
     ("gathers.rules", include_str!("../../rules/gathers.rules")),
     (
         "contractions.rules",
         include_str!("../../rules/contractions.rules"),
     ),
+    ("products.rules", include_str!("../../rules/products.rules")),
     ("merges.rules", include_str!("../../rules/merges.rules")),
     (
         "convolutions.rules",
         include_str!("../../rules/convolutions.rules"),
     ),
+    ("layouts.rules", include_str!("../../rules/layouts.rules")),
+    (
+        "stretches.rules",
+        include_str!("../../rules/stretches.rules"),
+    ),
+    (
+        "positions.rules",
+        include_str!("../../rules/positions.rules"),
+    ),
+    ("argmax.rules", include_str!("../../rules/argmax.rules")),
+    ("windows.rules", include_str!("../../rules/windows.rules")),
     (
         "reductions.rules",
         include_str!("../../rules/reductions.rules"),

@@ -2,7 +2,7 @@
 //!
 //! Parsing and compiling all rules takes longer than rewriting a small module. A rule can act only where every op of its
 //! left side is in the module, or on the right side of a rule that can act: the files are cut into rules once, a rule is
-//! parsed when one of the words in it is the name of such an op, and those that can act are compiled.
+//! parsed when the words on its left side that may be ops are names of such ops, and those that can act are compiled.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -29,10 +29,10 @@ pub(crate) struct Written {
     /// Where it begins and ends in the text of the file.
     bytes: Range<usize>,
     name: &'static str,
-    /// The words with a dot; ops are among them.
-    dotted: Vec<&'static str>,
-    /// Whether ops are listed by name or by trait.
-    lists_ops: bool,
+    /// The words with a dot on each side from which it may act; ops are among them.
+    sides: Vec<Vec<&'static str>>,
+    /// Whether one of those words is enough: a fusion has alternatives.
+    has_alternatives: bool,
     parsed: OnceLock<Parsed>,
 }
 
@@ -50,15 +50,23 @@ impl Written {
             place,
             bytes,
             name: text.split_ascii_whitespace().nth(1).unwrap_or(""),
-            dotted: dotted(text),
-            lists_ops: text.contains("for op in"),
+            sides: left_sides(text),
+            has_alternatives: text.starts_with("fusion "),
             parsed: OnceLock::new(),
         }
     }
 
     /// Whether it may act where only ops of `set` are; parsing says whether it can.
     fn may_act(&self, set: &FxHashSet<&'static str>) -> bool {
-        self.lists_ops || self.dotted.iter().any(|word| set.contains(word))
+        let mut sides = self.sides.iter();
+        sides.any(|words| {
+            let mut words = words.iter();
+            if self.has_alternatives {
+                words.any(|word| set.contains(word))
+            } else {
+                words.all(|word| set.contains(word))
+            }
+        })
     }
 
     pub(crate) fn parsed(&self) -> &Parsed {
@@ -74,7 +82,26 @@ impl Written {
     }
 }
 
-/// The words of `text` with a dot between two letters or digits.
+/// The words with a dot of the left side of a rule; of both sides if it is read both ways, of the whole text if it has
+/// no sides.
+fn left_sides(text: &str) -> Vec<Vec<&str>> {
+    let sides = text.match_indices("=> ").find_map(|(arrow, _)| {
+        let line = text[..arrow].rfind('\n')? + 1;
+        let left = text[line..arrow].trim_start();
+        let is_clause = left.starts_with("source ") || left.starts_with('#');
+        let right = text[arrow..].lines().next()?;
+        (!is_clause).then_some((left, right))
+    });
+    let Some((left, right)) = sides else {
+        return vec![dotted(text)];
+    };
+    match left.strip_suffix('<') {
+        Some(left) => vec![dotted(left), dotted(right)],
+        None => vec![dotted(left)],
+    }
+}
+
+/// The words of `text` with a dot between two letters or digits, that begin with a letter and are no list.
 fn dotted(text: &str) -> Vec<&str> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     let bytes = text.as_bytes();
@@ -88,7 +115,9 @@ fn dotted(text: &str) -> Vec<&str> {
             .iter()
             .take_while(|byte| is_part(byte))
             .count();
-        (before > 0 && behind > 0).then(|| &text[dot - before..=dot + behind])
+        let word = &text[dot - before..=dot + behind];
+        let is_name = word.starts_with(|c: char| c.is_ascii_alphabetic()) && !word.contains("..");
+        (is_name && before > 0 && behind > 0).then_some(word)
     };
     text.match_indices('.').filter_map(word).collect()
 }

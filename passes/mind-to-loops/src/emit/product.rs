@@ -123,7 +123,8 @@ impl Emitter<'_, '_> {
         let attrs = Contract::attrs(sides.batch as i64, &parallel, micro, block, &[]);
         self.kernel_with_body(Contract::DEF, &operands, &attrs, kernel, |b, arguments| {
             let mut inputs = arguments.to_vec();
-            inputs[0] = Product::build(b, arguments[0], arguments[1])?;
+            let product = Product::with().halves(matrix.halves);
+            inputs[0] = product.build(b, arguments[0], arguments[1])?;
             Ok(inputs)
         })
     }

@@ -8,6 +8,7 @@ const EXCUSED: &[(&str, &str)] = &[
     ("core.shift_right", "MIL has no shifts"),
     ("core.sort", "not lowered yet: `argsort` and a gather"),
     ("core.top_k", "not lowered yet: `topk`"),
+    ("core.argmax_window", "MIL's `max_pool` has no places"),
     ("core.nonzero", "not lowered yet: `non_zero`, transposed"),
     ("core.unique", "MIL has no op that finds different elements"),
     (

@@ -4,11 +4,13 @@ use mind_core::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
 use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input;
+use mind_core::ops::sample::GridSample;
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_core::ops::sort::{Sort, TopK};
+use mind_core::ops::window::ArgMaxWindow;
 use mind_ir::opdef::{Op, OpDef};
 
-const STAYS: [(&OpDef, &str); 12] = [
+const STAYS: [(&OpDef, &str); 14] = [
     (Input::DEF, "the module's interface"),
     (ConstI64::DEF, "constants are the same in every dialect"),
     (ConstF32::DEF, "constants are the same in every dialect"),
@@ -24,6 +26,8 @@ const STAYS: [(&OpDef, &str); 12] = [
     ),
     (Sort::DEF, "programs evaluate it"),
     (TopK::DEF, "programs evaluate it"),
+    (ArgMaxWindow::DEF, "programs evaluate it"),
+    (GridSample::DEF, "programs evaluate it"),
     (NonZero::DEF, "its elements decide extents"),
     (Unique::DEF, "its elements decide extents"),
     (NonMaxSuppression::DEF, "its elements decide extents"),

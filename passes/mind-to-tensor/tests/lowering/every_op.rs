@@ -6,7 +6,7 @@ use mind_interp::{Arrays, Extents, random_inputs, special_inputs};
 use mind_ir::types::DType;
 
 use crate::module::{assert_same, lowered, read};
-use mind_testgen::cases::{Case, all, choices, gathers, placed_windows};
+use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, scaled};
 
 /// How the extents of inputs are declared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -103,6 +103,10 @@ fn every_op_keeps_its_bits() {
         }
         for case in choices() {
             count(&case, dtype, DType::Bool);
+        }
+        for case in scaled() {
+            count(&case, dtype, DType::F16);
+            count(&case, dtype, DType::F64);
         }
     }
     let names: Vec<&String> = ran.keys().map(|(name, _)| name).collect();

@@ -2,19 +2,25 @@
 
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::convolution::{Conv, ConvTranspose, SumType};
 use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::data::Unique;
+use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::extents::ExtentOf;
 use mind_core::ops::gather::GatherElements;
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::Softmax;
+use mind_core::ops::pad::PadOp;
+use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::sample::Resize;
 use mind_core::ops::scatter::ScatterElements;
 use mind_core::ops::shape::{
     ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
 };
 use mind_core::ops::sort::{Sort, TopK};
+use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::OpId;
 use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::graph::Graph;
@@ -25,20 +31,28 @@ use mind_rewrite::{MatchFailure, RewritePattern, Rewriter};
 use super::declare::patterns;
 
 patterns! {
-    /// Axis lists ascend and count from the front.
-    SortAxes = "sort-axes" on [Sum, Mean, Max, Min, Prod, Squeeze, ExpandDims, Reverse] => sort_axes;
+    /// Axis lists count from the front, and ascend unless another list goes with them.
+    SortAxes = "sort-axes" on [Sum, Mean, Max, Min, Prod, Squeeze, ExpandDims, Reverse, Resize] => sort_axes;
 
     /// A single axis counts from the front.
     PositiveAxis = "positive-axis" on [
         Softmax, Cumulative, ArgMax, ArgMin, Sort, TopK, Unique, ExtentOf, Gather, GatherElements, ScatterElements,
-        Concat, Split
+        Concat, Split, Quantize, Dequantize
     ] => positive_axis;
+
+    /// The lists of a product count from the front, and the dtype of the operands is `same`.
+    ListedAxes = "listed-axes" on [DotGeneral] => listed_axes;
 
     /// A reversing transpose names its permutation.
     ExplicitPermutation = "explicit-permutation" on [Transpose] => explicit_permutation;
 
     /// A slice of a known extent names its ends.
     ExplicitEnds = "explicit-ends" on [Slice] => explicit_ends;
+
+    /// A window has an entry for each dimension in every list.
+    ExplicitWindow = "explicit-window" on [
+        Conv, ConvTranspose, ReduceWindow, ArgMaxWindow, PadOp
+    ] => explicit_window;
 
     /// The open extent of a target shape is -1, as every format writes it.
     OpenExtent = "open-extent" on [Reshape, BroadcastTo] => open_extent;
@@ -58,7 +72,8 @@ fn sort_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     Ok(())
 }
 
-/// The axes of an op, ascending and counted from the front; `None` if they are so already.
+/// The axes of an op, counted from the front, and ascending unless their sizes are in another list; `None` if they are
+/// so already.
 fn sorted_axes(g: &Graph, op: OpId) -> Option<Vec<i64>> {
     let Attr::Ints(axes) = g.attr(op, g.def(op).attr_index("axes")?) else {
         return None;
@@ -66,7 +81,9 @@ fn sorted_axes(g: &Graph, op: OpId) -> Option<Vec<i64>> {
     let rank = g.ty(g.operands(op)[0]).rank() as i64;
     let from_front = |&axis: &i64| if axis < 0 { axis + rank } else { axis };
     let mut sorted: Vec<i64> = axes.iter().map(from_front).collect();
-    sorted.sort_unstable();
+    if !g.is::<Resize>(op) {
+        sorted.sort_unstable();
+    }
     (sorted != axes).then_some(sorted)
 }
 
@@ -80,9 +97,45 @@ fn positive_axis(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
 /// The axis of an op counted from the front; `None` if it is so already.
 fn axis_from_front(g: &Graph, op: OpId) -> Option<i64> {
     match g.attr(op, g.def(op).attr_index("axis")?) {
-        Attr::Int(axis @ ..0) => Some(axis + g.ty(g.operands(op)[0]).rank() as i64),
+        // A tensor of rank 0 has one scale, whatever the axis.
+        Attr::Int(axis @ ..0) => Some((axis + g.ty(g.operands(op)[0]).rank() as i64).max(0)),
         _ => None,
     }
+}
+
+fn listed_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
+    let product = DotGeneral::from_id(op);
+    let [lhs, rhs] = [product.lhs(rw), product.rhs(rw)].map(|value| rw.ty(value).rank() as i64);
+    let lists = [
+        ("lhs_batch", product.lhs_batch(rw), lhs),
+        ("lhs_contract", product.lhs_contract(rw), lhs),
+        ("rhs_batch", product.rhs_batch(rw), rhs),
+        ("rhs_contract", product.rhs_contract(rw), rhs),
+    ];
+    let from_front = lists.map(|(name, list, rank)| {
+        let list: Vec<i64> = list
+            .iter()
+            .map(|&axis| axis.rem_euclid(rank.max(1)))
+            .collect();
+        (name, list)
+    });
+    let named = product.dtype(rw).dtype();
+    let is_own = named == Some(rw.ty(product.lhs(rw)).dtype);
+    let is_canonical = from_front
+        .iter()
+        .zip(lists)
+        .all(|(own, old)| own.1 == old.1);
+    if is_canonical && !is_own {
+        return Err(CANONICAL);
+    }
+    for (name, list) in from_front {
+        rw.set_attr(op, position(DotGeneral::DEF, name)?, Attr::Ints(&list));
+    }
+    if is_own {
+        let same = Attr::Word(SumType::Same.name());
+        rw.set_attr(op, position(DotGeneral::DEF, "dtype")?, same);
+    }
+    Ok(())
 }
 
 fn explicit_permutation(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
@@ -119,6 +172,30 @@ fn named_ends(g: &Graph, op: OpId) -> Option<Vec<i64>> {
         });
     let named: Vec<i64> = named.collect();
     (named != ends).then_some(named)
+}
+
+fn explicit_window(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
+    let input = *rw.operands(op).first().ok_or(CANONICAL)?;
+    let rank = rw.ty(input).rank();
+    let is_conv = rw.is::<Conv>(op) || rw.is::<ConvTranspose>(op);
+    let dimensions = if is_conv { rank - 2 } else { rank };
+    let attrs = rw.def(op).attrs.iter().enumerate();
+    let empty = attrs.filter(|&(index, _)| matches!(rw.attr(op, index), Attr::Ints([])));
+    let written: Vec<(usize, Vec<i64>)> = empty
+        .map(|(index, attr)| match attr.name {
+            "strides" | "dilations" => (index, vec![1; dimensions]),
+            "pads" => (index, vec![0; 2 * dimensions]),
+            _ => (index, vec![0; dimensions]),
+        })
+        .filter(|(_, list)| !list.is_empty())
+        .collect();
+    if written.is_empty() {
+        return Err(CANONICAL);
+    }
+    for (index, list) in written {
+        rw.set_attr(op, index, Attr::Ints(&list));
+    }
+    Ok(())
 }
 
 /// Writes axes and the ends of slices in their canonical form in a module whose ops rules have made.

@@ -499,6 +499,7 @@ impl Call {
         let mut schedule = Schedule::choose(target, row.dtype, row.extents, lie, is_constant);
         changed(&mut schedule, change);
         let product = Product {
+            halves: false,
             dtype: row.dtype,
             m,
             n,

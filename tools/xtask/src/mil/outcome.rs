@@ -13,7 +13,7 @@ use mind_ir::types::DType;
 use mind_mil::check::Interface;
 use mind_mil::ops::{ROWS, row};
 use mind_mil::{MilOp, Opset};
-use mind_testgen::cases::{Case, all, gathers, placed_windows};
+use mind_testgen::cases::{Case, all, gathers, placed_windows, samples};
 use mind_testgen::mil::{Program, programs};
 use mind_to_mil::{Config, Layout};
 
@@ -89,7 +89,9 @@ pub fn outcomes() -> (Vec<Outcome>, BTreeSet<&'static str>) {
         }
     }
     for (_, dtype) in FLOATS {
-        let cases = all().into_iter().chain(gathers()).chain(placed_windows());
+        let cases = [all(), gathers(), placed_windows(), samples()]
+            .into_iter()
+            .flatten();
         let recognised = RECOGNISED.iter().map(ToString::to_string);
         for text in cases.map(|case| module(&case, dtype)).chain(recognised) {
             if let Some(g) = read(&text, Format::Core) {

@@ -243,6 +243,7 @@ fn one_line(
     let mut place = |b: &mut Builder, column: Value, rows: usize| {
         let tile = Tile {
             dtype: accumulator(c.dtype),
+            halves: false,
             rows: rows as u32,
             strips: right.strips(lanes as usize, width),
             segments: c.taps.0,

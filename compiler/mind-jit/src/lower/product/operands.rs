@@ -27,6 +27,8 @@ pub struct Product {
     pub lhs: Lhs,
     /// How the second operand lies.
     pub rhs: Rhs,
+    /// Whether elements of `i32` hold two integers of 16 bits, whose products are added up.
+    pub halves: bool,
     /// How the work is cut; no choice changes a bit of the result.
     pub schedule: Schedule,
 }

@@ -40,6 +40,8 @@ pub(super) enum Strip {
 pub(super) struct Tile {
     /// Type of an accumulator, which also says how to multiply and add.
     pub dtype: DType,
+    /// Whether elements are two integers of 16 bits.
+    pub halves: bool,
     pub rows: u32,
     pub strips: Vec<Strip>,
     pub segments: usize,
@@ -49,6 +51,17 @@ pub(super) struct Tile {
     pub ahead: Option<Value>,
     pub lhs: Walk,
     pub rhs: Walk,
+}
+
+impl Tile {
+    /// `sum` with the product of `x` and `y`.
+    fn add_product(&self, b: &mut Builder, x: Value, y: Value, sum: Value) -> Value {
+        if !self.halves {
+            return multiply_add(b, self.dtype, x, y, sum);
+        }
+        let product = b.binary(BinaryOp::MulHalves, x, y);
+        b.binary(BinaryOp::Add, sum, product)
+    }
 }
 
 /// Appends the chains of a tile, on from `sums`, and gives the accumulators, row by row.
@@ -156,7 +169,7 @@ fn terms(
             for (row, sums) in (0..).zip(sums.chunks_mut(vectors)) {
                 let x = factor(b, tile, lhs, term, row);
                 for (sum, &y) in sums.iter_mut().zip(&strips) {
-                    *sum = multiply_add(b, tile.dtype, x, y, *sum);
+                    *sum = tile.add_product(b, x, y, *sum);
                 }
             }
         } else {
@@ -167,7 +180,7 @@ fn terms(
                 let y = strip(b, tile, rhs, term, at);
                 for (row, &x) in factors.iter().enumerate() {
                     let sum = &mut sums[row * vectors + at];
-                    *sum = multiply_add(b, tile.dtype, x, y, *sum);
+                    *sum = tile.add_product(b, x, y, *sum);
                 }
             }
         }
@@ -197,7 +210,7 @@ fn turned_terms(
                 for row in 0..tile.rows {
                     let x = factor(b, tile, lhs, term, row);
                     let sum = &mut sums[row as usize * vectors + at];
-                    *sum = multiply_add(b, tile.dtype, x, y, *sum);
+                    *sum = tile.add_product(b, x, y, *sum);
                 }
             }
         }

@@ -58,6 +58,11 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: u64, y: u64) -> u64 {
         BinaryOp::Add => x.wrapping_add(y) & lane.mask(),
         BinaryOp::Sub => x.wrapping_sub(y) & lane.mask(),
         BinaryOp::Mul => x.wrapping_mul(y) & lane.mask(),
+        BinaryOp::MulHalves => {
+            let half = |x: u64, from: u32| i64::from((x >> from) as u16 as i16);
+            let products = [0, 16].map(|from| half(x, from) * half(y, from));
+            (products[0] + products[1]) as u64 & lane.mask()
+        }
         BinaryOp::Min => signed(lane, x).min(signed(lane, y)) as u64 & lane.mask(),
         BinaryOp::Max => signed(lane, x).max(signed(lane, y)) as u64 & lane.mask(),
         BinaryOp::UMin => x.min(y),

@@ -137,6 +137,7 @@ impl Select<'_> {
             }
             BinaryOp::Add
             | BinaryOp::Sub
+            | BinaryOp::MulHalves
             | BinaryOp::Div
             | BinaryOp::And
             | BinaryOp::Or

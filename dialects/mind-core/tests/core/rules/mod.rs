@@ -6,6 +6,8 @@ mod dynamic;
 mod movement;
 mod pad;
 mod places;
+mod products;
+mod sample;
 mod surroundings;
 mod windows;
 
@@ -149,7 +151,12 @@ families! {
     arithmetic::reductions => the_rules_of_reductions;
     arithmetic::places => the_rules_of_argmax_and_argmin;
     windows::reductions => the_rules_of_reduce_window;
+    windows::places => the_rules_of_argmax_window;
+    sample::resized => the_rules_of_resize;
+    sample::grids => the_rules_of_grid_sample;
     windows::convolutions => the_rules_of_conv_and_conv_transpose;
+    products::pairs => the_rules_of_dot_general;
+    products::scales => the_rules_of_quantize_and_dequantize;
     arithmetic::bits => the_rules_of_bitcast;
     arithmetic::prefixes => the_rules_of_cumulative;
     movement::reshapes => the_rules_of_reshape;

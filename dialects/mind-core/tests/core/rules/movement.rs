@@ -1,5 +1,6 @@
 //! Rules of ops that move elements.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::ops::{broadcast::*, extents::*, index::*, join::*, shape::*};
 use mind_ir::attr::OPEN_END;
 use mind_ir::opdef::Op;
@@ -176,8 +177,14 @@ pub fn parts() -> Vec<Case> {
             expected,
         )
     };
-    let gather =
-        |operands: &str, axis, expected| case(Gather::DEF, operands, Gather::attrs(axis), expected);
+    let gather = |operands: &str, axis, expected| {
+        case(
+            Gather::DEF,
+            operands,
+            Gather::attrs(axis, Bounds::Strict),
+            expected,
+        )
+    };
     let deep = format!("f32[{}]; i64[2, 2]", ["1"; 32].join(", "));
     vec![
         index("bool[2, B]", &[1, 2], "bool[]"),

@@ -1,5 +1,6 @@
 //! Rules of inputs and constants, and those that hold for every op.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::ops::{constant::*, elementwise::*, index::*, input::*, reduce::*};
 use mind_ir::attr::Literal;
 use mind_ir::opdef::{Op, Trait};
@@ -100,11 +101,11 @@ pub fn profiles() -> Vec<Case> {
             ty,
         )
     };
-    let gather = |axis, expected| {
+    let gather = |axis, bounds, expected| {
         case(
             Gather::DEF,
             "f32[5, 3]; i32[4]",
-            Gather::attrs(axis),
+            Gather::attrs(axis, bounds),
             expected,
         )
     };
@@ -114,9 +115,11 @@ pub fn profiles() -> Vec<Case> {
         input("E4004").declared("f16[2]").core_v1(),
         input("E4004").declared("f32[B]").core_v1(),
         input("E4004").declared("f32[?]").core_v1(),
-        gather(0, "f32[4, 3]").core_v1(),
-        gather(1, "E4012").core_v1(),
-        gather(-2, "E4012").core_v1(),
+        gather(0, Bounds::Strict, "f32[4, 3]").core_v1(),
+        gather(1, Bounds::Strict, "E4012").core_v1(),
+        gather(-2, Bounds::Strict, "E4012").core_v1(),
+        gather(0, Bounds::FromEnd, "E4012").core_v1(),
+        gather(0, Bounds::FromEnd, "f32[4, 3]"),
         case(Relu::DEF, "f32[2]", vec![], "f32[2]").core_v1(),
         case(Relu::DEF, "i32[2]", vec![], "E4012").core_v1(),
         case(Relu::DEF, "i32[2]", vec![], "i32[2]"),

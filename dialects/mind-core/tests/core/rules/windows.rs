@@ -1,7 +1,7 @@
 //! Rules of ops that slide windows.
 
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout, SumType};
-use mind_core::ops::window::ReduceWindow;
+use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
 use mind_ir::opdef::Op;
 use mind_ir::scalar::Reduction;
 
@@ -39,6 +39,24 @@ pub fn reductions() -> Vec<Case> {
         row("f32[3]", &[2], [&[], &[0], &[], &[]], "E4010"),
         row("f32[3]", &[2], [&[], &[], &[-1], &[]], "E4010"),
         row("f32[3, 3]", &[1 << 32, 1 << 32], plain, "E4010"),
+    ]
+}
+
+/// Places of the largest elements of windows.
+pub fn places() -> Vec<Case> {
+    let row = |operand: &str, window, strides, low, expected| {
+        let attrs = ArgMaxWindow::attrs(window, strides, &[], low, &[]);
+        case(ArgMaxWindow::DEF, operand, attrs, expected)
+    };
+    vec![
+        row("f32[5, 6]", &[2, 3], &[], &[], "i64[4, 4]"),
+        row("i8[B, 6]", &[1, 3], &[1, 3], &[], "i64[B, 2]"),
+        row("f32[?]", &[2], &[], &[], "i64[?]"),
+        row("f32[0]", &[1], &[], &[2], "i64[2]"),
+        row("f32[1]", &[3], &[], &[], "E3006"),
+        row("bool[3]", &[2], &[], &[], "E2005"),
+        row("f32[3]", &[2], &[1, 1], &[], "E4006"),
+        row("f32[3]", &[2], &[0], &[], "E4010"),
     ]
 }
 

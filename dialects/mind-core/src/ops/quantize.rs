@@ -1,0 +1,261 @@
+//! Numbers as integers on a scale.
+
+use mind_ir::eval::{EvalCx, EvalError};
+use mind_ir::graph::Graph;
+use mind_ir::ops;
+use mind_ir::tensor::{Num, Tensor, advance};
+use mind_ir::types::{DType, TensorType, TypeView};
+use mind_ir::verify::{InferResult, VerifyError};
+use mind_ir::with_num;
+
+use crate::extent::agree;
+use crate::scale::Granularity;
+
+ops! {
+    /// `input / scale` rounded to the nearest integer, ties to even, plus `zero_point`, cut to the range of `dtype`.
+    ///
+    /// The quotient is rounded to the dtype of `scale`, to which `input` is converted; the sum is exact. NaN counts as 0.
+    /// `zero_point` is 0 if it is not given. A scale of rank 0 is for all elements, a list for the slices along `axis`; a
+    /// scale of the rank of `input` is for blocks, of `ceil(n / m)` elements along each dimension of `n` elements and `m`
+    /// scales.
+    ///
+    /// Shapes: as `input`; the result has `dtype`.
+    /// Errors: E2004 `zero_point` of another dtype than `dtype`, E2005 a scale or an input that is no float, or `dtype` not
+    /// an integer of at most 32 bits, E3002 a scale of another rank, or `zero_point` of another than `scale`, E3003 extents
+    /// that do not fit, E3004 axis out of range.
+    /// Source: this compiler; ONNX `QuantizeLinear`, MIL `quantize`, StableHLO `uniform_quantize`.
+    Quantize = "core.quantize" {
+        operands: (input: Float, scale: Float),
+        optional: (zero_point: Integer),
+        attrs: { dtype "t": ElementType, axis "ax": Int = -1 },
+        traits: [Pure, Extended],
+        names: { core: "Quantize", mic1: "quantize" },
+        infer: infer_quantize,
+        eval: eval_quantize,
+    }
+
+    /// `input - zero_point` in the dtype of `scale`, times `scale`.
+    ///
+    /// The difference is exact, then rounded once to the dtype of `scale`, and the product once. `zero_point` and the shape
+    /// of `scale` are as for `Quantize`.
+    ///
+    /// Shapes: as `input`; the result has the dtype of `scale`.
+    /// Errors: E2004 `zero_point` of another dtype than `input`, E2005 a scale that is no float, or an input that is no
+    /// integer of at most 32 bits, E3002 a scale of another rank, or `zero_point` of another than `scale`, E3003 extents that
+    /// do not fit, E3004 axis out of range.
+    /// Source: this compiler; ONNX `DequantizeLinear`, MIL `dequantize`, StableHLO `uniform_dequantize`.
+    Dequantize = "core.dequantize" {
+        operands: (input: Integer, scale: Float),
+        optional: (zero_point: Integer),
+        attrs: { axis "ax": Int = -1 },
+        traits: [Pure, Extended],
+        names: { core: "Dequantize", mic1: "dequantize" },
+        infer: infer_dequantize,
+        eval: eval_dequantize,
+    }
+}
+
+impl Quantize {
+    /// What one scale is for.
+    ///
+    /// # Errors
+    ///
+    /// E3002 a scale of another rank, E3004 axis out of range.
+    pub fn granularity(self, g: &Graph) -> Result<Granularity, VerifyError> {
+        let ranks = [self.input(g), self.scale(g)].map(|value| g.ty(value).rank());
+        Granularity::new("quantize", ranks[0], ranks[1], self.axis(g))
+    }
+}
+
+impl Dequantize {
+    /// What one scale is for.
+    ///
+    /// # Errors
+    ///
+    /// E3002 a scale of another rank, E3004 axis out of range.
+    pub fn granularity(self, g: &Graph) -> Result<Granularity, VerifyError> {
+        let ranks = [self.input(g), self.scale(g)].map(|value| g.ty(value).rank());
+        Granularity::new("dequantize", ranks[0], ranks[1], self.axis(g))
+    }
+}
+
+/// Checks the dtype of the integers, the scales and the zero points.
+fn check(
+    g: &Graph,
+    op: &'static str,
+    granularity: Granularity,
+    (operand, integers): (&'static str, DType),
+    [input, scale]: [TypeView<'_>; 2],
+    zero_point: Option<TypeView<'_>>,
+) -> Result<(), VerifyError> {
+    if !integers.is_int() || integers.size() > 4 {
+        return Err(VerifyError::DType {
+            op,
+            operand,
+            found: integers,
+            supported: "integers of at most 32 bits",
+        });
+    }
+    granularity.check(g, op, input.shape, scale.shape)?;
+    let Some(zero_point) = zero_point else {
+        return Ok(());
+    };
+    if zero_point.dtype != integers {
+        let (lhs, rhs) = (integers, zero_point.dtype);
+        return Err(VerifyError::DTypeClash { op, lhs, rhs });
+    }
+    if zero_point.rank() != scale.rank() {
+        return Err(VerifyError::Rank {
+            op,
+            operand: "zero_point",
+            expected: scale.rank().to_string(),
+            found: zero_point.rank(),
+        });
+    }
+    for (at, (&expected, &found)) in scale.shape.iter().zip(zero_point.shape).enumerate() {
+        let dimension = format!("dimension {at} of `zero_point`");
+        let help = "there is a zero point for each scale";
+        agree(g, op, dimension, expected, found, help)?;
+    }
+    Ok(())
+}
+
+fn infer_quantize(op: Quantize, g: &Graph) -> InferResult {
+    let (input, scale, dtype) = (g.ty(op.input(g)), g.ty(op.scale(g)), op.dtype(g));
+    let zero_point = op.zero_point(g).map(|value| g.ty(value));
+    let (granularity, integers) = (op.granularity(g)?, ("dtype", dtype));
+    check(
+        g,
+        "quantize",
+        granularity,
+        integers,
+        [input, scale],
+        zero_point,
+    )?;
+    Ok(TensorType::new(dtype, input.shape.iter().copied()).into())
+}
+
+fn infer_dequantize(op: Dequantize, g: &Graph) -> InferResult {
+    let (input, scale) = (g.ty(op.input(g)), g.ty(op.scale(g)));
+    let zero_point = op.zero_point(g).map(|value| g.ty(value));
+    let (granularity, integers) = (op.granularity(g)?, ("input", input.dtype));
+    check(
+        g,
+        "dequantize",
+        granularity,
+        integers,
+        [input, scale],
+        zero_point,
+    )?;
+    Ok(TensorType::new(scale.dtype, input.shape.iter().copied()).into())
+}
+
+fn eval_quantize(op: Quantize, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let granularity = op.granularity(cx.graph).expect("a verified scale");
+    quantized(cx, granularity, op.dtype(cx.graph), operands)
+}
+
+fn eval_dequantize(
+    op: Dequantize,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let granularity = op.granularity(cx.graph).expect("a verified scale");
+    dequantized(cx, granularity, operands)
+}
+
+/// The scale and the zero point of each element of `input`, as places in `scale`.
+fn places(
+    op: &str,
+    granularity: Granularity,
+    operands: &[&Tensor],
+) -> Result<Vec<usize>, EvalError> {
+    let (shape, scale) = (operands[0].shape(), operands[1].shape());
+    granularity.check_in_run(op, shape, scale)?;
+    if let Some(zero_point) = operands.get(2).filter(|own| own.shape() != scale) {
+        let found = zero_point.shape();
+        return Err(EvalError::Shape(format!(
+            "zero points of shape {found:?} for scales of shape {scale:?} in `{op}`"
+        )));
+    }
+    let mut index = vec![0; shape.len()];
+    let next = |_| {
+        let place = granularity.place(&index, shape, scale);
+        advance(&mut index, shape);
+        place
+    };
+    Ok((0..operands[0].count()).map(next).collect())
+}
+
+/// The elements of a tensor of integers.
+fn integers(tensor: &Tensor) -> Vec<i128> {
+    with_num!(tensor.dtype(), T => {
+        let elements = tensor.elements::<T>().iter();
+        elements.map(|x| x.to_i128().unwrap_or_default()).collect()
+    }, else { Vec::new() })
+}
+
+/// The floats of `operands[0]` as integers of `dtype` on the scales of `operands[1]`, about the zero points of
+/// `operands[2]` if there is one.
+///
+/// # Errors
+///
+/// Extents that do not fit, E6004 too large.
+pub fn quantized(
+    cx: &EvalCx<'_>,
+    granularity: Granularity,
+    dtype: DType,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let (input, scale) = (operands[0], operands[1]);
+    cx.count(dtype, input.shape())?;
+    let places = places("quantize", granularity, operands)?;
+    let zeros = operands.get(2).map(|zero_point| integers(zero_point));
+    let numbers: Vec<f64> = with_num!(input.dtype(), T => {
+        input.elements::<T>().iter().map(|x| x.to_f64()).collect()
+    }, else { Vec::new() });
+    let rounded: Vec<i128> = with_num!(scale.dtype(), S => {
+        let scales = scale.elements::<S>();
+        let quotient = |(&x, &at): (&f64, &usize)| {
+            let quotient = S::cast_f64(x).div(scales[at]).map_or(f64::NAN, |quotient| quotient.to_f64());
+            // The conversion cuts to the range of `i64`, and NaN becomes 0.
+            i128::from(quotient.round_ties_even() as i64)
+        };
+        numbers.iter().zip(&places).map(quotient).collect()
+    }, else { Vec::new() });
+    let shifted = rounded.iter().zip(&places);
+    let shifted = shifted.map(|(&x, &at)| x + zeros.as_ref().map_or(0, |zeros| zeros[at]));
+    Ok(with_num!(dtype, T => {
+        let least = T::LOWEST.to_i128().unwrap_or_default();
+        let most = T::HIGHEST.to_i128().unwrap_or_default();
+        let elements = shifted.map(|x| T::from_i128(x.clamp(least, most)));
+        Tensor::of(input.shape().to_vec(), elements.collect::<Vec<T>>())
+    }, else { unreachable!("a verified dtype is an integer") }))
+}
+
+/// The numbers that the integers of `operands[0]` stand for on the scales of `operands[1]`, about the zero points of
+/// `operands[2]` if there is one.
+///
+/// # Errors
+///
+/// Extents that do not fit, E6004 too large.
+pub fn dequantized(
+    cx: &EvalCx<'_>,
+    granularity: Granularity,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let (input, scale) = (operands[0], operands[1]);
+    cx.count(scale.dtype(), input.shape())?;
+    let places = places("dequantize", granularity, operands)?;
+    let zeros = operands.get(2).map(|zero_point| integers(zero_point));
+    let numbers = integers(input);
+    Ok(with_num!(scale.dtype(), S => {
+        let scales = scale.elements::<S>();
+        let number = |(&x, &at): (&i128, &usize)| {
+            let zero = zeros.as_ref().map_or(0, |zeros| zeros[at]);
+            S::from_i128(x - zero).mul(scales[at])
+        };
+        let elements = numbers.iter().zip(&places).map(number);
+        Tensor::of(input.shape().to_vec(), elements.collect::<Vec<S>>())
+    }, else { unreachable!("a verified scale is a float") }))
+}

@@ -1,0 +1,68 @@
+//! Numbers on a scale.
+
+use mind_core::ops::quantize::{Dequantize, Quantize};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+use mind_ir::{OpId, ValueId};
+use mind_mil::MilOp;
+use mind_mil::{Element, ops::quantize};
+
+use crate::emit::{Emit, Import, Imported};
+use crate::refuse::Refused;
+
+pub(crate) const ROWS: &[(&MilOp, Import)] = &[
+    (&quantize::QUANTIZE, |op, e| {
+        let input = e.argument(op, "input")?;
+        let (scale, zero_point, axis) = scales(op, e)?;
+        let element = Element::parse(e.call(op)?.word("output_dtype")).unwrap_or(Element::Int8);
+        let new = Quantize::with(element.carrier()).axis(axis);
+        let result = new.build(&mut e.b, input, scale, zero_point)?;
+        cut(e, result, element)
+    }),
+    (&quantize::DEQUANTIZE, |op, e| {
+        let input = e.argument(op, "input")?;
+        let (scale, zero_point, axis) = scales(op, e)?;
+        let new = Dequantize::with().axis(axis);
+        Ok(new.build(&mut e.b, input, scale, zero_point)?)
+    }),
+];
+
+/// The scale, the zero point and the axis; a list of one scale is for the whole tensor.
+fn scales(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Option<ValueId>, i64), Box<Refused>> {
+    let input = e.argument(op, "input")?;
+    let rank = e.rank(input);
+    let axis = e.call(op)?.int("axis").unwrap_or(-1);
+    let mut scale = e.argument(op, "scale")?;
+    let mut zero_point = e.optional(op, "zero_point")?;
+    if e.shape(scale)? == [1] {
+        scale = e.reshape(scale, &[])?;
+    }
+    if let Some(own) = zero_point
+        && e.shape(own)? != e.shape(scale)?
+    {
+        zero_point = Some(match (e.known(op, "zero_point")?, e.shape(scale)?) {
+            (zero, shape) if zero.count() == 1 => e.splat(&zero, &shape),
+            _ => return Err(Refused::new("there is not a zero point for each scale")),
+        });
+    }
+    let is_whole = e.rank(scale) == 0;
+    let axis = if is_whole && rank == 0 { 0 } else { axis };
+    Ok((scale, zero_point, axis))
+}
+
+/// Integers of 8 bits cut to the range of `element`, which may have fewer.
+fn cut(e: &mut Emit<'_>, x: ValueId, element: Element) -> Imported {
+    let Some((least, most)) = element
+        .range()
+        .filter(|_| element != Element::of(e.dtype(x)))
+    else {
+        return Ok(x);
+    };
+    let [least, most] = [least, most].map(|bound| match e.dtype(x) {
+        DType::I8 => Tensor::scalar(bound as i8),
+        _ => Tensor::scalar(bound as u8),
+    });
+    let (least, most) = (e.constant(&least), e.constant(&most));
+    let x = e.max(x, least)?;
+    e.min(x, most)
+}

@@ -1,0 +1,121 @@
+//! Products by lists of dimensions, and numbers on a scale.
+
+use mind_core::ops::convolution::SumType;
+use mind_core::ops::dot_general::DotGeneral;
+use mind_core::ops::quantize::{Dequantize, Quantize};
+use mind_ir::ValueId;
+use mind_ir::opdef::{Op, OperandClass};
+use mind_ir::types::{DType, TensorType};
+
+use crate::generator::Generator;
+use crate::shape::small;
+
+/// A dtype that sums up products of `dtype`.
+pub(crate) fn sums(draw: &mut Generator<'_>, dtype: DType) -> SumType {
+    let all: Vec<SumType> = SumType::ALL
+        .iter()
+        .copied()
+        .filter(|sums| sums.takes(dtype))
+        .collect();
+    draw.rng.pick(&all)
+}
+
+/// A product whose right side has the batch and contracted dimensions of the left side, and others, in any order.
+pub(crate) fn dot_general(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let lhs = draw.value(OperandClass::Num);
+    let dtype = draw.graph.ty(lhs).dtype;
+    let extents = small(draw.graph.ty(lhs))?;
+    let (mut lists, mut rhs) = ([const { Vec::new() }; 2], Vec::new());
+    for (axis, &extent) in extents.iter().enumerate() {
+        let list = draw.rng.below(3);
+        if list < 2 {
+            lists[list].push(axis as i64);
+            rhs.push((Some((list, axis as i64)), extent));
+        }
+    }
+    for _ in 0..draw.rng.below(3) {
+        rhs.push((None, draw.rng.pick(&[1, 2, 3, 5])));
+    }
+    draw.rng.shuffle(&mut rhs);
+    let place = |list: usize, axis: &i64| {
+        let own = rhs.iter().position(|(own, _)| *own == Some((list, *axis)));
+        own.expect("every paired dimension is among those of the right side") as i64
+    };
+    let [batch, contract] = &lists;
+    let rhs_batch: Vec<i64> = batch.iter().map(|axis| place(0, axis)).collect();
+    let rhs_contract: Vec<i64> = contract.iter().map(|axis| place(1, axis)).collect();
+    let sums = sums(draw, dtype);
+    let other = match dtype {
+        DType::I8 | DType::U8 if sums != SumType::Same => draw.rng.pick(&[DType::I8, DType::U8]),
+        own => own,
+    };
+    let shape: Vec<i64> = rhs.iter().map(|&(_, extent)| extent).collect();
+    let rhs = draw.value_of(&TensorType::fixed(other, &shape));
+    let attrs = DotGeneral::attrs(batch, &rhs_batch, contract, &rhs_contract, sums);
+    draw.op(DotGeneral::DEF, &[lhs, rhs], &attrs)
+}
+
+const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
+
+/// The integers of at most 32 bits.
+const NARROW: [DType; 6] = [
+    DType::I8,
+    DType::U8,
+    DType::I16,
+    DType::U16,
+    DType::I32,
+    DType::U32,
+];
+
+/// Scales for the tensor, for slices along the axis or for blocks, and sometimes zero points.
+fn scales(
+    draw: &mut Generator<'_>,
+    extents: &[i64],
+    float: DType,
+    integer: DType,
+) -> (i64, Vec<ValueId>) {
+    let axis = draw.rng.below(extents.len().max(1));
+    let shape = match draw.rng.below(3) {
+        0 => Vec::new(),
+        1 if extents.len() > 1 => vec![extents[axis]],
+        _ => {
+            let blocks = extents.iter().map(|&extent| {
+                let fits: Vec<i64> = [1, 2, 3, extent]
+                    .into_iter()
+                    .filter(|&blocks| blocks <= extent.max(1))
+                    .collect();
+                draw.rng.pick(&fits)
+            });
+            blocks.collect()
+        }
+    };
+    let mut operands = vec![draw.value_of(&TensorType::fixed(float, &shape))];
+    if draw.rng.once_in(2) {
+        operands.push(draw.value_of(&TensorType::fixed(integer, &shape)));
+    }
+    (axis as i64, operands)
+}
+
+pub(crate) fn quantize(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Float);
+    let extents = small(draw.graph.ty(input))?;
+    let float = if draw.rng.once_in(3) {
+        draw.rng.pick(&FLOATS)
+    } else {
+        draw.graph.ty(input).dtype
+    };
+    let dtype = draw.rng.pick(&NARROW);
+    let (axis, scales) = scales(draw, &extents, float, dtype);
+    let operands = [&[input][..], &scales].concat();
+    draw.op(Quantize::DEF, &operands, &Quantize::attrs(dtype, axis))
+}
+
+pub(crate) fn dequantize(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Integer);
+    let dtype = draw.graph.ty(input).dtype;
+    let extents = small(draw.graph.ty(input)).filter(|_| NARROW.contains(&dtype))?;
+    let float = draw.rng.pick(&FLOATS);
+    let (axis, scales) = scales(draw, &extents, float, dtype);
+    let operands = [&[input][..], &scales].concat();
+    draw.op(Dequantize::DEF, &operands, &Dequantize::attrs(axis))
+}
