@@ -28,6 +28,7 @@ complete -c mind-opt -l dce -d 'Removes ops, and results of fused ones, that no 
 complete -c mind-opt -l simplify -d 'Runs canonicalize and cse in turns until cse merges nothing: equal operands that merging makes are simplified, and what that makes equal is merged' -r
 complete -c mind-opt -l renumber -d 'Moves inputs to the front and numbers all values from 0 in text order' -r
 complete -c mind-opt -l specialize -d 'Puts numbers in the place of symbolic dimensions, and of `?` in inputs' -r
+complete -c mind-opt -l unroll -d 'Puts the region of an `If` in its place where the predicate is a constant, and the steps of a `Scan` where they are few' -r
 complete -c mind-opt -l fold -d 'Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost' -r
 complete -c mind-opt -l fuse -d 'Gathers ops into fused ones with a body, where that saves launches or memory traffic' -r
 complete -c mind-opt -l unfuse -d 'Puts the bodies of fused ops back in line, the inverse of fuse' -r
@@ -66,6 +67,7 @@ dce\t''
 simplify\t''
 renumber\t''
 specialize\t''
+unroll\t''
 fold\t''
 fuse\t''
 unfuse\t''
@@ -80,6 +82,7 @@ dce\t''
 simplify\t''
 renumber\t''
 specialize\t''
+unroll\t''
 fold\t''
 fuse\t''
 unfuse\t''
