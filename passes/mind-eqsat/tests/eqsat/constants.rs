@@ -112,6 +112,15 @@ const EXCUSED: &[(&str, &str)] = &[
     ("const_f64", "a constant already"),
     ("const_tensor", "a constant already"),
     ("fused", "a promise of one kernel, made after folding"),
+    (
+        "if",
+        "its regions are folded as modules; `unroll` chooses one",
+    ),
+    ("while", "its regions are folded as modules"),
+    (
+        "scan",
+        "its region is folded as a module; `unroll` repeats it",
+    ),
 ];
 
 #[test]

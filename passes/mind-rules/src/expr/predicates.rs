@@ -47,8 +47,7 @@ impl std::fmt::Debug for Predicate {
 /// - `ascends(list)`: in strict order; `is_run(list)`: consecutive integers; `equal_but(a, b, i)`: equal
 ///   lists but for entry `i`.
 /// - `all_nonneg(list)`: no entry is below 0; `moves_ones(p, list)`: `p` moves entries of 1 alone.
-/// - `keeps_order(p, ?x)`: over `?x`, `p` moves axes of extent 1 alone; `keeps_window(p, w)`: the same over a window
-///   with the extents `w`.
+/// - `keeps_order(p, ?x)`: over `?x`, `p` moves axes of extent 1 alone.
 /// - `is_line(?x)`: at most one extent is not 1.
 /// - `one_use(?x)`: one operand of the input program reads it, or none.
 /// - `never_nan`, `finite`, `nonneg`, `no_neg_zero`: facts that the analysis proved.
@@ -197,10 +196,6 @@ pub static PREDICATES: &[Predicate] = &[
     row("keeps_order", &[Param::Ints, Param::Value], |a| {
         let shape = a[1].shape()?;
         shapes::keeps_order(&permutation(a[0].ints()?, shape), shape)
-    }),
-    row("keeps_window", &[Param::Ints, Param::Ints], |a| {
-        let window: Vec<Dim> = a[1].ints()?.iter().copied().map(Dim::Fixed).collect();
-        shapes::keeps_order(a[0].ints()?, &window)
     }),
     row("is_line", &[Param::Value], |a| {
         let long = |dim: &&Dim| **dim != Dim::Fixed(1);
