@@ -1,6 +1,7 @@
 //! Every row of core's table lowers, or says why not.
 
 use mind_core::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
+use mind_core::ops::control::{If, Scan, While};
 use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input;
@@ -10,7 +11,7 @@ use mind_core::ops::sort::{Sort, TopK};
 use mind_core::ops::window::ArgMaxWindow;
 use mind_ir::opdef::{Op, OpDef};
 
-const STAYS: [(&OpDef, &str); 14] = [
+const STAYS: [(&OpDef, &str); 17] = [
     (Input::DEF, "the module's interface"),
     (ConstI64::DEF, "constants are the same in every dialect"),
     (ConstF32::DEF, "constants are the same in every dialect"),
@@ -28,6 +29,9 @@ const STAYS: [(&OpDef, &str); 14] = [
     (TopK::DEF, "programs evaluate it"),
     (ArgMaxWindow::DEF, "programs evaluate it"),
     (GridSample::DEF, "programs evaluate it"),
+    (If::DEF, "control flow is the same in every dialect"),
+    (While::DEF, "control flow is the same in every dialect"),
+    (Scan::DEF, "control flow is the same in every dialect"),
     (NonZero::DEF, "its elements decide extents"),
     (Unique::DEF, "its elements decide extents"),
     (NonMaxSuppression::DEF, "its elements decide extents"),
