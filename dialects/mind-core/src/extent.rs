@@ -2,7 +2,7 @@
 
 use mind_ir::Sym;
 use mind_ir::graph::Graph;
-use mind_ir::types::{Dim, shape_text};
+use mind_ir::types::{Dim, Shape, shape_text};
 use mind_ir::verify::VerifyError;
 
 /// The extent that `expected` and `found` both describe.
@@ -26,6 +26,15 @@ pub fn agree(
         found: found.display(g.symbols()).to_string(),
         help,
     })
+}
+
+/// A shape as an attribute writes it, with -1 read as `?`.
+pub fn opened(written: &[Dim]) -> Shape {
+    let dims = written.iter().map(|&dim| match dim {
+        Dim::Fixed(-1) => Dim::Dynamic,
+        dim => dim,
+    });
+    dims.collect()
 }
 
 /// Checks that no extent is negative.

@@ -14,6 +14,7 @@ mod products;
 mod recipe;
 mod rng;
 mod shape;
+mod shaped;
 mod windows;
 
 use mind_ir::opdef::OpDef;

@@ -23,6 +23,7 @@ use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::pad::{PadMode, PadOp};
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_core::ops::sample::{GridSample, Resize};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
 use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
@@ -37,6 +38,7 @@ use crate::control;
 use crate::generator::Generator;
 use crate::products::{dequantize, dot_general, quantize};
 use crate::shape::{axes, partner, regrouped, small};
+use crate::shaped;
 use crate::windows::{argmax_window, conv2d, convolution, grid_sample, reduce_window, resize};
 
 type Recipe = fn(&mut Generator<'_>) -> Option<ValueId>;
@@ -101,6 +103,9 @@ static MOVING: &[(&OpDef, Recipe)] = &[
     (Gather::DEF, gather),
     (DynamicSlice::DEF, dynamic_slice),
     (DynamicUpdateSlice::DEF, dynamic_update_slice),
+    (DynamicReshape::DEF, shaped::reshape),
+    (DynamicBroadcastTo::DEF, shaped::broadcast),
+    (DynamicIota::DEF, shaped::iota),
     (GatherElements::DEF, gather_elements),
     (GatherNd::DEF, gather_nd),
     (NonZero::DEF, nonzero),

@@ -60,11 +60,7 @@ fn infer_broadcast_to(op: BroadcastTo, g: &Graph) -> InferResult {
 
 /// The shape as written, -1 as `?`.
 pub fn written_shape(op: BroadcastTo, g: &Graph) -> Shape {
-    let dims = op.shape(g).iter().map(|&dim| match dim {
-        Dim::Fixed(-1) => Dim::Dynamic,
-        dim => dim,
-    });
-    dims.collect()
+    extent::opened(op.shape(g))
 }
 
 fn eval_broadcast_to(
@@ -73,17 +69,35 @@ fn eval_broadcast_to(
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
     let (input, shape) = (operands[0], written_shape(op, cx.graph));
-    let (strides, new) = (strides_of(input), shape.len() - input.rank());
-    let mut axes: Vec<strided::Axis> = Vec::with_capacity(shape.len());
+    let new = shape.len() - input.rank();
+    let mut extents = Vec::with_capacity(shape.len());
     for (at, &dim) in shape.iter().enumerate() {
+        extents.push(match (cx.extent(dim)?, at.checked_sub(new)) {
+            (Some(wanted), _) => usize::try_from(wanted).unwrap_or(0),
+            (None, Some(axis)) => input.shape()[axis],
+            (None, None) => 1,
+        });
+    }
+    broadcast(cx, input, &extents)
+}
+
+/// The elements of `input`, repeated to `extents`, of which there are as many as `input` has dimensions or more.
+///
+/// # Errors
+///
+/// An extent of `input` that is neither 1 nor the one wanted; a tensor that is too large.
+pub(crate) fn broadcast(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    extents: &[usize],
+) -> Result<Tensor, EvalError> {
+    let (strides, new) = (strides_of(input), extents.len() - input.rank());
+    let mut axes: Vec<strided::Axis> = Vec::with_capacity(extents.len());
+    for (at, &wanted) in extents.iter().enumerate() {
         let own = at
             .checked_sub(new)
             .map(|axis| (input.shape()[axis], strides[axis]));
         let (extent, stride) = own.unwrap_or((1, 0));
-        let wanted = match cx.extent(dim)? {
-            Some(wanted) => usize::try_from(wanted).unwrap_or(0),
-            None => extent,
-        };
         if extent != 1 && extent != wanted {
             return Err(mismatch(input, at, extent, wanted));
         }

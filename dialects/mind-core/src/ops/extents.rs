@@ -63,14 +63,28 @@ fn eval_iota(op: Iota, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalErr
             .and_then(|extent| usize::try_from(extent).ok());
         shape.push(extent.unwrap_or(0));
     }
-    let axis = resolve("iota", op.axis(g), shape.len()).expect("a verified axis lies in the rank");
-    let length = match cx.count(op.dtype(g), &shape)? {
+    indices_along(cx, op.dtype(g), &shape, op.axis(g))
+}
+
+/// At every position of `shape` its index along `axis`, which lies in the rank.
+///
+/// # Errors
+///
+/// A tensor that is too large.
+pub(crate) fn indices_along(
+    cx: &EvalCx<'_>,
+    dtype: DType,
+    shape: &[usize],
+    axis: i64,
+) -> Result<Tensor, EvalError> {
+    let axis = resolve("iota", axis, shape.len()).expect("a verified axis lies in the rank");
+    let length = match cx.count(dtype, shape)? {
         0 => 0,
         _ => shape[axis],
     };
     cx.count(DType::I64, &[length])?;
     let indices = Tensor::of(vec![length], (0..length as i64).collect());
-    let row = cast(cx, &indices, op.dtype(g))?;
+    let row = cast(cx, &indices, dtype)?;
     let axes: Vec<strided::Axis> = shape
         .iter()
         .enumerate()

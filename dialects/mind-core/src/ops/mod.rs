@@ -28,6 +28,7 @@ pub mod power;
 pub mod quantize;
 pub mod reduce;
 pub mod rounding;
+pub mod runtime_shape;
 pub mod sample;
 pub mod scatter;
 pub mod shape;
@@ -37,7 +38,7 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 33] = [
+const FAMILIES: [&[&OpDef]; 34] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -58,6 +59,7 @@ const FAMILIES: [&[&OpDef]; 33] = [
     extents::OPS,
     index::OPS,
     dynamic::OPS,
+    runtime_shape::OPS,
     gather::OPS,
     scatter::OPS,
     sort::OPS,

@@ -26,4 +26,5 @@ mod pad;
 mod places;
 mod quantize;
 mod reduce;
+mod runtime_shape;
 mod window;

@@ -77,8 +77,8 @@ pub fn examples() -> Vec<Example> {
     use mind_core::ops::{
         OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*,
         convolution::*, cumulative::*, data::*, dot_general::*, dynamic::*, extents::*, gather::*,
-        index::*, join::*, normalize::*, pad::*, quantize::*, reduce::*, sample::*, scatter::*,
-        shape::*, sort::*, window::*,
+        index::*, join::*, normalize::*, pad::*, quantize::*, reduce::*, runtime_shape::*,
+        sample::*, scatter::*, shape::*, sort::*, window::*,
     };
     use mind_ir::attr::{Literal, Padding};
     use mind_ir::scalar::Reduction;
@@ -311,6 +311,24 @@ pub fn examples() -> Vec<Example> {
             &["f32[5]", "f32[2]", "i64[]"],
             DynamicUpdateSlice::attrs(Bounds::Clamp),
             "f32[5]",
+        ),
+        row(
+            DynamicReshape::DEF,
+            &["f32[1, 1]", "i64[0]"],
+            DynamicReshape::attrs(&[]),
+            "f32[]",
+        ),
+        row(
+            DynamicBroadcastTo::DEF,
+            &["f32[]", "i32[0]"],
+            DynamicBroadcastTo::attrs(&[]),
+            "f32[]",
+        ),
+        row(
+            DynamicIota::DEF,
+            &["i64[2]"],
+            DynamicIota::attrs(DType::I32, &[Dim::Dynamic, Dim::Fixed(3)], 1),
+            "i32[?, 3]",
         ),
         row(
             GatherElements::DEF,

@@ -15,6 +15,18 @@ const EXCUSED: &[(&str, &str)] = &[
     ("core.nonzero", "not lowered yet: `non_zero`, transposed"),
     ("core.unique", "MIL has no op that finds different elements"),
     (
+        "core.dynamic_reshape",
+        "not lowered yet: `reshape` to a shape of the run",
+    ),
+    (
+        "core.dynamic_broadcast_to",
+        "not lowered yet: `tile` by repetitions of the run",
+    ),
+    (
+        "core.dynamic_iota",
+        "not lowered yet: `range_1d` to an end of the run",
+    ),
+    (
         "core.non_max_suppression",
         "MIL's has a fixed number of results",
     ),

@@ -5,6 +5,7 @@ use mind_core::ops::control::{If, Scan, While};
 use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input;
+use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_core::ops::sample::GridSample;
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_core::ops::sort::{Sort, TopK};
@@ -34,6 +35,9 @@ const STAYS: [(&OpDef, &str); 17] = [
     (Scan::DEF, "control flow is the same in every dialect"),
     (NonZero::DEF, "its elements decide extents"),
     (Unique::DEF, "its elements decide extents"),
+    (DynamicReshape::DEF, "its elements decide extents"),
+    (DynamicBroadcastTo::DEF, "its elements decide extents"),
+    (DynamicIota::DEF, "its elements decide extents"),
     (NonMaxSuppression::DEF, "its elements decide extents"),
 ];
 

@@ -7,6 +7,7 @@ mod movement;
 mod pad;
 mod places;
 mod products;
+mod runtime_shape;
 mod sample;
 mod surroundings;
 mod windows;
@@ -165,6 +166,7 @@ families! {
     movement::extents => the_rules_of_broadcast_to_iota_and_dim;
     movement::parts => the_rules_of_index_slice_and_gather;
     dynamic::windows => the_rules_of_dynamic_slices;
+    runtime_shape::shaped => the_rules_of_shapes_that_an_operand_gives;
     places::gathers => the_rules_of_gathers_at_places;
     places::scatters => the_rules_of_scatters;
     places::sorts => the_rules_of_sort_and_top_k;

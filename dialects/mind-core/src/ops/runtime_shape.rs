@@ -1,0 +1,178 @@
+//! Ops whose operand `extents` says the shape of the result.
+
+use mind_ir::ValueId;
+use mind_ir::eval::{EvalCx, EvalError};
+use mind_ir::graph::Graph;
+use mind_ir::ops;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{Dim, Shape, TensorType};
+use mind_ir::verify::{InferResult, VerifyError};
+
+use crate::axes::{check_rank, resolve};
+use crate::eval::bounds::indices;
+use crate::extent::{agree, check_extents, opened, stretches, text};
+use crate::ops::broadcast::broadcast;
+use crate::ops::extents::indices_along;
+use crate::ops::shape::renamed;
+
+ops! {
+    /// The elements of `input` in row-major order, with the extents that an operand gives.
+    ///
+    /// `shape` says what is known of them: an extent `?` or -1 of it is any, another one must be the operand's.
+    ///
+    /// Shapes: `extents` is `[rank of shape]`; the result is `shape`.
+    /// Errors: E2005 `extents` not i32 or i64, E3002 `extents` not of rank 1, or rank above 32, E3003 not one extent
+    /// for each dimension, E3006 extent below -1; when run, a negative extent, one that is not that of `shape`, another number of
+    /// elements.
+    /// Source: this compiler; ONNX `Reshape`, StableHLO `dynamic_reshape`.
+    DynamicReshape = "core.dynamic_reshape" {
+        operands: (input: Any, extents: Index),
+        attrs: { shape: Dims },
+        traits: [Pure, Extended],
+        names: { core: "DynamicReshape", mic1: "dynamic_reshape" },
+        infer: infer_reshape,
+        eval: eval_reshape,
+    }
+
+    /// As `BroadcastTo`, with the extents that an operand gives.
+    ///
+    /// `shape` is as for `DynamicReshape`.
+    ///
+    /// Shapes: `extents` is `[rank of shape]`; the result is `shape`; each extent of `input` is 1 or that of `shape`.
+    /// Errors: E2005 `extents` not i32 or i64, E3001 an extent that does not stretch, E3002 `extents` not of rank 1,
+    /// `input` has more dimensions than `shape`, or rank above 32, E3003 not one extent for each dimension, E3006
+    /// extent below -1; when run, a negative extent, one that is not that of `shape`, one that does not stretch.
+    /// Source: this compiler; ONNX `Expand`, StableHLO `dynamic_broadcast_in_dim`.
+    DynamicBroadcastTo = "core.dynamic_broadcast_to" {
+        operands: (input: Any, extents: Index),
+        attrs: { shape: Dims },
+        traits: [Pure, Extended],
+        names: { core: "DynamicBroadcastTo", mic1: "dynamic_broadcast_to" },
+        infer: infer_broadcast_to,
+        eval: eval_broadcast_to,
+    }
+
+    /// As `Iota`, with the extents that an operand gives.
+    ///
+    /// `shape` is as for `DynamicReshape`.
+    ///
+    /// Shapes: `extents` is `[rank of shape]`; the result is `shape`.
+    /// Errors: E2005 `extents` not i32 or i64, E3002 `extents` not of rank 1, or rank above 32, E3003 not one extent
+    /// for each dimension, E3004 axis out of range, E3006 extent below -1; when run, a negative extent, one that is not
+    /// that of `shape`.
+    /// Source: this compiler; ONNX `Range`, StableHLO `dynamic_iota`.
+    DynamicIota = "core.dynamic_iota" {
+        operands: (extents: Index),
+        attrs: { dtype "t": ElementType, shape: Dims, axis "ax": Int = 0 },
+        traits: [Pure, Extended],
+        names: { core: "DynamicIota", mic1: "dynamic_iota" },
+        infer: infer_iota,
+        eval: eval_iota,
+    }
+}
+
+fn infer_reshape(op: DynamicReshape, g: &Graph) -> InferResult {
+    let shape = declared(g, "dynamic_reshape", op.shape(g), op.extents(g))?;
+    Ok(g.ty(op.input(g)).with_shape(shape).into())
+}
+
+fn infer_broadcast_to(op: DynamicBroadcastTo, g: &Graph) -> InferResult {
+    let input = g.ty(op.input(g));
+    let shape = declared(g, "dynamic_broadcast_to", op.shape(g), op.extents(g))?;
+    let Some(new) = shape.len().checked_sub(input.rank()) else {
+        return Err(Box::new(VerifyError::Rank {
+            op: "dynamic_broadcast_to",
+            operand: "input",
+            expected: format!("at most {}", shape.len()),
+            found: input.rank(),
+        }));
+    };
+    for (at, &dim) in (new..).zip(input.shape) {
+        stretches(g, input.shape, &shape, at, dim)?;
+    }
+    Ok(input.with_shape(shape).into())
+}
+
+fn infer_iota(op: DynamicIota, g: &Graph) -> InferResult {
+    let shape = declared(g, "dynamic_iota", op.shape(g), op.extents(g))?;
+    resolve("dynamic_iota", op.axis(g), shape.len())?;
+    Ok(TensorType::new(op.dtype(g), shape).into())
+}
+
+/// What `written` says of the shape, for which `extents` has an element for each dimension.
+fn declared(
+    g: &Graph,
+    op: &'static str,
+    written: &[Dim],
+    extents: ValueId,
+) -> Result<Shape, Box<VerifyError>> {
+    const HELP: &str = "give one extent for each dimension of `shape`";
+    let shape = opened(written);
+    check_rank(op, shape.len())?;
+    check_extents(g, &shape)?;
+    let &[count] = g.ty(extents).shape else {
+        return Err(Box::new(VerifyError::Rank {
+            op,
+            operand: "extents",
+            expected: "1".to_owned(),
+            found: g.ty(extents).rank(),
+        }));
+    };
+    let rank = Dim::Fixed(shape.len() as i64);
+    agree(g, op, "0 of `extents`", rank, count, HELP)?;
+    Ok(shape)
+}
+
+fn eval_reshape(
+    op: DynamicReshape,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let (input, shape) = (operands[0], asked(cx, op.shape(cx.graph), operands[1])?);
+    let count = shape
+        .iter()
+        .try_fold(1usize, |count, &extent| count.checked_mul(extent));
+    if count != Some(input.count()) {
+        let (from, count) = (input.shape(), input.count());
+        return Err(EvalError::Shape(format!(
+            "reshape changes the element count: {from:?} has {count}, which {shape:?} cannot hold"
+        )));
+    }
+    renamed(cx, input, shape)
+}
+
+fn eval_broadcast_to(
+    op: DynamicBroadcastTo,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let extents = asked(cx, op.shape(cx.graph), operands[1])?;
+    broadcast(cx, operands[0], &extents)
+}
+
+fn eval_iota(op: DynamicIota, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let shape = asked(cx, op.shape(cx.graph), operands[0])?;
+    indices_along(cx, op.dtype(cx.graph), &shape, op.axis(cx.graph))
+}
+
+/// The extents that the operand gives, which `written` admits.
+fn asked(cx: &EvalCx<'_>, written: &[Dim], extents: &Tensor) -> Result<Vec<usize>, EvalError> {
+    let (given, shape) = (indices(extents), opened(written));
+    if given.len() != shape.len() {
+        let (found, rank) = (given.len(), shape.len());
+        return Err(EvalError::Shape(format!(
+            "`extents` has {found} elements for a shape of rank {rank}"
+        )));
+    }
+    let admit = |(&extent, &dim): (&i64, &Dim)| match cx.extent(dim)? {
+        Some(expected) if expected != extent => {
+            let shape = text(cx.graph, &shape);
+            Err(EvalError::Shape(format!(
+                "`extents` gives {given:?}, which is not of shape {shape}: {extent} against {expected}"
+            )))
+        }
+        _ => usize::try_from(extent)
+            .map_err(|_| EvalError::Shape(format!("`extents` gives a negative extent: {given:?}"))),
+    };
+    given.iter().zip(&shape).map(admit).collect()
+}
