@@ -12,7 +12,7 @@ use mind_core::ops::sort::{Sort, TopK};
 use mind_core::ops::window::ArgMaxWindow;
 use mind_ir::opdef::{Op, OpDef};
 
-const STAYS: [(&OpDef, &str); 17] = [
+const STAYS: [(&OpDef, &str); 20] = [
     (Input::DEF, "the module's interface"),
     (ConstI64::DEF, "constants are the same in every dialect"),
     (ConstF32::DEF, "constants are the same in every dialect"),
