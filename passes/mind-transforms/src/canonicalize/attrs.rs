@@ -6,7 +6,7 @@ use mind_core::ops::convolution::{Conv, ConvTranspose, SumType};
 use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::data::Unique;
 use mind_core::ops::dot_general::DotGeneral;
-use mind_core::ops::extents::ExtentOf;
+use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::gather::GatherElements;
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::join::{Concat, Split};
@@ -14,6 +14,7 @@ use mind_core::ops::normalize::Softmax;
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_core::ops::sample::Resize;
 use mind_core::ops::scatter::ScatterElements;
 use mind_core::ops::shape::{
@@ -37,7 +38,7 @@ patterns! {
     /// A single axis counts from the front.
     PositiveAxis = "positive-axis" on [
         Softmax, Cumulative, ArgMax, ArgMin, Sort, TopK, Unique, ExtentOf, Gather, GatherElements, ScatterElements,
-        Concat, Split, Quantize, Dequantize
+        Concat, Split, Quantize, Dequantize, Iota, DynamicIota
     ] => positive_axis;
 
     /// The lists of a product count from the front, and the dtype of the operands is `same`.
@@ -55,7 +56,9 @@ patterns! {
     ] => explicit_window;
 
     /// The open extent of a target shape is -1, as every format writes it.
-    OpenExtent = "open-extent" on [Reshape, BroadcastTo] => open_extent;
+    OpenExtent = "open-extent" on [
+        Reshape, BroadcastTo, DynamicReshape, DynamicBroadcastTo, DynamicIota
+    ] => open_extent;
 }
 
 const CANONICAL: MatchFailure = MatchFailure("the attribute is canonical already");
@@ -96,11 +99,17 @@ fn positive_axis(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
 
 /// The axis of an op counted from the front; `None` if it is so already.
 fn axis_from_front(g: &Graph, op: OpId) -> Option<i64> {
-    match g.attr(op, g.def(op).attr_index("axis")?) {
-        // A tensor of rank 0 has one scale, whatever the axis.
-        Attr::Int(axis @ ..0) => Some((axis + g.ty(g.operands(op)[0]).rank() as i64).max(0)),
-        _ => None,
-    }
+    let def = g.def(op);
+    let Attr::Int(axis @ ..0) = g.attr(op, def.attr_index("axis")?) else {
+        return None;
+    };
+    let shape = def.attr_index("shape").map(|index| g.attr(op, index));
+    let rank = match shape {
+        Some(Attr::Dims(shape)) => shape.len(),
+        _ => g.ty(g.operands(op)[0]).rank(),
+    };
+    // A tensor of rank 0 has one scale, whatever the axis.
+    Some((axis + rank as i64).max(0))
 }
 
 fn listed_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
@@ -246,21 +255,28 @@ fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
 mod tests {
     use super::*;
 
-    /// An op with operands that has an axis among its attributes counts it from the front.
+    /// Asserts that `pattern` is tried on the ops of core for which `has` is true, and on no other.
+    fn assert_roots(pattern: &dyn RewritePattern, has: impl Fn(&OpDef) -> bool) {
+        let all = mind_core::DIALECT.ops.iter().filter(|def| has(def));
+        let expected: Vec<&str> = all.map(|def| def.name).collect();
+        let mut found: Vec<&str> = pattern.roots().iter().map(|def| def.name).collect();
+        found.sort_by_key(|name| expected.iter().position(|own| own == name));
+        assert_eq!(found, expected);
+    }
+
+    /// An op that has an axis among its attributes counts it from the front.
     #[test]
     fn every_axis_is_canonical() {
-        let patterns: [(&str, &dyn RewritePattern); 2] =
-            [("axes", &SortAxes), ("axis", &PositiveAxis)];
-        for (attr, pattern) in patterns {
-            let has = |def: &&&OpDef| {
-                def.attr_index(attr).is_some() && def.all_operands().next().is_some()
-            };
-            let expected: Vec<&str> = (mind_core::DIALECT.ops.iter().filter(has))
-                .map(|def| def.name)
-                .collect();
-            let mut found: Vec<&str> = pattern.roots().iter().map(|def| def.name).collect();
-            found.sort_by_key(|name| expected.iter().position(|own| own == name));
-            assert_eq!(found, expected);
-        }
+        assert_roots(&SortAxes, |def| def.attr_index("axes").is_some());
+        assert_roots(&PositiveAxis, |def| def.attr_index("axis").is_some());
+    }
+
+    /// An op with operands that has a shape among its attributes writes an open extent in one way.
+    #[test]
+    fn every_open_extent_is_canonical() {
+        assert_roots(&OpenExtent, |def| {
+            let is_shape = |attr: &AttrDef| matches!(attr.kind, AttrKind::Dims);
+            def.attrs.iter().any(is_shape) && def.all_operands().next().is_some()
+        });
     }
 }
