@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use mind_core::ops::control::{If, Scan, While};
+use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_core::ops::sample::{GridSample, Resize};
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_core::ops::sort::{Sort, TopK};
@@ -582,6 +583,9 @@ fn drawn_modules_written_as_c() {
             ArgMaxWindow::DEF,
             Resize::DEF,
             GridSample::DEF,
+            DynamicReshape::DEF,
+            DynamicBroadcastTo::DEF,
+            DynamicIota::DEF,
         ],
         ..mind_testgen::Config::default()
     };
