@@ -39,12 +39,11 @@ ops! {
         scalar: Mul,
     }
 
-    /// `lhs / rhs` at every position; integers truncate toward zero, and the least one divided by -1 wraps
-    /// to itself.
+    /// `lhs / rhs` at every position; integers truncate toward zero.
     ///
     /// Shapes: the operands' shapes broadcast.
     /// Errors: E2004 different dtypes, E2005 `bool`, E3001 shapes do not broadcast; E6005 when run, on
-    /// an integer divided by zero.
+    /// an integer divided by zero, and on the least one divided by -1.
     /// Source: mic@1 `div`; mic@2 `/`.
     Div = "core.div" {
         operands: (lhs: Num, rhs: Num),
