@@ -48,14 +48,15 @@ const OPTIONS: &[OptionInfo] = &[OptionInfo {
     name: "max-iters",
     kind: OptionKind::Count,
     default: "8",
-    summary: "rounds of simplification per region; twice as many of moving layouts",
+    summary: "rounds of simplification per region; half as many of moving layouts, twice as many where it convolves",
 }];
 
 fn limits(options: &Options) -> Limits {
     let rounds = options.count("max-iters");
     Limits {
         simplify_rounds: rounds,
-        layout_rounds: rounds.saturating_mul(2),
+        layout_rounds: rounds.div_ceil(2),
+        convolution_layout_rounds: rounds.saturating_mul(2),
         ..Limits::default()
     }
 }

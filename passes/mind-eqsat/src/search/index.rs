@@ -1,5 +1,6 @@
 //! The rules of a run, by the op that they start from.
 
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use egg::Id;
@@ -42,6 +43,25 @@ pub(crate) struct Hit<'s> {
     pub(crate) form: usize,
     pub(crate) rule: &'s Rule,
     pub(crate) found: Match,
+}
+
+/// By what decides about the right side: the form and what it bound, whichever e-nodes it found.
+impl PartialEq for Hit<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.form == other.form
+            && self.found.registers == other.found.registers
+            && self.found.slots == other.found.slots
+    }
+}
+
+impl Eq for Hit<'_> {}
+
+impl Hash for Hit<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.form.hash(state);
+        self.found.registers.hash(state);
+        self.found.slots.hash(state);
+    }
 }
 
 /// Where to look for which rules.
