@@ -13,6 +13,7 @@ use super::view::View;
 use crate::egraph::analysis::Eg;
 use crate::egraph::language::Head;
 use crate::report::RuleStats;
+use mind_rules::Channels;
 use mind_rules::FastMath;
 use mind_rules::Phase;
 use mind_rules::RuleSet;
@@ -75,18 +76,21 @@ pub(crate) struct Query<'q> {
 }
 
 impl<'s> RuleIndex<'s> {
-    /// The forms of `set` of these classes that act in the e-graph.
-    pub(crate) fn new(set: &'s RuleSet, classes: FastMath) -> RuleIndex<'s> {
+    /// The forms of `set` of these classes that act in the e-graph for a target with such channels.
+    pub(crate) fn new(set: &'s RuleSet, classes: FastMath, channels: Channels) -> RuleIndex<'s> {
         let acts = |rule: &&Rule| rule.engine.in_egraph() && classes.allows(rule.class);
         let mut bits = OpBits::new(set.ops());
         let mut by_root: Vec<Vec<Start>> = Vec::new();
         by_root.resize_with(set.ops().defs().len(), Vec::new);
         let mut rules: Vec<(&Rule, Prefilter)> = Vec::new();
         for rule in set.compiled().iter().filter(acts) {
+            let Some(phase) = rule.phase.for_target(channels) else {
+                continue;
+            };
             let prefilter = Prefilter::of(rule, &mut bits);
             by_root[rule.pattern.root.index()].push(Start {
                 below: prefilter.below(),
-                phase: rule.phase,
+                phase,
                 form: rules.len(),
             });
             rules.push((rule, prefilter));
@@ -103,7 +107,10 @@ impl<'s> RuleIndex<'s> {
 
     /// Whether a rule of `phase` acts.
     pub(crate) fn has(&self, phase: Phase) -> bool {
-        self.rules.iter().any(|(rule, _)| rule.phase == phase)
+        self.by_root
+            .iter()
+            .flatten()
+            .any(|start| start.phase == phase)
     }
 
     /// The classes of `egraph` as it is now.
