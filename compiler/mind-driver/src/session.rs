@@ -60,6 +60,22 @@ pub struct Level {
     pub summary: &'static str,
 }
 
+impl Level {
+    /// What it runs where the pass `next` follows: for MIL, the layout of MIL's convolutions.
+    pub fn pipeline_before(&self, next: Option<&str>) -> String {
+        let lays_out = |pass: &&str| matches!(*pass, "fold" | "fuse");
+        let layout = match next {
+            Some("lower-to-mil") => "{layout=nchw}",
+            _ => "",
+        };
+        let passes = self.pipeline.split(',').map(|pass| {
+            let layout = if lays_out(&pass) { layout } else { "" };
+            format!("{pass}{layout}")
+        });
+        passes.collect::<Vec<_>>().join(",")
+    }
+}
+
 /// The named pipelines, in rising order. All keep every bit of the results.
 pub const LEVELS: &[Level] = &[
     Level {

@@ -1,6 +1,7 @@
 //! The formats together: telling them apart, reading and writing by name.
 
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use mind_diag::{Diagnostics, Span};
 use mind_ir::Graph;
@@ -91,23 +92,27 @@ fn is_qualified(line: &str) -> bool {
     behind.len() < line.len() && name.starts_with(|letter: char| letter.is_ascii_alphabetic())
 }
 
+/// A syntax, whose tables are made when it is first used: a tool mostly uses one.
+type Lazy<S> = LazyLock<S, Box<dyn FnOnce() -> S + Send>>;
+
 /// All formats, prepared for the ops of a registry.
 pub struct Formats {
     /// mic@1.
-    pub mic1: mic1::Syntax,
+    pub mic1: Lazy<mic1::Syntax>,
     /// mic@2.
-    pub mic2: mic2::Syntax,
+    pub mic2: Lazy<mic2::Syntax>,
     /// Core text.
-    pub core: core::Syntax,
+    pub core: Lazy<core::Syntax>,
 }
 
 impl Formats {
     /// The formats for the ops of `registry`.
     pub fn new(registry: &Registry) -> Formats {
+        let registry = Arc::new(registry.clone());
         Formats {
-            mic1: mic1::Syntax::new(registry),
-            mic2: mic2::Syntax::new(registry),
-            core: core::Syntax::new(registry),
+            mic1: lazy(&registry, mic1::Syntax::new),
+            mic2: lazy(&registry, mic2::Syntax::new),
+            core: lazy(&registry, core::Syntax::new),
         }
     }
 
@@ -182,6 +187,11 @@ impl Formats {
             Format::Core => self.core.print(g),
         }
     }
+}
+
+fn lazy<S: 'static>(registry: &Arc<Registry>, make: fn(&Registry) -> S) -> Lazy<S> {
+    let registry = Arc::clone(registry);
+    LazyLock::new(Box::new(move || make(&registry)))
 }
 
 /// The first error in a text, as the formats' APIs give it.

@@ -77,7 +77,7 @@ fn run(
     };
     let heard = cx.rules.names().any(|rule| listener.hears_missed(rule));
     let mut shared = Run {
-        index: RuleIndex::new(cx.rules, cx.classes),
+        index: RuleIndex::new(cx.rules, cx.classes, cx.cost.channels),
         memo: (!heard).then(Memo::default),
     };
     let mut store = Some(Store::new(cx.rules.ops(), &costs, g));

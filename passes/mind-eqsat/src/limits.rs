@@ -9,8 +9,10 @@ pub struct Limits {
     pub region_most: usize,
     /// Rounds of simplification.
     pub simplify_rounds: usize,
-    /// Rounds of moving layouts.
+    /// Rounds of moving layouts where nothing convolves: products read through a transpose that is near.
     pub layout_rounds: usize,
+    /// Rounds of moving layouts where something convolves: transposes move through the whole network to its borders.
+    pub convolution_layout_rounds: usize,
     /// Rounds of simplification and of moving layouts after ops were merged.
     pub merge_rounds: usize,
     /// Rounds of regrouping sums and products, where that is allowed.
@@ -33,7 +35,8 @@ impl Default for Limits {
             region_least: 300,
             region_most: 800,
             simplify_rounds: 8,
-            layout_rounds: 16,
+            layout_rounds: 4,
+            convolution_layout_rounds: 16,
             merge_rounds: 2,
             reassociate_rounds: 2,
             growth: 8,

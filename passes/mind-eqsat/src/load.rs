@@ -120,6 +120,16 @@ pub(crate) fn load<'r>(
 }
 
 impl Loaded<'_> {
+    /// Whether an op of the region slides a filter.
+    pub(crate) fn convolves(&self) -> bool {
+        let store = &self.egraph.analysis.store;
+        let mut nodes = self.ops.iter().filter_map(|own| own.node);
+        nodes.any(|id| match self.egraph.nodes()[usize::from(id)].head {
+            Head::Op(op) => store.costs.class(op).convolves(),
+            Head::Leaf | Head::Const => false,
+        })
+    }
+
     /// How many operand slots of the program read each class, by its id now.
     pub(crate) fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.egraph.nodes().len()];

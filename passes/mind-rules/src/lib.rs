@@ -35,7 +35,9 @@ pub use matching::greedy::GreedyRule;
 pub use matching::replacement::{NewTerm, NoMatch, ReplacementBuffers};
 pub use op_table::{OpIx, OpTable};
 pub use ruleset::fast_math::FastMath;
-pub use ruleset::rule_info::{Direction, Engine, FOLDING, FUSION, Phase, RuleInfo, RuleIx};
+pub use ruleset::rule_info::{
+    Channels, Direction, Engine, FOLDING, FUSION, Phase, RuleInfo, RuleIx,
+};
 pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
 pub use shipped::{SHIPPED, ShippedOps, Wanted, shipped_names};
 pub use unknown::Unknown;

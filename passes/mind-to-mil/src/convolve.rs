@@ -1,6 +1,6 @@
 //! Convolutions by groups, forward and backward.
 
-use mind_core::ops::convolution::{Conv, ConvTranspose, Convolve, Direction, Layout};
+use mind_core::ops::convolution::{Conv, ConvTranspose, Convolve, Direction, Layout, SumType};
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::{OpId, ValueId};
 use mind_mil::ops::conv::{CONV, CONV_TRANSPOSE};
@@ -27,7 +27,9 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
 /// A convolution through MIL's `[N, C, s..]` under `[F, C / groups, k..]`, or `[C, F / groups, k..]`.
 fn lower(e: &mut Emit<'_, '_>, op: OpId, c: &Convolve, [x, weight]: [ValueId; 2]) -> Lowered {
     let (result, dtype) = (e.g().result(op), e.dtype(x));
-    if !dtype.is_float() || e.dtype(weight) != dtype || e.dtype(result) != dtype {
+    // Operands may have been narrowed for the target, unlike the result.
+    let keeps_dtype = c.dtype == SumType::Same || e.dtype(result) == dtype;
+    if !dtype.is_float() || e.dtype(weight) != dtype || !keeps_dtype {
         return Err(Refused::new(format!(
             "`{}` of {dtype} by {} as {} has no counterpart",
             c.op,

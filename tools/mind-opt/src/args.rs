@@ -288,7 +288,14 @@ fn steps(flags: Vec<PassFlag>, matches: &ArgMatches) -> Vec<String> {
     let level = matches.get_one::<String>("level");
     let level = level.and_then(|name| LEVELS.iter().find(|level| level.name == name));
     let level = level.zip(matches.index_of("level"));
-    let named = level.map(|(level, at)| (at, level.pipeline.to_owned()));
+    let named = level.map(|(level, at)| {
+        let mut behind = flags
+            .iter()
+            .filter(|flag| flag.at > at)
+            .map(|flag| flag.pass);
+        let next = behind.find(|pass| pass.starts_with("lower-to-"));
+        (at, level.pipeline_before(next))
+    });
     let flags = flags.into_iter().map(|flag| {
         let text = match flag.options.as_str() {
             "" => flag.pass.to_owned(),

@@ -30,6 +30,16 @@ pub enum CostClass {
     Convolution,
 }
 
+impl CostClass {
+    /// Whether it slides a filter.
+    pub(crate) fn convolves(self) -> bool {
+        matches!(
+            self,
+            CostClass::Convolution | CostClass::Contraction(Inner::AllButLastOfRhs)
+        )
+    }
+}
+
 /// How many products one element of a contraction's result sums up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Inner {

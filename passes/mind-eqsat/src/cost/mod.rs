@@ -13,5 +13,5 @@ pub use class::{CostClass, Inner};
 pub use model::{CostModel, Level};
 pub(crate) use module::{module_price, op_price, op_work};
 pub(crate) use resolved::CostTable;
-pub use table::{CLASSES, HOST_CPU};
+pub use table::{CHANNELS_FIRST, CLASSES, HOST_CPU};
 pub(crate) use work::{Price, Work};

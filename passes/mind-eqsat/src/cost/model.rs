@@ -1,8 +1,9 @@
 //! A machine, as the cost model sees it.
 
 use mind_ir::types::{Dim, TypeView};
+use mind_rules::Channels;
 
-use super::class::CostClass;
+use super::class::{CostClass, Inner};
 
 /// A machine, as far as choosing between equal programs needs to know it.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,8 @@ pub struct CostModel {
     pub unknown_extent: u64,
     /// What a reader must be able to tell apart though the machine does not: one op more.
     pub op: u64,
+    /// The layout that convolutions run in; another one takes transposes around them.
+    pub channels: Channels,
     /// The classes of ops that the op table does not tell.
     pub classes: &'static [(&'static str, CostClass)],
 }
@@ -37,6 +40,16 @@ pub struct Level {
 }
 
 impl CostModel {
+    /// `class` on this machine: no kernel holds a convolution beside other ops unless its channels are last.
+    pub(super) fn adapted(&self, class: CostClass) -> CostClass {
+        match (class, self.channels) {
+            (CostClass::Contraction(Inner::AllButLastOfRhs), Channels::First) => {
+                CostClass::Convolution
+            }
+            (class, _) => class,
+        }
+    }
+
     /// The number of elements of `ty`.
     pub(super) fn count(&self, ty: TypeView<'_>) -> u64 {
         ty.shape

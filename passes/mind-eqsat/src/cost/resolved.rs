@@ -19,7 +19,9 @@ pub(crate) struct CostTable<'r> {
 impl<'r> CostTable<'r> {
     /// The table for `ops` under `model`.
     pub(crate) fn new(ops: &'r OpTable, model: &CostModel) -> CostTable<'r> {
-        let named: FxHashMap<&'static str, CostClass> = model.classes.iter().copied().collect();
+        let classes = model.classes.iter();
+        let named = classes.map(|&(name, class)| (name, model.adapted(class)));
+        let named: FxHashMap<&'static str, CostClass> = named.collect();
         CostTable {
             model: *model,
             numbers: ops,

@@ -2,6 +2,7 @@
 
 use super::class::{CostClass, Inner};
 use super::model::{CostModel, Level};
+use mind_rules::Channels;
 
 /// One core of a server with AVX-512, 48 KiB of first, 2 MiB of second and 32 MiB of shared last-level
 /// cache.
@@ -42,7 +43,14 @@ pub const HOST_CPU: CostModel = CostModel {
     row_block: 64,
     unknown_extent: 128,
     op: 1,
+    channels: Channels::Last,
     classes: CLASSES,
+};
+
+/// The same machine for a program that is written as MIL, whose convolutions have channels second.
+pub const CHANNELS_FIRST: CostModel = CostModel {
+    channels: Channels::First,
+    ..HOST_CPU
 };
 
 /// The ops whose work the op table does not tell.

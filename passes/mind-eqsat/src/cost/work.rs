@@ -2,6 +2,7 @@
 
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim, TypeView};
+use mind_rules::Channels;
 
 use super::class::{CostClass, Inner};
 use super::model::CostModel;
@@ -260,7 +261,7 @@ impl CostModel {
                 let bytes = read.fold(self.bytes(result), u64::saturating_add);
                 let own = self.kernel(bytes, self.work(class, scalar, operands, result));
                 match class {
-                    CostClass::Convolution if has_channels_first(operands, result) => {
+                    CostClass::Convolution if self.takes_transposes(operands, result) => {
                         let around = operands.iter().chain([&result]);
                         let moved = around.map(|&ty| self.bytes(ty).saturating_mul(2));
                         let moved = moved.map(|bytes| self.kernel(bytes, Work::default()));
@@ -277,6 +278,24 @@ impl CostModel {
     }
 }
 
+impl CostModel {
+    /// Whether a convolution runs between transposes.
+    fn takes_transposes(&self, operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
+        match self.channels {
+            Channels::Last => has_channels_first(operands, result),
+            Channels::First => has_channels_last(operands, result),
+        }
+    }
+}
+
+/// Whether the last dimension of a convolution's filter counts its filters, and so does that of its result.
+fn has_channels_last(operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
+    let [_, filter, ..] = operands else {
+        return false;
+    };
+    filter.shape.last() == result.shape.last()
+}
+
 /// Whether a convolution is lowered to one with its channels last between transposes: it has no groups, at most two
 /// spatial dimensions, and the channels of its operands and its result are second.
 fn has_channels_first(operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
@@ -287,7 +306,7 @@ fn has_channels_first(operands: &[TypeView<'_>], result: TypeView<'_>) -> bool {
     let [Some(own), Some(filters)] = [input, &result].map(channels) else {
         return false;
     };
-    let is_last = filter.shape.last() == result.shape.last();
+    let is_last = has_channels_last(operands, result);
     let [first, second, ..] = filter.shape else {
         return false;
     };

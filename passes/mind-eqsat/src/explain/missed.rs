@@ -151,6 +151,10 @@ fn unused(
     if !rule.engine.in_egraph() {
         return "it is for the greedy engine alone".to_owned();
     }
+    if rule.phase.for_target(cx.cost.channels).is_none() {
+        return "it is for targets whose convolutions have another layout, which `layout=` names"
+            .to_owned();
+    }
     let template = match &rule.effect {
         Effect::Rewrite(template) => template,
         Effect::Merge(..) => {

@@ -11,7 +11,7 @@ use mind_pass::{
 use mind_rules::{FUSION, RuleSet};
 use mind_transforms::{canonical, classes, rules_for_module};
 
-use crate::cost::HOST_CPU;
+use crate::cost::{CHANNELS_FIRST, CostModel, HOST_CPU};
 use crate::{Context, Limits, Report, fold_with, fuse_with};
 
 pub(crate) const FOLD: PassInfo = PassInfo {
@@ -25,6 +25,7 @@ pub(crate) const FOLD: PassInfo = PassInfo {
         Box::new(Eqsat {
             goal: fold_with,
             limits: limits(options),
+            cost: cost(options),
         })
     },
 };
@@ -40,29 +41,49 @@ pub(crate) const FUSE: PassInfo = PassInfo {
         Box::new(Eqsat {
             goal: fuse_with,
             limits: limits(options),
+            cost: cost(options),
         })
     },
 };
 
-const OPTIONS: &[OptionInfo] = &[OptionInfo {
+const OPTIONS: &[OptionInfo] = &[MAX_ITERS, LAYOUT];
+
+const LAYOUT: OptionInfo = OptionInfo {
+    name: "layout",
+    kind: OptionKind::Word(&["nhwc", "nchw"]),
+    default: "nhwc",
+    summary: "the layout of the target's convolutions: `nhwc` of compiled kernels, `nchw` of MIL; transposes move to the \
+              borders of a network",
+};
+
+const MAX_ITERS: OptionInfo = OptionInfo {
     name: "max-iters",
     kind: OptionKind::Count,
     default: "8",
-    summary: "rounds of simplification per region; twice as many of moving layouts",
-}];
+    summary: "rounds of simplification per region; half as many of moving layouts, twice as many where it convolves",
+};
 
 fn limits(options: &Options) -> Limits {
     let rounds = options.count("max-iters");
     Limits {
         simplify_rounds: rounds,
-        layout_rounds: rounds.saturating_mul(2),
+        layout_rounds: rounds.div_ceil(2),
+        convolution_layout_rounds: rounds.saturating_mul(2),
         ..Limits::default()
+    }
+}
+
+fn cost(options: &Options) -> &'static CostModel {
+    match options.text("layout") {
+        "nchw" => &CHANNELS_FIRST,
+        _ => &HOST_CPU,
     }
 }
 
 struct Eqsat {
     goal: fn(&mut Graph, &Context<'_>, &mut dyn Listener, Option<usize>) -> Report,
     limits: Limits,
+    cost: &'static CostModel,
 }
 
 impl Pass for Eqsat {
@@ -71,7 +92,7 @@ impl Pass for Eqsat {
         let context = Context {
             rules: &rules,
             classes: classes(cx.rewriting),
-            cost: &HOST_CPU,
+            cost: self.cost,
             limits: self.limits,
             constant: mind_core::constant,
             splat: mind_core::splat,

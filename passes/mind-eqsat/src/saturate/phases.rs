@@ -1,6 +1,7 @@
 //! Rewriting a region: rounds of matching and applying, phase by phase.
 
 use mind_ir::listener::Listener;
+use rustc_hash::FxHashSet;
 
 use crate::egraph::rebuild::rebuild;
 use crate::limits::Limits;
@@ -14,15 +15,21 @@ use crate::search::{Hit, InEgraph, Query, RuleIndex, since};
 use mind_rules::Phase;
 use mind_rules::matching::pattern::Effect;
 
-/// A limit of rounds.
-type Rounds = fn(&Limits) -> usize;
+/// The limit of rounds in a region.
+type Rounds = fn(&Limits, &Loaded<'_>) -> usize;
 
 /// The phases of rewriting, in order, each with its limit of rounds. Fusions come after.
 const PHASES: [(Phase, Rounds); 4] = [
-    (Phase::Simplify, |limits| limits.simplify_rounds),
-    (Phase::Layout, |limits| limits.layout_rounds),
-    (Phase::Merge, |limits| limits.merge_rounds),
-    (Phase::Reassociate, |limits| limits.reassociate_rounds),
+    (Phase::Simplify, |limits, _| limits.simplify_rounds),
+    (Phase::Layout, |limits, region| {
+        if region.convolves() {
+            limits.convolution_layout_rounds
+        } else {
+            limits.layout_rounds
+        }
+    }),
+    (Phase::Merge, |limits, _| limits.merge_rounds),
+    (Phase::Reassociate, |limits, _| limits.reassociate_rounds),
 ];
 
 /// Rewrites the region until nothing changes or a limit is reached, which is returned.
@@ -39,6 +46,7 @@ pub(crate) fn saturate(
         stats,
         listener,
         changed: ChangedClasses::default(),
+        known: FxHashSet::default(),
         left_out: false,
         reasons: Vec::new(),
     };
@@ -46,7 +54,8 @@ pub(crate) fn saturate(
         if !index.has(phase) || phase == Phase::Merge && !search.merge(loaded) {
             continue;
         }
-        if !search.rounds(loaded, phase, rounds(limits)) {
+        let rounds = rounds(limits, loaded);
+        if !search.rounds(loaded, phase, rounds) {
             break;
         }
     }
@@ -60,6 +69,8 @@ struct Search<'s> {
     stats: &'s mut [RuleStats],
     listener: &'s dyn Listener,
     changed: ChangedClasses,
+    /// The matches whose sides are one class: a class that changes is searched again as a whole.
+    known: FxHashSet<Hit<'s>>,
     /// Whether a rule had more matches than the limit: the classes left out are not reported as changed again.
     left_out: bool,
     reasons: Vec<KeptReason>,
@@ -161,35 +172,43 @@ impl<'s> Search<'s> {
     }
 
     /// Applies the rules at their matches; whether that changed the e-graph.
-    fn apply(&mut self, loaded: &mut Loaded<'_>, uses: &[u32], hits: Vec<Hit<'_>>) -> bool {
+    fn apply(&mut self, loaded: &mut Loaded<'_>, uses: &[u32], hits: Vec<Hit<'s>>) -> bool {
         if hits.is_empty() {
             return false;
         }
         let class_nodes = ClassNodes::of(&loaded.egraph);
         let before = loaded.egraph.nodes().len();
         let mut united = false;
-        for Hit { rule, found, .. } in hits {
+        for hit in hits {
+            let Hit { rule, found, .. } = &hit;
             let Effect::Rewrite(template) = &rule.effect else {
                 continue;
             };
             let stat = &mut self.stats[rule.name.index()];
             stat.matched += 1;
+            if self.known.contains(&hit) {
+                continue;
+            }
             let started = self.listener.now();
             let site = Site {
                 rule,
                 uses,
                 class_nodes: &class_nodes,
             };
-            let outcome = apply(&mut loaded.egraph, site, template, &found);
+            let outcome = apply(&mut loaded.egraph, site, template, found);
             stat.time.applying += since(started, self.listener);
             match outcome {
                 Outcome::Applied => {
                     stat.applied += 1;
                     united = true;
                 }
-                Outcome::Refused => stat.refused += 1,
+                Outcome::Refused => {
+                    stat.refused += 1;
+                    continue;
+                }
                 Outcome::Known => {}
             }
+            self.known.insert(hit);
         }
         united || loaded.egraph.nodes().len() > before
     }

@@ -1,5 +1,6 @@
 //! The rules of a run, by the op that they start from.
 
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use egg::Id;
@@ -12,6 +13,7 @@ use super::view::View;
 use crate::egraph::analysis::Eg;
 use crate::egraph::language::Head;
 use crate::report::RuleStats;
+use mind_rules::Channels;
 use mind_rules::FastMath;
 use mind_rules::Phase;
 use mind_rules::RuleSet;
@@ -44,6 +46,25 @@ pub(crate) struct Hit<'s> {
     pub(crate) found: Match,
 }
 
+/// By what decides about the right side: the form and what it bound, whichever e-nodes it found.
+impl PartialEq for Hit<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.form == other.form
+            && self.found.registers == other.found.registers
+            && self.found.slots == other.found.slots
+    }
+}
+
+impl Eq for Hit<'_> {}
+
+impl Hash for Hit<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.form.hash(state);
+        self.found.registers.hash(state);
+        self.found.slots.hash(state);
+    }
+}
+
 /// Where to look for which rules.
 pub(crate) struct Query<'q> {
     /// Canonical classes, ascending.
@@ -55,18 +76,21 @@ pub(crate) struct Query<'q> {
 }
 
 impl<'s> RuleIndex<'s> {
-    /// The forms of `set` of these classes that act in the e-graph.
-    pub(crate) fn new(set: &'s RuleSet, classes: FastMath) -> RuleIndex<'s> {
+    /// The forms of `set` of these classes that act in the e-graph for a target with such channels.
+    pub(crate) fn new(set: &'s RuleSet, classes: FastMath, channels: Channels) -> RuleIndex<'s> {
         let acts = |rule: &&Rule| rule.engine.in_egraph() && classes.allows(rule.class);
         let mut bits = OpBits::new(set.ops());
         let mut by_root: Vec<Vec<Start>> = Vec::new();
         by_root.resize_with(set.ops().defs().len(), Vec::new);
         let mut rules: Vec<(&Rule, Prefilter)> = Vec::new();
         for rule in set.compiled().iter().filter(acts) {
+            let Some(phase) = rule.phase.for_target(channels) else {
+                continue;
+            };
             let prefilter = Prefilter::of(rule, &mut bits);
             by_root[rule.pattern.root.index()].push(Start {
                 below: prefilter.below(),
-                phase: rule.phase,
+                phase,
                 form: rules.len(),
             });
             rules.push((rule, prefilter));
@@ -83,7 +107,10 @@ impl<'s> RuleIndex<'s> {
 
     /// Whether a rule of `phase` acts.
     pub(crate) fn has(&self, phase: Phase) -> bool {
-        self.rules.iter().any(|(rule, _)| rule.phase == phase)
+        self.by_root
+            .iter()
+            .flatten()
+            .any(|start| start.phase == phase)
     }
 
     /// The classes of `egraph` as it is now.

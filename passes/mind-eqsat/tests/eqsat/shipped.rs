@@ -3,12 +3,15 @@
 use std::iter;
 use std::sync::LazyLock;
 
+use mind_eqsat::cost::{CHANNELS_FIRST, HOST_CPU};
 use mind_eqsat::{fold, fuse};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
-use mind_rules::{Engine, FastMath, ReplacementBuffers, RuleSet, SHIPPED, ShippedOps, Wanted};
+use mind_rules::{
+    Engine, FastMath, Phase, ReplacementBuffers, RuleSet, SHIPPED, ShippedOps, Wanted,
+};
 
 use crate::support::{assert_same, check, context, dump, registry, shipped};
 use crate::text::module;
@@ -83,8 +86,15 @@ fn fusion(rule: &str) -> bool {
 
 /// How often `rule` made something equal, or named a group.
 fn applied(rules: &RuleSet, rule: &str, g: &mut Graph) -> usize {
+    let index = rules.names().position(|name| name == rule);
+    let index = index.unwrap_or_else(|| panic!("no rule {rule}"));
+    let cost = match rules.infos()[index].phase {
+        Phase::ChannelsFirst => &CHANNELS_FIRST,
+        _ => &HOST_CPU,
+    };
     let cx = mind_eqsat::Context {
         classes: classes(rule),
+        cost,
         ..context(rules)
     };
     let report = if fusion(rule) {
@@ -93,8 +103,7 @@ fn applied(rules: &RuleSet, rule: &str, g: &mut Graph) -> usize {
         fold(g, &cx)
     };
     check(g);
-    let index = rules.names().position(|name| name == rule);
-    report.rules[index.unwrap_or_else(|| panic!("no rule {rule}"))].applied
+    report.rules[index].applied
 }
 
 #[test]

@@ -45,7 +45,8 @@ impl std::fmt::Debug for Function {
 /// - `open_ends(n)`: the ends of a slice that cuts nothing off; `slice_ends(starts, steps, ?r)`: those of
 ///   a slice from `starts` by `steps` that gives the extents of `?r`.
 /// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2; `padding(list)`: that of
-///   the zeros before the rows and the columns of an image, then after them.
+///   the zeros before the rows and the columns of an image, then after them; `pads(padding, strides, ?x, ?w)`: these
+///   zeros for an image `?x` under a filter `?w`, both with channels last.
 /// - `first(?i)`, `step(?i)`: of a constant list of integers at equal distances.
 /// - `shift(list, i, n)`: `list` with `n` taken from entry `i`; an open end stays open.
 /// - `broadcast(?x, ?y)`: the shape that both broadcast to; `splat(?c)`: the number at every position of
@@ -211,6 +212,20 @@ pub static FUNCTIONS: &[Function] = &[
             let more = [a[2].int()?, a[3].int()?];
             let pads = shapes::pad_along(a[0].pads()?, a[1].int()?, more)?;
             Some(Argument::Attr(AttrValue::Pads(pads)))
+        },
+    ),
+    row(
+        "pads",
+        &[Param::Padding, Param::Ints, Param::Value, Param::Value],
+        Kind::Ints,
+        |a| {
+            let [top, bottom, left, right] = match &a[0] {
+                Argument::Attr(AttrValue::Same) => {
+                    shapes::same_pads(a[1].ints()?, a[2].shape()?, a[3].shape()?)?
+                }
+                written => written.pads()?,
+            };
+            ints(vec![top, left, bottom, right])
         },
     ),
     row("padding", &[Param::Ints], Kind::Padding, |a| {

@@ -113,6 +113,22 @@ pub(super) fn pad_along(pads: [i64; 4], axis: i64, more: [i64; 2]) -> Option<[i6
     Some(pads)
 }
 
+/// The pads of `same` along the rows, then the columns, for an image NHWC under a filter HWCF; `None` if an extent is not
+/// known.
+pub(super) fn same_pads(strides: &[i64], image: &[Dim], filter: &[Dim]) -> Option<[i64; 4]> {
+    let along = |at: usize| {
+        let stride = *strides.get(at).filter(|&&stride| stride > 0)?;
+        let extent = image.get(at + 1)?.fixed()?;
+        let taps = filter.get(at)?.fixed()?;
+        let last = extent.checked_add(stride - 1)? / stride - 1;
+        let covered = last.checked_mul(stride)?.checked_add(taps)?;
+        let total = covered.checked_sub(extent)?.max(0);
+        Some([total / 2, total - total / 2])
+    };
+    let ([top, bottom], [left, right]) = (along(0)?, along(1)?);
+    Some([top, bottom, left, right])
+}
+
 /// The shape that two shapes broadcast to; `None` if that cannot be told.
 pub(super) fn broadcast(a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
     let shape = mind_ir::types::broadcast(a, b).ok()?;
@@ -146,6 +162,14 @@ mod tests {
     fn unit_axes_may_go_anywhere() {
         assert_eq!(keeps_order(&[1, 0, 2], &fixed(&[4, 1, 3])), Some(true));
         assert_eq!(keeps_order(&[2, 0, 1], &fixed(&[4, 1, 3])), Some(false));
+    }
+
+    #[test]
+    fn the_odd_zero_of_same_comes_after() {
+        let (image, filter) = (fixed(&[1, 5, 4, 3]), fixed(&[2, 3, 3, 8]));
+        assert_eq!(same_pads(&[1, 2], &image, &filter), Some([0, 1, 0, 1]));
+        assert_eq!(same_pads(&[0, 1], &image, &filter), None);
+        assert_eq!(same_pads(&[1, 1], &[Dim::Dynamic; 4], &filter), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::ruleset::rule_info::RuleIx;
 use crate::ruleset::rule_info::{Direction, Phase, RuleInfo};
 
 /// The kinds of group that a fusion may name.
-pub(crate) const KINDS: [&str; 11] = [
+pub(crate) const KINDS: [&str; 13] = [
     "contraction",
     "softmax",
     "layernorm",
@@ -30,6 +30,8 @@ pub(crate) const KINDS: [&str; 11] = [
     "gelu_tanh",
     "silu",
     "swiglu",
+    "hard_sigmoid",
+    "hard_swish",
     "attention",
     "elementwise",
     "reduction",

@@ -110,10 +110,12 @@ fn phase(rule: &RuleAst<'_>, class: FastMath, found: &mut Diagnostics) -> Phase 
         (None, _) if class.allows(FastMath::REASSOC) => Phase::Reassociate,
         (None | Some("simplify"), _) => Phase::Simplify,
         (Some("layout"), _) => Phase::Layout,
+        (Some("nhwc"), _) => Phase::ChannelsLast,
+        (Some("nchw"), _) => Phase::ChannelsFirst,
         (Some("merge"), _) => Phase::Merge,
         (Some("reassociate"), _) => Phase::Reassociate,
         (Some(_), _) => {
-            let known = ["simplify", "layout", "merge", "reassociate"];
+            let known = ["simplify", "layout", "nhwc", "nchw", "merge", "reassociate"];
             let word = rule.phase.unwrap_or(rule.name);
             found.push(unknown("phase", word, known));
             Phase::Simplify

@@ -4,7 +4,7 @@ use mind_diag::Diagnostic;
 use rustc_hash::FxHashMap;
 
 use crate::language::ast::{Body, Expr, Operand, RuleAst, Term};
-use crate::ruleset::rule_info::{Direction, RuleInfo};
+use crate::ruleset::rule_info::{Channels, Direction, Phase, RuleInfo};
 
 /// A warning for `rule` where one of those `before` matches wherever it does, under no more conditions,
 /// and puts the same in place; in the greedy driver, whatever it puts.
@@ -46,12 +46,20 @@ fn covers(
         && (!special_info.engine.in_greedy() || general_info.engine.in_greedy());
     let weaker = special_info.class.allows(general_info.class)
         && general_info.phase <= special_info.phase
+        && acts_where(special_info.phase, general_info.phase)
         && general_info.condition.is_none();
     if !(plain && one_way && same_engine && weaker) {
         return false;
     }
     let mut bound = Bound::default();
     bound.matches(lhs, own) && (!special_info.engine.in_egraph() || bound.gives(rhs, own_rhs))
+}
+
+/// Whether a rule of phase `general` acts for every target for which one of phase `special` does.
+fn acts_where(special: Phase, general: Phase) -> bool {
+    let acts = |phase: Phase, channels| phase.for_target(channels).is_some();
+    let mut targets = [Channels::Last, Channels::First].into_iter();
+    targets.all(|channels| acts(general, channels) || !acts(special, channels))
 }
 
 /// What the names of the general rule stand for in the special one.

@@ -9,7 +9,7 @@ pub type Reg = u8;
 pub type Slot = u8;
 
 /// What a match holds besides its registers: attributes as `A`, lists of values as `V`.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "one field a kind of name")]
 pub struct Slots<V, A> {
     pub attrs: Vec<Option<A>>,

@@ -74,12 +74,41 @@ pub enum Phase {
     Simplify,
     /// While layouts are moved about.
     Layout,
+    /// The same, for a target whose convolutions have their channels last.
+    ChannelsLast,
+    /// The same, for a target whose convolutions have their channels second.
+    ChannelsFirst,
     /// When one op is made of several that share an operand.
     Merge,
     /// While sums and products are regrouped; opt-in.
     Reassociate,
     /// When groups are named.
     Fusion,
+}
+
+/// Where the convolutions of a target have their channels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Channels {
+    /// `nhwc`: last.
+    Last,
+    /// `nchw`: second.
+    First,
+}
+
+impl Phase {
+    /// The phase of the search in which such a rule acts for a target with these channels; `None` if it does not.
+    pub fn for_target(self, channels: Channels) -> Option<Phase> {
+        match (self, channels) {
+            (Phase::ChannelsLast, Channels::Last) | (Phase::ChannelsFirst, Channels::First) => {
+                Some(Phase::Layout)
+            }
+            (Phase::ChannelsLast | Phase::ChannelsFirst, _) => None,
+            (
+                Phase::Simplify | Phase::Layout | Phase::Merge | Phase::Reassociate | Phase::Fusion,
+                _,
+            ) => Some(self),
+        }
+    }
 }
 
 /// Which engines use a rule.
