@@ -214,6 +214,10 @@ pub fn c_functions(session: &Session, mut g: Graph, name: &str) -> Result<CPart,
 fn refused(why: &ProgramError) -> Diagnostics {
     match why {
         ProgramError::OutOfMemory(why) => out_of_memory(why).into(),
+        ProgramError::Evaluated { span, .. } => {
+            let error = Diagnostic::error(*span, why.to_string());
+            error.help("`mind-run` runs the module").into()
+        }
         ProgramError::Op { .. }
         | ProgramError::Kernel { .. }
         | ProgramError::C(_)
