@@ -23,6 +23,7 @@ use mind_transforms::{Known, specialize};
 use mind_vir::target::{Isa, TargetInfo};
 
 use crate::cut::cut;
+use crate::segments::Segments;
 use crate::session::{PASSES, Session};
 
 /// What runs before kernels are made, on a module whose extents are known. It keeps every bit.
@@ -105,6 +106,11 @@ impl Engine {
         &self.options.pool
     }
 
+    /// The most steps of a loop whose end only running tells.
+    pub fn max_steps(&self) -> u64 {
+        self.options.max_steps
+    }
+
     /// Lowers a verified module to kernels, through [`PIPELINE`].
     ///
     /// # Errors
@@ -175,9 +181,23 @@ impl Engine {
     ///
     /// Those of [`lower_for`](Engine::lower_for) and [`program`](Engine::program).
     pub fn compile_for(&self, g: &Graph, bound: &Bound<'_>) -> Result<Arc<Program>, Diagnostics> {
+        let (program, _) = self.compile_and_cut(g, bound)?;
+        Ok(program)
+    }
+
+    /// As [`compile_for`](Engine::compile_for), with the ops at which the program is cut.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`compile_for`](Engine::compile_for).
+    pub fn compile_and_cut(
+        &self,
+        g: &Graph,
+        bound: &Bound<'_>,
+    ) -> Result<(Arc<Program>, Segments), Diagnostics> {
         let mut g = g.clone();
         self.lower_for(&mut g, bound)?;
-        self.program(&g)
+        Ok((self.program(&g)?, Segments::of(&g)))
     }
 }
 
@@ -214,6 +234,10 @@ pub fn c_functions(session: &Session, mut g: Graph, name: &str) -> Result<CPart,
 fn refused(why: &ProgramError) -> Diagnostics {
     match why {
         ProgramError::OutOfMemory(why) => out_of_memory(why).into(),
+        ProgramError::Evaluated { span, .. } => {
+            let error = Diagnostic::error(*span, why.to_string());
+            error.help("`mind-run` runs the module").into()
+        }
         ProgramError::Op { .. }
         | ProgramError::Kernel { .. }
         | ProgramError::C(_)

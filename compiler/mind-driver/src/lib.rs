@@ -4,7 +4,8 @@
 //!   [`mod@canonical`] their canonical form.
 //! - [`host`] is what a tool may touch of the world, [`disk`] the real one; [`input`], [`weights`] and [`load`] lead from
 //!   a file to a verified module, [`mod@emit`] and [`draw`] back to text and pictures.
-//! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module.
+//! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module;
+//!   [`segments`] says at which ops a program is cut.
 //! - [`patch`] edits modules, [`graph_diff`] compares them as graphs, [`equivalence`] by the bits of their results.
 //! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`failure`] why a
 //!   pipeline stopped.
@@ -33,5 +34,7 @@ pub mod host;
 pub mod input;
 pub mod load;
 pub mod patch;
+#[cfg(feature = "jit")]
+pub mod segments;
 pub mod session;
 pub mod weights;

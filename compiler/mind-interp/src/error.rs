@@ -160,16 +160,21 @@ pub struct RunError {
 }
 
 impl RunError {
-    /// The diagnostic, at the op, with what the catalogue says must be shown.
+    /// The diagnostic, at the op or at the one in its regions that failed, with what the catalogue says must be shown.
     pub fn diagnostic(&self, g: &Graph) -> Diagnostic {
-        let name = g.def(self.op).short_name();
-        let message = format!("`{name}` failed: {}", self.error);
-        let mut diagnostic = Diagnostic::error(g.span(self.op), message).context("op", name);
-        diagnostic.code = self.error.code();
-        let operands = g.operands(self.op);
+        let (op, error) = self.error.innermost(self.op);
+        let name = g.def(op).short_name();
+        let message = format!("`{name}` failed: {error}");
+        let mut diagnostic = Diagnostic::error(g.span(op), message).context("op", name);
+        diagnostic.code = error.code();
+        for outer in owners(g, op) {
+            let name = g.def(outer).short_name();
+            diagnostic = diagnostic.related(g.span(outer), format!("in a region of `{name}`"));
+        }
+        let operands = g.operands(op);
         for (index, &operand) in operands.iter().enumerate().take(SHOWN_OPERANDS) {
             let role = g
-                .def(self.op)
+                .def(op)
                 .operand(index)
                 .map_or("operand", |operand| operand.name);
             let (label, ty) = (g.label(operand), g.type_text(operand));
@@ -178,7 +183,7 @@ impl RunError {
         if let Some(more) = operands.len().checked_sub(SHOWN_OPERANDS + 1) {
             diagnostic = diagnostic.note(format!("and {} more operands", more + 1));
         }
-        match &self.error {
+        match error {
             EvalError::IndexOutOfBounds {
                 index,
                 axis,
@@ -188,7 +193,7 @@ impl RunError {
                 .context("axis", axis.to_string())
                 .context(
                     "shape",
-                    self.indexed_shape(g).unwrap_or_else(|| extent.to_string()),
+                    indexed_shape(g, op).unwrap_or_else(|| extent.to_string()),
                 )
                 .help(help_bounds(*extent)),
             EvalError::Division { lhs, rhs } => {
@@ -197,8 +202,7 @@ impl RunError {
             EvalError::TooLarge { shape, .. } | EvalError::OutOfMemory { shape, .. } => {
                 diagnostic.context("shape", format!("{shape:?}")).context(
                     "dtype",
-                    self.dtype(g)
-                        .map_or(String::new(), |dtype| dtype.to_string()),
+                    dtype(g, op).map_or(String::new(), |dtype| dtype.to_string()),
                 )
             }
             EvalError::UnboundDim(symbol) => {
@@ -207,20 +211,27 @@ impl RunError {
             EvalError::Steps(_)
             | EvalError::Overflow
             | EvalError::Shape(_)
-            | EvalError::NotEvaluable(_) => diagnostic,
+            | EvalError::NotEvaluable(_)
+            | EvalError::Inside { .. } => diagnostic,
         }
     }
+}
 
-    /// The shape of the op's first operand, which is what ops that can be out of bounds index.
-    fn indexed_shape(&self, g: &Graph) -> Option<String> {
-        let operand = g.operands(self.op).first()?;
-        Some(shape_text(g.ty(*operand).shape, g.symbols()))
-    }
+/// The ops whose regions hold `op`, innermost first.
+fn owners(g: &Graph, op: OpId) -> impl Iterator<Item = OpId> {
+    let owner = |&op: &OpId| g.parent(op).and_then(|block| g.block_owner(block));
+    std::iter::successors(owner(&op), owner)
+}
 
-    fn dtype(&self, g: &Graph) -> Option<DType> {
-        let value = g.results(self.op).into_iter().next()?;
-        Some(g.ty(value).dtype)
-    }
+/// The shape of the first operand of an op, which is what ops that can be out of bounds index.
+fn indexed_shape(g: &Graph, op: OpId) -> Option<String> {
+    let operand = g.operands(op).first()?;
+    Some(shape_text(g.ty(*operand).shape, g.symbols()))
+}
+
+fn dtype(g: &Graph, op: OpId) -> Option<DType> {
+    let value = g.results(op).into_iter().next()?;
+    Some(g.ty(value).dtype)
 }
 
 /// How many operands of an op a message shows at most.

@@ -70,6 +70,14 @@ pub enum Step {
 }
 
 impl Step {
+    /// The control flow that it is, if it is any.
+    pub fn as_control(&self) -> Option<&Control> {
+        match self {
+            Step::Control(control) => Some(control),
+            Step::Call(_) | Step::Gather(_) | Step::Transfer(_) | Step::Evaluate(_) => None,
+        }
+    }
+
     /// The memory that it reads and writes, scratch memory apart.
     pub fn regions(&self) -> SmallVec<[Region; 6]> {
         match self {

@@ -32,7 +32,7 @@ pub fn run(op: OpId, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let results = eval_block(cx, g.block(g.regions(op)[0]), operands, &mut no_inputs);
     results
         .map(|tensors| tensors.into_iter().collect())
-        .map_err(|(_, error)| error)
+        .map_err(EvalError::inside)
 }
 
 /// Checks that the body of `op` holds constants, elementwise ops and those of `own`.

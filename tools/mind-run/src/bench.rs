@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use mind_diag::Diagnostics;
+use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::host::Host;
-use serde_json::json;
+use mind_driver::segments::{Cut, Segments};
+use serde_json::{Value, json};
 
 /// Runs are repeated until they took this long together.
 const TARGET: Duration = Duration::from_secs(1);
@@ -33,10 +34,39 @@ pub(super) struct Times {
     threads: usize,
     /// The instruction set, or what else runs it.
     isa: &'static str,
+    cuts: Option<Cuts>,
+}
+
+/// How many stretches of a program are compiled, and the ops between them, each with its place and the reason.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Cuts {
+    segments: usize,
+    ops: Vec<(&'static str, String, &'static str)>,
+}
+
+impl Cuts {
+    pub(super) fn of(segments: &Segments, file: &SourceFile) -> Cuts {
+        let place = |cut: &Cut| {
+            let (line, column) = file.position(cut.span);
+            format!("{}:{line}:{column}", file.name())
+        };
+        let ops = segments.cuts.iter();
+        let ops = ops.map(|cut| (cut.op, place(cut), cut.reason.text()));
+        Cuts {
+            segments: segments.compiled,
+            ops: ops.collect(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let ops = self.ops.iter();
+        ops.map(|(op, place, reason)| json!({ "op": op, "place": place, "reason": reason }))
+            .collect()
+    }
 }
 
 /// What is measured.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Subject {
     /// The time of parsing, verifying and making code.
     pub(super) compile: Duration,
@@ -48,6 +78,8 @@ pub(super) struct Subject {
     pub(super) threads: usize,
     /// The instruction set, or what else runs it.
     pub(super) isa: &'static str,
+    /// At which ops the program is cut; none where there is no program.
+    pub(super) cuts: Option<Cuts>,
 }
 
 /// Times `once`, again and again. The caller has run it before, so that nothing is cold.
@@ -81,6 +113,7 @@ pub(super) fn measure(
         interface: subject.interface,
         threads: subject.threads,
         isa: subject.isa,
+        cuts: subject.cuts,
     })
 }
 
@@ -110,6 +143,12 @@ impl Times {
         if let Some(rate) = self.gigabytes() {
             text += &format!("inputs and outputs {rate:.3} GB/s\n");
         }
+        if let Some(Cuts { segments, ops }) = &self.cuts {
+            text += &format!("compiled segments {segments}\n");
+            for (op, place, reason) in ops {
+                text += &format!("cut at `{op}`, {place}: {reason}\n");
+            }
+        }
         text
     }
 
@@ -123,6 +162,8 @@ impl Times {
             "gb_per_s": self.gigabytes(),
             "threads": self.threads,
             "isa": self.isa,
+            "segments": self.cuts.as_ref().map(|cuts| cuts.segments),
+            "cuts": self.cuts.as_ref().map(Cuts::json),
         });
         format!("{object}\n")
     }

@@ -95,7 +95,10 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
                         engine.clone(),
                         graph.clone(),
                     )?)),
-                    false => Ok(Compilation::Program(engine.compile_for(graph, &bound)?)),
+                    false => {
+                        let (program, segments) = engine.compile_and_cut(graph, &bound)?;
+                        Ok(Compilation::Program(program, segments))
+                    }
                 })
                 .map_err(|found| interpreted().err().unwrap_or(found));
             let code = code.map_err(|found| reject(args, host, &found, file))?;
@@ -104,13 +107,13 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             let _work = host.working("packing weights");
             let started = host.now();
             let runner = match code {
-                Compilation::Program(program) => fits(args, &program)
+                Compilation::Program(program, segments) => fits(args, &program)
                     .map_err(|found| interpreted().err().unwrap_or(found))
                     .and_then(|()| {
                         Compiled::new(&program, &arrays).map_err(|why| failed(&why, &interpreted))
                     })
-                    .map(|compiled| Runner::Code(Box::new(compiled), engine)),
-                Compilation::Parts(executable) => Parts::new(&executable, &arrays)
+                    .map(|compiled| Runner::Code(Box::new(compiled), segments, engine)),
+                Compilation::Parts(executable) => Parts::new(executable, &arrays)
                     .map_err(|why| stopped(why, &interpreted))
                     .map(|parts| Runner::Parts(parts, engine)),
             };
@@ -125,7 +128,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     });
     let results = match &mut runner {
         Runner::Interpreter => interpreted(),
-        Runner::Code(compiled, _) => {
+        Runner::Code(compiled, ..) => {
             let results = compiled.run(&arrays);
             let results = results.and_then(|()| compiled.take_results());
             results.map_err(|why| failed(&why, &interpreted))
@@ -136,7 +139,9 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let results = results.map_err(|found| reject(args, host, &found, file))?;
     let printed = match (args.bench, args.outputs.is_some()) {
         (true, _) => {
+            let cuts = runner.segments().map(|found| bench::Cuts::of(&found, file));
             let subject = bench::Subject {
+                cuts,
                 compile,
                 bind: binding,
                 interface: arrays.values().chain(&results).map(bytes).sum(),
@@ -145,7 +150,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             };
             let mut once = || match &mut runner {
                 Runner::Interpreter => interpreted().map(drop),
-                Runner::Code(compiled, _) => compiled
+                Runner::Code(compiled, ..) => compiled
                     .run(&arrays)
                     .map_err(|why| failed(&why, &interpreted)),
                 Runner::Parts(parts, _) => {

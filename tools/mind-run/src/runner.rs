@@ -5,18 +5,20 @@ use std::sync::Arc;
 use mind_driver::compiled::Compiled;
 use mind_driver::engine::Engine;
 use mind_driver::executable::{Executable, ExecutionError, Model, View};
+use mind_driver::segments::Segments;
 use mind_interp::{Arrays, InputSpec};
 use mind_ir::tensor::Tensor;
 use mind_jit::program::Program;
 
 /// A module as code.
 pub(super) enum Compilation {
-    Program(Arc<Program>),
+    Program(Arc<Program>, Segments),
     Parts(Executable),
 }
 
 /// A module that runs in parts, with its arrays.
 pub(super) struct Parts<'a> {
+    executable: Executable,
     model: Model<'a>,
     inputs: Vec<View<'a>>,
 }
@@ -26,7 +28,7 @@ impl<'a> Parts<'a> {
     ///
     /// Weights for which no memory is left.
     pub(super) fn new(
-        executable: &Executable,
+        executable: Executable,
         arrays: &'a Arrays,
     ) -> Result<Parts<'a>, ExecutionError> {
         let views = |specs: Vec<InputSpec<'_>>| -> Vec<View<'a>> {
@@ -38,6 +40,7 @@ impl<'a> Parts<'a> {
         Ok(Parts {
             model: executable.bind(&views(executable.params()))?,
             inputs: views(executable.inputs()),
+            executable,
         })
     }
 
@@ -49,7 +52,7 @@ impl<'a> Parts<'a> {
 /// What runs the module.
 pub(super) enum Runner<'a> {
     Interpreter,
-    Code(Box<Compiled>, Arc<Engine>),
+    Code(Box<Compiled>, Segments, Arc<Engine>),
     Parts(Parts<'a>, Arc<Engine>),
 }
 
@@ -57,14 +60,23 @@ impl Runner<'_> {
     pub(super) fn threads(&self) -> usize {
         match self {
             Runner::Interpreter => 1,
-            Runner::Code(_, engine) | Runner::Parts(_, engine) => engine.pool().threads(),
+            Runner::Code(_, _, engine) | Runner::Parts(_, engine) => engine.pool().threads(),
         }
     }
 
     pub(super) fn name(&self) -> &'static str {
         match self {
             Runner::Interpreter => "interp",
-            Runner::Code(_, engine) | Runner::Parts(_, engine) => engine.target().isa.name(),
+            Runner::Code(_, _, engine) | Runner::Parts(_, engine) => engine.target().isa.name(),
+        }
+    }
+
+    /// At which ops the program is cut; what is compiled for extents that a run tells is known after that run.
+    pub(super) fn segments(&self) -> Option<Segments> {
+        match self {
+            Runner::Interpreter => None,
+            Runner::Code(_, segments, _) => Some(segments.clone()),
+            Runner::Parts(parts, _) => Some(parts.executable.segments()),
         }
     }
 }

@@ -37,6 +37,7 @@ use crate::cut::cut;
 use crate::engine::Engine;
 use crate::formats::LoadOptions;
 use crate::load::load_module;
+use crate::segments::Segments;
 
 /// An array of the caller's that is read where it is.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +171,7 @@ struct Source {
 /// What a module is compiled to for one set of extents.
 #[derive(Clone)]
 enum Plan {
-    Whole(Arc<Program>),
+    Whole(Arc<Program>, Arc<Segments>),
     Cut(Arc<Parts>),
 }
 
@@ -224,6 +225,17 @@ impl Executable {
     /// Inputs and weights, in the order in which the module declares them.
     fn graph_inputs(&self) -> Vec<InputSpec<'_>> {
         mind_interp::inputs(&self.source.graph)
+    }
+
+    /// At which ops what was compiled so far is cut, for one of the sets of extents that it was compiled for.
+    pub fn segments(&self) -> Segments {
+        let plans = self.source.plans.lock();
+        let plans = plans.unwrap_or_else(PoisonError::into_inner);
+        match plans.values().next() {
+            Some(Plan::Whole(_, segments)) => segments.as_ref().clone(),
+            Some(Plan::Cut(parts)) => parts.segments(),
+            None => Segments::default(),
+        }
     }
 
     /// Binds weights. They are packed once for each set of extents, so the arrays must stay as they are.
@@ -321,7 +333,7 @@ impl Source {
             Some(cut) => Plan::Cut(Arc::new(Parts::new(&self.engine, g, cut)?)),
             None => {
                 self.engine.lower(&mut g)?;
-                Plan::Whole(self.engine.program(&g)?)
+                Plan::Whole(self.engine.program(&g)?, Arc::new(Segments::of(&g)))
             }
         };
         plans.insert(extents.to_vec(), plan.clone());
@@ -484,7 +496,7 @@ impl<'m> Model<'m> {
             return Ok(known.clone());
         }
         let new = match self.source.plan(extents).map_err(ExecutionError::Compile)? {
-            Plan::Whole(program) => {
+            Plan::Whole(program, _) => {
                 let params: Vec<&[u8]> = self.params.iter().map(|view| view.bytes).collect();
                 Bound::Whole(Arc::new(BoundProgram::new(program, &params)?))
             }

@@ -13,8 +13,9 @@ use mind_jit::program::RunError;
 use rustc_hash::FxHashMap;
 
 use super::{Executable, ExecutionError, Model, View};
-use crate::cut::{Cut, Part};
+use crate::cut::{self, Part};
 use crate::engine::Engine;
+use crate::segments::{Cut, Reason, Segments};
 
 /// Arrays of the caller's by the value of the module that they stand for.
 pub(super) type Views<'v> = FxHashMap<ValueId, View<'v>>;
@@ -25,6 +26,8 @@ pub(super) struct Parts {
     first: Option<Segment>,
     evaluated: Vec<OpId>,
     rest: Option<Segment>,
+    /// The most steps of a loop whose end only running tells.
+    max_steps: u64,
 }
 
 /// A part of the module, compiled.
@@ -47,7 +50,11 @@ impl Parts {
     /// # Errors
     ///
     /// An op that cannot be compiled.
-    pub(super) fn new(engine: &Arc<Engine>, graph: Graph, cut: Cut) -> Result<Parts, Diagnostics> {
+    pub(super) fn new(
+        engine: &Arc<Engine>,
+        graph: Graph,
+        cut: cut::Cut,
+    ) -> Result<Parts, Diagnostics> {
         let segment = |part: Part| -> Result<Segment, Diagnostics> {
             Ok(Segment {
                 executable: Executable::new(engine.clone(), part.graph)?,
@@ -60,7 +67,22 @@ impl Parts {
             evaluated: cut.evaluated,
             rest: cut.rest.map(segment).transpose()?,
             graph,
+            max_steps: engine.max_steps(),
         })
+    }
+
+    /// At which ops it is cut.
+    pub(super) fn segments(&self) -> Segments {
+        let of = |segment: &Option<Segment>| {
+            let segment = segment.as_ref();
+            segment.map_or_else(Segments::default, |own| own.executable.segments())
+        };
+        let mut all = of(&self.first);
+        let evaluated = self.evaluated.iter();
+        let cuts = evaluated.map(|&op| Cut::at(&self.graph, op, Reason::Extents));
+        all.cuts.extend(cuts);
+        all.extend(of(&self.rest));
+        all
     }
 
     /// The first op that only running tells the extents of.
@@ -99,9 +121,12 @@ impl Parts {
     ) -> Result<(), RunError> {
         let g = &self.graph;
         let def = g.def(op);
-        let refused = |error: EvalError| RunError::Evaluation {
-            op: def.name,
-            error,
+        let refused = |error: EvalError| {
+            let (op, error) = error.innermost(op);
+            RunError::Evaluation {
+                op: g.def(op).name,
+                error: error.clone(),
+            }
         };
         for &operand in g.operands(op) {
             if let Entry::Vacant(entry) = values.entry(operand) {
@@ -114,7 +139,10 @@ impl Parts {
             .map(|operand| &values[operand])
             .collect();
         let dims = DimEnv::default();
-        let cx = EvalCx::run(g, &dims);
+        let cx = EvalCx {
+            max_steps: self.max_steps,
+            ..EvalCx::run(g, &dims)
+        };
         let eval = def
             .eval
             .ok_or_else(|| refused(EvalError::NotEvaluable(def.name)))?;

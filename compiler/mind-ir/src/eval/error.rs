@@ -4,6 +4,7 @@ use mind_diag::Code;
 use smallvec::SmallVec;
 use thiserror::Error;
 
+use crate::entity::OpId;
 use crate::tensor::Tensor;
 
 /// Results of an op with several.
@@ -61,9 +62,36 @@ pub enum EvalError {
     /// The op cannot be evaluated.
     #[error("{0} has no evaluation")]
     NotEvaluable(&'static str),
+    /// An op in a region of the op failed.
+    #[error("{error}")]
+    Inside {
+        /// The innermost op that failed.
+        op: OpId,
+        /// Why; never an error inside that op.
+        error: Box<EvalError>,
+    },
 }
 
 impl EvalError {
+    /// The error of an op, one of whose regions holds `op`, which failed with `error`.
+    pub fn inside((op, error): (OpId, EvalError)) -> EvalError {
+        match error {
+            EvalError::Inside { .. } => error,
+            error => EvalError::Inside {
+                op,
+                error: Box::new(error),
+            },
+        }
+    }
+
+    /// The innermost op that failed, given that `op` did, and its error.
+    pub fn innermost(&self, op: OpId) -> (OpId, &EvalError) {
+        match self {
+            EvalError::Inside { op, error } => (*op, error),
+            error => (op, error),
+        }
+    }
+
     /// The catalogue code.
     pub fn code(&self) -> Option<Code> {
         match self {
@@ -71,6 +99,7 @@ impl EvalError {
             EvalError::Division { .. } | EvalError::Overflow => Some(Code(6005)),
             EvalError::TooLarge { .. } | EvalError::OutOfMemory { .. } => Some(Code(6004)),
             EvalError::Steps(_) => Some(Code(6007)),
+            EvalError::Inside { error, .. } => error.code(),
             EvalError::Shape(_) | EvalError::UnboundDim(_) | EvalError::NotEvaluable(_) => None,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use smallvec::SmallVec;
 
 use super::compiled::Program;
-use super::control;
+use super::control::{self, BoundRegion};
 use super::error::RunError;
 use super::memory::Block;
 use super::port::Port;
@@ -18,7 +18,7 @@ pub struct BoundProgram {
     /// Packed and derived weights, and copies of those that are read as they are.
     bound: Arc<Block>,
     /// The programs of the regions of control flow, where what they are bound to stays.
-    regions: Vec<Option<BoundProgram>>,
+    regions: Vec<Option<BoundRegion>>,
 }
 
 impl BoundProgram {
@@ -51,7 +51,7 @@ impl BoundProgram {
         new.regions = unsafe {
             let code = Code::of(program, &[]);
             run(&program.bind_steps, code, &program.pool, memory)?;
-            control::bind_once(&program.steps, &program.regions, memory)?
+            control::bind_once(&program.steps, &program.regions, memory)
         };
         new.give_back(workspace);
         Ok(new)

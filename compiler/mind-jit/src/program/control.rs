@@ -1,5 +1,6 @@
 //! Running control flow.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use mind_ir::eval::EvalError;
@@ -12,11 +13,14 @@ use super::error::RunError;
 use super::memory::Block;
 use super::run::Memory;
 
+/// A program with what it is bound to, or why it could not be bound: an error of that shows when the program is to run.
+pub(super) type BoundRegion = Result<BoundProgram, RunError>;
+
 /// The programs of regions, some of which are bound already.
 #[derive(Clone, Copy)]
 pub(super) struct Regions<'p> {
     pub(super) programs: &'p [Arc<Program>],
-    pub(super) bound: &'p [Option<BoundProgram>],
+    pub(super) bound: &'p [Option<BoundRegion>],
     /// The most steps of a loop whose end only running tells.
     pub(super) max_steps: u64,
 }
@@ -30,19 +34,16 @@ pub(super) unsafe fn bind_once(
     steps: &[Step],
     programs: &[Arc<Program>],
     memory: Memory<'_>,
-) -> Result<Vec<Option<BoundProgram>>, RunError> {
-    let mut bound: Vec<Option<BoundProgram>> = programs.iter().map(|_| None).collect();
-    for step in steps {
-        if let Step::Control(control) = step
-            && control.is_bound_once
-        {
-            for &program in &control.programs {
-                // SAFETY: the caller answers for the memory.
-                bound[program] = Some(unsafe { bind(control, &programs[program], memory)? });
-            }
+) -> Vec<Option<BoundRegion>> {
+    let mut bound: Vec<Option<BoundRegion>> = programs.iter().map(|_| None).collect();
+    let controls = steps.iter().filter_map(Step::as_control);
+    for control in controls.filter(|control| control.is_bound_once) {
+        for &program in &control.programs {
+            // SAFETY: the caller answers for the memory.
+            bound[program] = Some(unsafe { bind(control, &programs[program], memory) });
         }
     }
-    Ok(bound)
+    bound
 }
 
 /// # Safety
@@ -110,39 +111,19 @@ pub(super) unsafe fn run(
             .collect();
         (operands, results)
     };
-    let chosen: &[usize] = match control.flow {
-        Flow::If if operands[0] == [0] => &control.programs[1..],
-        Flow::If => &control.programs[..1],
-        Flow::While | Flow::Scan { .. } => &control.programs,
-    };
-    let mut now: SmallVec<[BoundProgram; 2]> = SmallVec::new();
-    for &program in chosen {
-        if regions.bound[program].is_none() {
-            // SAFETY: as above.
-            now.push(unsafe { bind(control, &regions.programs[program], memory)? });
-        }
-    }
-    let programs: SmallVec<[&BoundProgram; 2]> = match now.is_empty() {
-        true => chosen
-            .iter()
-            .filter_map(|&program| regions.bound[program].as_ref())
-            .collect(),
-        false => now.iter().collect(),
-    };
+    // SAFETY: as above.
+    let program = |at: usize| unsafe { bound(control, control.programs[at], regions, memory) };
     match &control.flow {
-        Flow::If => programs[0].run(&operands[1..], &mut results),
+        Flow::If => {
+            let chosen = program(usize::from(operands[0] == [0]))?;
+            chosen.run(&operands[1..], &mut results)
+        }
         Flow::While => {
             let refused = RunError::Evaluation {
                 op: control.op,
                 error: EvalError::Steps(regions.max_steps),
             };
-            run_while(
-                [programs[0], programs[1]],
-                &operands,
-                results,
-                regions.max_steps,
-                refused,
-            )
+            run_while(&program, &operands, results, regions.max_steps, refused)
         }
         Flow::Scan {
             steps,
@@ -156,7 +137,49 @@ pub(super) unsafe fn run(
                 outputs,
             };
             let (initial, scanned) = operands.split_at(*carried);
-            scan.run(programs[0], initial, scanned, results)
+            scan.run(&program, initial, scanned, results)
+        }
+    }
+}
+
+/// A program that is bound before it runs, or was bound with the whole program.
+enum Bound<'p> {
+    Now(Box<BoundProgram>),
+    Once(&'p BoundProgram),
+}
+
+impl Deref for Bound<'_> {
+    type Target = BoundProgram;
+
+    fn deref(&self) -> &BoundProgram {
+        match self {
+            Bound::Now(program) => program,
+            Bound::Once(program) => program,
+        }
+    }
+}
+
+/// Program number `at` of those of the regions, bound.
+///
+/// # Errors
+///
+/// What is wrong with what it is bound to.
+///
+/// # Safety
+///
+/// As for [`run`](super::run::run).
+unsafe fn bound<'p>(
+    control: &Control,
+    at: usize,
+    regions: Regions<'p>,
+    memory: Memory<'_>,
+) -> Result<Bound<'p>, RunError> {
+    match &regions.bound[at] {
+        Some(bound) => bound.as_ref().map(Bound::Once).map_err(RunError::clone),
+        None => {
+            // SAFETY: the caller answers for the memory.
+            let program = unsafe { bind(control, &regions.programs[at], memory)? };
+            Ok(Bound::Now(Box::new(program)))
         }
     }
 }
@@ -179,8 +202,8 @@ fn shared<'b>(arrays: &'b [&mut [u8]]) -> SmallVec<[&'b [u8]; 8]> {
     arrays.iter().map(|array| &**array).collect()
 }
 
-fn run_while(
-    [condition, body]: [&BoundProgram; 2],
+fn run_while<'p>(
+    program: &dyn Fn(usize) -> Result<Bound<'p>, RunError>,
     initial: &[&[u8]],
     mut results: Vec<&mut [u8]>,
     max_steps: u64,
@@ -192,6 +215,8 @@ fn run_while(
     for (now, initial) in now.iter_mut().zip(initial) {
         now.copy_from_slice(initial);
     }
+    let condition = program(0)?;
+    let mut body = None;
     for step in 0.. {
         let mut goes_on = [0u8];
         condition.run(&shared(&now), &mut [&mut goes_on])?;
@@ -201,6 +226,10 @@ fn run_while(
         if step == max_steps {
             return Err(refused);
         }
+        let body = match &mut body {
+            Some(body) => body,
+            None => body.insert(program(1)?),
+        };
         body.run(&shared(&now), &mut next)?;
         std::mem::swap(&mut now, &mut next);
     }
@@ -218,9 +247,9 @@ struct Scan<'c> {
 }
 
 impl Scan<'_> {
-    fn run(
+    fn run<'p>(
         &self,
-        body: &BoundProgram,
+        program: &dyn Fn(usize) -> Result<Bound<'p>, RunError>,
         initial: &[&[u8]],
         scanned: &[&[u8]],
         mut results: Vec<&mut [u8]>,
@@ -233,6 +262,7 @@ impl Scan<'_> {
             }
             return Ok(());
         }
+        let body = program(0)?;
         let mut spare_blocks = spare(initial)?;
         let mut now = bytes_of(&mut spare_blocks, initial);
         // The last step writes the results.

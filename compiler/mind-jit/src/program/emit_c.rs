@@ -10,7 +10,7 @@ use super::check::debug_check;
 use super::error::ProgramError;
 use super::panels::PanelChoice;
 use super::port::Port;
-use mind_vir::c::{Array, EmitError, Module, StaticMemory, Symbol};
+use mind_vir::c::{Array, EmitError, Module, StaticMemory, Subprogram, Symbol, carried_bytes};
 use mind_vir::program::{Base, Step};
 use mind_vir::target::{Isa, TargetInfo};
 
@@ -38,8 +38,14 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
     });
     let steps = builder.bind_steps.iter().chain(&builder.steps).collect();
     let outputs = arrays(Base::Output, &builder.layout.outputs);
+    let subprograms = subprograms(&builder, name)?;
     let module = builder.module(name, declared.collect(), outputs, steps)?;
-    Module { has_main, ..module }.write().map_err(refused)
+    let module = Module {
+        has_main,
+        subprograms,
+        ..module
+    };
+    module.write().map_err(refused)
 }
 
 /// A module at loops level as functions of C.
@@ -89,7 +95,12 @@ pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
     let mut inputs = arrays(Base::Input, &layout.inputs);
     inputs.push(bound);
     let outputs = arrays(Base::Output, &layout.outputs);
+    let subprograms = subprograms(&builder, name)?;
     let module = builder.module(name, inputs, outputs, builder.steps.iter().collect())?;
+    let module = Module {
+        subprograms,
+        ..module
+    };
     Ok(CPart {
         text: module.body().map_err(refused)?,
         bind_text,
@@ -97,6 +108,26 @@ pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
         params: layout.params.clone(),
         binding: Binding::of(&builder),
     })
+}
+
+/// The regions of control flow as static functions, whose names begin with `name`.
+fn subprograms(builder: &ProgramBuilder<'_>, name: &str) -> Result<Vec<Subprogram>, ProgramError> {
+    let subprogram = |(number, region): (usize, &Graph)| {
+        let name = format!("{name}_region{number}");
+        let region = checked(region, builder.target, builder.choice, false)?;
+        let layout = &region.layout;
+        let mut inputs = arrays(Base::Param, &layout.params);
+        inputs.extend(arrays(Base::Input, &layout.inputs));
+        let outputs = arrays(Base::Output, &layout.outputs);
+        let module = region.module(&name, inputs, outputs, region.steps.iter().collect())?;
+        let module = Module {
+            subprograms: subprograms(&region, &name)?,
+            ..module
+        };
+        let bind_steps: Vec<&Step> = region.bind_steps.iter().collect();
+        module.subprogram(&bind_steps).map_err(refused)
+    };
+    builder.regions.iter().enumerate().map(subprogram).collect()
 }
 
 /// The program of a module whose places were checked.
@@ -108,6 +139,15 @@ fn checked<'g>(
 ) -> Result<ProgramBuilder<'g>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let builder = build(g, target, choice, keeps_weights)?;
+    let mut steps = builder.bind_steps.iter().chain(&builder.steps);
+    let evaluated = steps.find_map(|step| match step {
+        Step::Evaluate(call) => Some(&builder.routines[call.routine]),
+        Step::Call(_) | Step::Gather(_) | Step::Transfer(_) | Step::Control(_) => None,
+    });
+    if let Some(routine) = evaluated {
+        let (op, span) = (routine.name, routine.span);
+        return Err(ProgramError::Evaluated { op, span });
+    }
     debug_check(&builder, keeps_weights)?;
     Ok(builder)
 }
@@ -133,9 +173,11 @@ impl ProgramBuilder<'_> {
                 workspace: needs.workspace as usize,
                 bound: if is_given { 0 } else { needs.bound as usize },
                 scratch: needs.scratch,
+                carried: carried_bytes(&self.steps),
             },
             functions: self.functions.values().map(|(f, _)| f).collect(),
             steps,
+            subprograms: Vec::new(),
             has_main: false,
         })
     }

@@ -1,5 +1,6 @@
 //! Why a module has no program, and why a run of one stopped.
 
+use mind_diag::Span;
 use mind_ir::eval::EvalError;
 use mind_vir::CompileError;
 use mind_vir::ir::Status;
@@ -22,6 +23,16 @@ pub enum ProgramError {
         op: &'static str,
         /// The reason.
         source: CompileError,
+    },
+    /// An op runs by its `eval`, which C cannot call.
+    #[error(
+        "`{op}` cannot be written as C: it has no kernel, and runs by the compiler's own evaluation"
+    )]
+    Evaluated {
+        /// The op.
+        op: &'static str,
+        /// Where it stands in the source.
+        span: Span,
     },
     /// The program could not be written as C.
     #[error("no C could be written: {0}")]

@@ -1,5 +1,6 @@
 //! Ops without a kernel, whose `eval` a program calls.
 
+use mind_diag::Span;
 use mind_ir::eval::{DimEnv, EvalCx, EvalError, can_allocate};
 use mind_ir::graph::{Graph, InsertPoint};
 use mind_ir::tensor::{Buffer, Tensor};
@@ -26,6 +27,8 @@ pub(super) struct Routine {
     results: Vec<Array>,
     /// The op without a kernel, for messages.
     pub(super) name: &'static str,
+    /// Where it stands in the source.
+    pub(super) span: Span,
 }
 
 impl std::fmt::Debug for Routine {
@@ -61,6 +64,7 @@ impl Routine {
             operands: operands.copied().map(array).collect(),
             results: g.results(op).into_iter().map(array).collect(),
             name: g.def(inner).name,
+            span: g.span(inner),
             graph,
             op: copy,
         }
@@ -72,9 +76,16 @@ impl Routine {
     ///
     /// What the op finds wrong with its operands, or no memory.
     pub(super) fn call(&self, operands: &[&[u8]]) -> Result<SmallVec<[Tensor; 1]>, RunError> {
-        let refused = |error: EvalError| RunError::Evaluation {
-            op: self.name,
-            error,
+        let refused = |error: EvalError| {
+            let (op, error) = error.innermost(self.op);
+            let op = match op == self.op {
+                true => self.name,
+                false => self.graph.def(op).name,
+            };
+            RunError::Evaluation {
+                op,
+                error: error.clone(),
+            }
         };
         let bytes = operands.iter().map(|bytes| bytes.len());
         let bytes = bytes.fold(0, usize::saturating_add);

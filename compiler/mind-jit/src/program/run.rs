@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
-use super::bound::BoundProgram;
 use super::compiled::Program;
-use super::control::{self, Regions};
+use super::control::{self, BoundRegion, Regions};
 use super::error::RunError;
 use super::partition::Partition;
 use super::routine::Routine;
@@ -66,7 +65,7 @@ pub(super) struct Code<'p> {
 
 impl<'p> Code<'p> {
     /// The code of a program, of whose regions `bound` are bound.
-    pub(super) fn of(program: &'p Program, bound: &'p [Option<BoundProgram>]) -> Code<'p> {
+    pub(super) fn of(program: &'p Program, bound: &'p [Option<BoundRegion>]) -> Code<'p> {
         Code {
             kernels: &program.kernels,
             routines: &program.routines,

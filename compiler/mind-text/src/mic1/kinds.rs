@@ -31,7 +31,11 @@ impl Kinds {
     pub(super) fn new(registry: &Registry) -> Kinds {
         let sayable = |def: &&'static OpDef| {
             let named = matches!(def.results, Results::One | Results::Named(_));
-            let regular = named && def.regions == 0;
+            let regular = if def.regions == 0 {
+                named
+            } else {
+                def.arguments.is_some()
+            };
             let literal = def
                 .attrs
                 .iter()

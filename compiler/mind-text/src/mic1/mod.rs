@@ -1,5 +1,6 @@
 //! mic@1: nodes by id, tables for names and types.
 
+mod bodies;
 mod fast_path;
 mod form;
 mod ids;

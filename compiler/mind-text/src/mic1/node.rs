@@ -7,6 +7,7 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
+use super::bodies;
 use super::reader::{Declared, Head, Operands, Reader, node_meant};
 use super::value::{Value, read_value};
 use super::writer::{Writer, check_symbols};
@@ -130,6 +131,9 @@ pub(super) fn read_attributes(
         r.cursor.blanks();
         if r.cursor.at_line_end() || r.cursor.peek() == b'T' {
             return Ok(());
+        }
+        if bodies::read_count(r, def)? {
+            continue;
         }
         let start = r.cursor.at();
         let index = match r.cursor.peek() {

@@ -10,6 +10,7 @@ use mind_ir::{OpId, Sym, Ty, ValueId};
 use smallvec::SmallVec;
 
 use super::HEADER;
+use super::bodies;
 use super::fast_path;
 use super::ids::Entry;
 use super::kinds::Kinds;
@@ -55,8 +56,8 @@ pub(super) fn parse(
 struct Parser<'t> {
     kinds: &'t Kinds,
     reader: Reader<'t>,
-    /// Node ids of the outputs, with the place of each.
-    outputs: SmallVec<[(u64, Span); 4]>,
+    /// Node ids of the outputs, with where each begins and its place.
+    outputs: SmallVec<[(u64, usize, Span); 4]>,
     /// Errors, each with the node that it could not find.
     found: Vec<(Box<Diagnostic>, Option<u64>)>,
 }
@@ -65,7 +66,8 @@ impl Parser<'_> {
     fn lines(&mut self) {
         loop {
             // Plain lines record no names.
-            if self.reader.map.is_none() && self.reader.several.is_none() {
+            let reader = &self.reader;
+            if reader.map.is_none() && reader.several.is_none() && !reader.has_bodies {
                 fast_path::lines(&mut self.reader, self.kinds);
             }
             let cursor = &mut self.reader.cursor;
@@ -99,21 +101,52 @@ impl Parser<'_> {
             b'S' => self.string_line(),
             b'T' => self.type_line(),
             b'O' => self.output_line(start),
+            b'B' => self.body_line(start, bodies::begin),
+            b'E' => {
+                self.settle_bodies();
+                self.body_line(start, bodies::end)
+            }
             _ => Err(Box::new(unknown_line(&self.reader.cursor, start))),
+        }
+    }
+
+    /// A line `B` or `E`, which `read` reads behind the letter.
+    fn body_line(
+        &mut self,
+        start: usize,
+        read: fn(&mut Reader<'_>, usize) -> Parsed<()>,
+    ) -> Parsed<()> {
+        self.settle_results();
+        let reader = &mut self.reader;
+        reader.poisoned = false;
+        reader.cursor.bump();
+        if !reader.cursor.at_delimiter() {
+            return Err(Box::new(unknown_line(&reader.cursor, start)));
+        }
+        read(reader, start)
+    }
+
+    /// Reports a node above whose results are not all named.
+    fn settle_results(&mut self) {
+        if let Some(missing) = results::missing(&mut self.reader) {
+            self.found.push((Box::new(missing), None));
+        }
+    }
+
+    /// Reports a node above that lacks bodies.
+    fn settle_bodies(&mut self) {
+        if let Some(missing) = self.reader.missing_bodies() {
+            self.found.push((Box::new(missing), None));
         }
     }
 
     /// `N<id> <kind> <operands> <attributes> [T<id>]`
     #[inline]
     fn node_line(&mut self, start: usize) -> Parsed<()> {
+        self.settle_bodies();
         let reader = &mut self.reader;
-        reader.node_lines += 1;
-        if reader.node_lines > reader.limits.nodes {
-            reader.stopped = true;
-            let message = format!("more than {} nodes", reader.limits.nodes);
-            return Err(Box::new(reader.cursor.error_at(start, message)));
-        }
-        reader.poisoned = false;
+        reader.count_node(start)?;
+        (reader.poisoned, reader.rejected) = (false, false);
         let head = Head {
             id: reader.id("a node such as N3")?,
             start,
@@ -132,9 +165,7 @@ impl Parser<'_> {
             }
             return read;
         }
-        if let Some(missing) = results::missing(reader) {
-            self.found.push((Box::new(missing), None));
-        }
+        self.settle_results();
         let reader = &mut self.reader;
         let read = match self.kinds.get(word) {
             Some(kind) => {
@@ -145,6 +176,8 @@ impl Parser<'_> {
         };
         if read.is_err() {
             reader.nodes.set(head.id, Entry::Failed);
+            reader.rejected = true;
+            reader.results = None;
         }
         read
     }
@@ -160,12 +193,13 @@ impl Parser<'_> {
         let error = error
             .context("id", format!("N{}", head.id))
             .help("each node has its own id");
-        match first {
-            Entry::Defined(index) => {
-                let place = self.place_of(index).unwrap_or(Span::FILE);
-                error.related(place, format!("N{} is first defined here", head.id))
-            }
-            Entry::Failed => error,
+        let place = match first {
+            Entry::Defined(index) => self.place_of(index),
+            Entry::Failed => None,
+        };
+        match place {
+            Some(place) => error.related(place, format!("N{} is first defined here", head.id)),
+            None => error,
         }
     }
 
@@ -219,6 +253,8 @@ impl Parser<'_> {
 
     /// `O N<id>`
     fn output_line(&mut self, start: usize) -> Parsed<()> {
+        let open = self.reader.open_bodies().into_iter();
+        self.found.extend(open.map(|error| (Box::new(error), None)));
         let reader = &mut self.reader;
         reader.cursor.bump();
         if !reader.cursor.at_delimiter() {
@@ -244,16 +280,16 @@ impl Parser<'_> {
             return Err(Box::new(second_output(&reader.cursor)));
         }
         end_of_line(&mut reader.cursor)?;
-        self.outputs.push((id, span));
+        self.outputs.push((id, at, span));
 
         Ok(())
     }
 
     /// Settles what waited for lines below.
     fn resolve(&mut self) {
-        if let Some(missing) = results::missing(&mut self.reader) {
-            self.found.push((Box::new(missing), None));
-        }
+        self.settle_results();
+        let open = self.reader.open_bodies().into_iter();
+        self.found.extend(open.map(|error| (Box::new(error), None)));
         for Late { target, id, at } in std::mem::take(&mut self.reader.late) {
             match target {
                 Target::Type(value) => {
@@ -319,9 +355,15 @@ impl Parser<'_> {
 
     fn outputs(&mut self) {
         let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
-        for (position, &(id, span)) in self.outputs.iter().enumerate() {
+        for (position, &(id, at, span)) in self.outputs.iter().enumerate() {
             match self.reader.nodes.get(id) {
-                Some(Entry::Defined(index)) => values.push(ValueId::new(index)),
+                Some(Entry::Defined(index)) => {
+                    let value = ValueId::new(index);
+                    match self.reader.check_scope("the output", id, value, at) {
+                        Ok(()) => values.push(value),
+                        Err(error) => self.found.push((error, None)),
+                    }
+                }
                 Some(Entry::Failed) => {}
                 None => {
                     let message = format!("output N{id} is not defined");
@@ -333,7 +375,7 @@ impl Parser<'_> {
                 }
             }
         }
-        let Some(&(_, span)) = self.outputs.first() else {
+        let Some(&(_, _, span)) = self.outputs.first() else {
             return;
         };
         let new = NewOp {
@@ -458,7 +500,7 @@ fn dims(r: &mut Reader<'_>, open: usize, shape: &mut Shape) -> Parsed<()> {
 #[cold]
 fn unknown_line(cursor: &Cursor<'_>, start: usize) -> Diagnostic {
     let found = cursor.found_at(start);
-    let message = format!("expected a line of kind S, T, N or O, found {found}");
+    let message = format!("expected a line of kind S, T, N, B, E or O, found {found}");
     let (error, word) = (cursor.error_at(start, message), cursor.word_at(start));
     let rest = word.strip_prefix(['s', 't', 'n', 'o']);
     if rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {

@@ -2,12 +2,13 @@
 
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::attr::Attr;
-use mind_ir::graph::{Graph, NewOp};
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::OpDef;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, Sym, Ty, ValueId};
 use smallvec::SmallVec;
 
+use super::bodies::{self, Open};
 use super::ids::{Entry, Ids};
 use crate::header::end_of_line;
 use crate::limits::Limits;
@@ -22,6 +23,12 @@ pub(super) type Operands = SmallVec<[ValueId; 6]>;
 pub(super) struct Head {
     pub(super) id: u64,
     pub(super) start: usize,
+}
+
+impl std::fmt::Display for Head {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "N{}", self.id)
+    }
 }
 
 /// The type that ends a node line.
@@ -75,6 +82,14 @@ pub(super) struct Reader<'t> {
     pub(super) stopped: bool,
     /// The node whose further results the next lines name.
     pub(super) several: Option<Several>,
+    /// How many results this line says that its node has.
+    pub(super) results: Option<usize>,
+    /// Nodes whose bodies are being read, outermost first.
+    pub(super) bodies: Vec<Open>,
+    /// Whether there was a body: not every value can then be read everywhere.
+    pub(super) has_bodies: bool,
+    /// Whether the last node was rejected.
+    pub(super) rejected: bool,
     /// Takes the names of the text, where they are asked for.
     pub(super) map: Option<&'t mut SourceMap>,
 }
@@ -119,6 +134,10 @@ impl<'t> Reader<'t> {
             undefined: None,
             stopped: false,
             several: None,
+            results: None,
+            bodies: Vec::new(),
+            has_bodies: false,
+            rejected: false,
             map,
         }
     }
@@ -171,6 +190,15 @@ impl<'t> Reader<'t> {
     ///
     /// E4001 one that no line above defines.
     pub(super) fn operands(&mut self, head: Head, operands: &mut Operands) -> Parsed<usize> {
+        self.operands_of(&head, operands)
+    }
+
+    /// As [`operands`](Reader::operands), for the line that `reader` names.
+    pub(super) fn operands_of(
+        &mut self,
+        reader: &dyn std::fmt::Display,
+        operands: &mut Operands,
+    ) -> Parsed<usize> {
         let mut count = 0;
         loop {
             self.cursor.blanks();
@@ -182,24 +210,33 @@ impl<'t> Reader<'t> {
             self.note(start, Entity::Value(id), Role::Reference);
             count += 1;
             match self.nodes.get(id) {
-                Some(Entry::Defined(index)) => operands.push(ValueId::new(index)),
+                Some(Entry::Defined(index)) => {
+                    let value = ValueId::new(index);
+                    if self.has_bodies {
+                        self.check_scope(&reader.to_string(), id, value, start)?;
+                    }
+                    operands.push(value);
+                }
                 Some(Entry::Failed) => self.poisoned = true,
-                None => return Err(Box::new(self.undefined_node(head, id, start))),
+                None if self.block().is_none() => self.poisoned = true,
+                None => return Err(Box::new(self.undefined_node(reader, id, start))),
             }
         }
     }
 
     #[cold]
-    fn undefined_node(&mut self, head: Head, id: u64, start: usize) -> Diagnostic {
+    fn undefined_node(
+        &mut self,
+        reader: &dyn std::fmt::Display,
+        id: u64,
+        start: usize,
+    ) -> Diagnostic {
         self.undefined = Some(id);
-        let message = format!(
-            "N{} uses N{id}, which is not defined on an earlier line",
-            head.id
-        );
+        let message = format!("{reader} uses N{id}, which is not defined on an earlier line");
         self.cursor
             .error_at(start, message)
             .code(Code(4001))
-            .context("instruction", format!("N{}", head.id))
+            .context("instruction", reader.to_string())
             .context("operand", format!("N{id}"))
             .help("a node can be used only below the line that defines it")
     }
@@ -214,9 +251,16 @@ impl<'t> Reader<'t> {
         if self.cursor.peek() != b'T' {
             return Err(Box::new(self.unexpected(start)));
         }
+        let declared = self.ty()?;
+        end_of_line(&mut self.cursor)?;
+        Ok(declared)
+    }
+
+    /// Reads the type at the cursor.
+    pub(super) fn ty(&mut self) -> Parsed<Declared> {
+        let start = self.cursor.at();
         let id = self.id("a type such as T0")?;
         self.note(start, Entity::Type(id), Role::Reference);
-        end_of_line(&mut self.cursor)?;
         Ok(match self.types.get(id) {
             Some(Entry::Defined(index)) => Declared::Known(Ty::new(index)),
             Some(Entry::Failed) => Declared::Failed,
@@ -387,8 +431,11 @@ impl<'t> Reader<'t> {
         attrs: &[Attr<'_>],
         declared: Declared,
     ) -> Option<OpId> {
-        if self.poisoned || matches!(declared, Declared::Failed) {
+        if self.poisoned || matches!(declared, Declared::Failed) || self.block().is_none() {
             self.nodes.set(head.id, Entry::Failed);
+            if def.regions > 0 {
+                bodies::reject(self, head);
+            }
             return None;
         }
         let value = ValueId::new(self.graph.value_bound());
@@ -408,6 +455,21 @@ impl<'t> Reader<'t> {
             }
             Declared::No | Declared::Failed => None,
         }
+    }
+
+    /// Counts a node that is defined at `start`.
+    ///
+    /// # Errors
+    ///
+    /// More nodes than the limit.
+    pub(super) fn count_node(&mut self, start: usize) -> Parsed<()> {
+        self.node_lines += 1;
+        if self.node_lines <= self.limits.nodes {
+            return Ok(());
+        }
+        self.stopped = true;
+        let message = format!("more than {} nodes", self.limits.nodes);
+        Err(Box::new(self.cursor.error_at(start, message)))
     }
 
     /// Gives the node of the line `head` the value that it stands for.
@@ -436,15 +498,23 @@ impl<'t> Reader<'t> {
         span: Span,
     ) -> OpId {
         let value = ValueId::new(self.graph.value_bound());
-        let results = def.results.count().unwrap_or(1);
-        let op = self.graph.append(NewOp {
+        let results = def.results.count();
+        let results = results.unwrap_or_else(|| self.results.take().unwrap_or(1));
+        let new = NewOp {
             def,
             operands,
             attrs,
             results,
             span,
-        });
-        if results > 1 {
+        };
+        let op = match self.bodies.last().and(self.block()) {
+            Some(block) => self.graph.insert(InsertPoint::End(block), new),
+            None => self.graph.append(new),
+        };
+        if def.regions > 0 {
+            self.has_bodies = true;
+            self.bodies.push(Open::new(Some(op), id));
+        } else if results > 1 {
             self.several = Some(Several {
                 op,
                 first: id,

@@ -289,3 +289,57 @@ fn the_promised_one_line_form() {
         "mic:9: error: N4 uses N7, which is not defined on an earlier line"
     );
 }
+
+#[test]
+fn bodies() {
+    snapshot!(lines(&[
+        // No node, or a node without bodies.
+        "B N2\nE N2",
+        "N2 relu N0\nB N3\nE N3",
+        "E N0",
+        // Too few, too many.
+        "N2 if N0 N1\nB N3\nE N3",
+        "N2 if N0 N1",
+        "N2 scan N0 N1 c=1 n=1\nB N3 N4\nE N3\nB N5 N6\nE N5",
+        // No end.
+        "N2 if N0 N1\nB N3\nE N3\nB N4\nN5 relu N4",
+        // Values of outside, and of a body that has ended.
+        "N2 scan N0 N1 c=1 n=1\nB N3 N4\nN5 add N3 N1\nE N5",
+        "N2 scan N0 N1 c=1 n=1\nB N3 N4\nE N0",
+        "N2 scan N0 N1 c=1 n=1\nB N3 N4\nE N3\nN5 relu N3",
+        "N2 scan N0 N1 c=1 n=1\nB N3 N4\nE N3\nO N4",
+        // Arguments.
+        "N2 scan N0 N1 c=1 n=1\nB N3 N3\nE N3",
+        "N2 scan N0 N1 c=1 n=1\nB N0 N3\nE N3",
+        "N2 scan N0 N1 c=1 n=1\nB T0 N3\nE N3",
+        "N2 scan N0 N1 c=1 n=1\nB N3 x\nE N3",
+        "N2 scan N0 N1 c=1 n=1\nB N3 T9 N4\nE N3",
+        // A node that is rejected is rejected with its bodies.
+        "N2 iff N0 N1\nB N3\nN4 relu N3\nE N4\nB N5\nE N5\nN6 relu N2",
+        "N2 if N0 N1 x=1\nB N3\nN4 relu N9\nE N4\nB N5\nE N5",
+        // Results.
+        "N2 if N0 N1 results=2\nB N3\nE N3\nB N4\nE N4\nN5 relu N2",
+        "N2 if N0 N1 results=0\nB N3\nE N3\nB N4\nE N4",
+        "N2 if N0 N1 results=9999999\nB N3\nE N3\nB N4\nE N4",
+        "N2 relu N0 results=2",
+    ]));
+}
+
+#[test]
+fn bodies_nest_to_a_limit() {
+    let nested = |levels: usize| {
+        let mut text = "mic@1\nS0 \"x\"\nT0 [f32;4]\nN0 input S0 T0\n".to_owned();
+        let mut read = 0;
+        for level in 1..=levels {
+            text += &format!("N{} if N{read}\nB N{}\n", 3 * level, 3 * level + 1);
+            read = 3 * level + 1;
+        }
+        for level in (1..=levels).rev() {
+            text += &format!("E\nB N{}\nE\n", 3 * level + 2);
+        }
+        text + "O N0\n"
+    };
+    crate::canonical(Format::Mic1, &nested(32));
+    let found = crate::errors(Format::Mic1, &nested(33));
+    assert_eq!(found, ["70:1 bodies are nested deeper than 32 levels"]);
+}

@@ -4,10 +4,10 @@ use mind_diag::Span;
 use mind_ir::attr::{Attr, AttrKind, Literal, Padding};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
-use mind_ir::opdef::{Op, OpDef, Results, Trait};
+use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::random::Rng;
 use mind_ir::types::{DType, Dim, Shape, TypeView};
-use mind_ir::{Ty, ValueId};
+use mind_ir::{BlockId, Ty, ValueId};
 use mind_text::{Format, Limits};
 use proptest::prelude::*;
 
@@ -71,9 +71,27 @@ impl Draw {
     }
 }
 
+/// Where ops are appended: a block, and the values that can be read there.
+struct Scope {
+    block: BlockId,
+    values: Vec<ValueId>,
+}
+
+/// The most bodies in each other.
+const DEPTH: usize = 3;
+
 /// Appends a random op of kind `def`.
-fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
-    let values: Vec<ValueId> = (0..g.value_bound()).map(ValueId::new).collect();
+fn push(
+    g: &mut Graph,
+    rng: &mut Draw,
+    def: &'static OpDef,
+    scope: &mut Scope,
+    (format, depth): (Format, usize),
+) {
+    if def.regions > 0 && depth == DEPTH {
+        return;
+    }
+    let values = scope.values.clone();
     let extra = def.variadic.map_or(0, |_| 1 + rng.below(3));
     let extra = extra + def.optional.map_or(0, |_| rng.below(2));
     let count = def.operands.len() + extra;
@@ -136,15 +154,26 @@ fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
             _ => {}
         }
     }
-    let at = InsertPoint::End(g.body());
+    let at = InsertPoint::End(scope.block);
     let new = NewOp {
         def,
         operands: &operands,
         attrs: &attrs,
-        results: def.results.count().unwrap_or(1),
+        results: def.results.count().unwrap_or(1 + rng.below(3)),
         span: Span::FILE,
     };
     let op = g.insert(at, new);
+    scope.values.extend(g.results(op));
+    for region in 0..g.regions(op).len() {
+        let block = g.block(g.regions(op)[region]);
+        let arguments = g.add_arguments(block, rng.below(3));
+        for argument in arguments.into_iter().filter(|_| rng.below(3) == 0) {
+            g.declare(argument, ty);
+        }
+        let values = arguments.into_iter().collect();
+        let mut scope = Scope { block, values };
+        fill(g, rng, &mut scope, (format, depth + 1));
+    }
     let value = g.results(op).get(0);
     let needs_type = def.has(mind_ir::opdef::Trait::DeclaresType);
     if needs_type || (format == Format::Mic1 && rng.below(2) == 0) {
@@ -157,8 +186,8 @@ fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
     }
 }
 
-/// A random module of ops that `format` can say.
-fn module(seed: u64, format: Format) -> Graph {
+/// Appends random ops, and the end of the block.
+fn fill(g: &mut Graph, rng: &mut Draw, scope: &mut Scope, (format, depth): (Format, usize)) {
     let registry = registry();
     let own = |def: &&OpDef| match format {
         Format::Mic1 => def.names.mic1.is_some(),
@@ -167,22 +196,22 @@ fn module(seed: u64, format: Format) -> Graph {
     let defs: Vec<&'static OpDef> = registry
         .ops()
         .filter(own)
-        .filter(|def| matches!(def.results, Results::One | Results::Named(_)))
+        .filter(|def| depth == 0 || !def.has(Trait::Interface))
         .collect();
-    let input = registry.get("core.input").unwrap();
-    let (mut g, mut rng) = (Graph::new(), Draw(Rng::new(seed)));
-    push(&mut g, &mut rng, input, format);
-    for _ in 0..rng.below(30) {
-        let def = *rng.pick(&defs);
-        push(&mut g, &mut rng, def, format);
+    if depth == 0 {
+        let input = registry.get("core.input").unwrap();
+        push(g, rng, input, scope, (format, depth));
     }
-    let outputs = if format == Format::Mic2 {
-        1
-    } else {
-        1 + rng.below(3)
+    for _ in 0..rng.below(if depth == 0 { 30 } else { 4 }) {
+        let def = *rng.pick(&defs);
+        push(g, rng, def, scope, (format, depth));
+    }
+    let outputs = match format {
+        Format::Mic2 => 1,
+        _ if scope.values.is_empty() => 0,
+        _ => 1 + rng.below(3),
     };
-    let values: Vec<ValueId> = (0..g.value_bound()).map(ValueId::new).collect();
-    let outputs: Vec<ValueId> = (0..outputs).map(|_| *rng.pick(&values)).collect();
+    let outputs: Vec<ValueId> = (0..outputs).map(|_| *rng.pick(&scope.values)).collect();
     let new = NewOp {
         def: Yield::DEF,
         operands: &outputs,
@@ -190,7 +219,14 @@ fn module(seed: u64, format: Format) -> Graph {
         results: 0,
         span: Span::FILE,
     };
-    g.insert(InsertPoint::End(g.body()), new);
+    g.insert(InsertPoint::End(scope.block), new);
+}
+
+/// A random module of ops that `format` can say.
+fn module(seed: u64, format: Format) -> Graph {
+    let (mut g, mut rng) = (Graph::new(), Draw(Rng::new(seed)));
+    let (block, values) = (g.body(), Vec::new());
+    fill(&mut g, &mut rng, &mut Scope { block, values }, (format, 0));
     g
 }
 
@@ -203,7 +239,7 @@ fn mutate(text: &str, rng: &mut Draw) -> String {
             .split_inclusive(|&byte| byte == b'\n')
             .collect();
         match rng.below(5) {
-            0 => bytes[at] = b" \t\r\n#\"[],;:=-?NTSO0192ae\xC3x\0"[rng.below(27)],
+            0 => bytes[at] = b" \t\r\n#\"[],;:=-?NTSOBE0192ae\xC3x\0"[rng.below(29)],
             1 => drop(bytes.remove(at)),
             2 => bytes.insert(at, b'0' + rng.below(75) as u8),
             3 => bytes.truncate(at.max(1)),
@@ -283,7 +319,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_lines_never_panic(lines in "((N|S|T|O|a|p|m|\\+|sum|cat|split|rshp|t)[0-9]{0,2}( (N|T|S|x|\\[|\\]|,|-|=|kd=|ax=|add|input|slice|const.tensor|fill=|f32|\"|:)?[0-9]{0,2}){0,5}\n){0,8}") {
+    fn arbitrary_lines_never_panic(lines in "((N|S|T|O|B|E|a|p|m|\\+|sum|cat|split|rshp|t)[0-9]{0,2}( (N|T|S|x|\\[|\\]|,|-|=|kd=|ax=|results=|if|while|result|add|input|slice|const.tensor|fill=|f32|\"|:)?[0-9]{0,2}){0,5}\n){0,8}") {
         survive(&format!("mic@1\n{lines}"))?;
         survive(&format!("mic@2\n{lines}"))?;
     }

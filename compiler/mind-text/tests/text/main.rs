@@ -119,7 +119,7 @@ fn dump(g: &Graph) -> String {
             g.def(op).name
         )
     };
-    g.ops(g.body()).map(line).collect()
+    g.walk().map(line).collect()
 }
 
 /// Asserts that `text` is canonical: it prints as it was read.

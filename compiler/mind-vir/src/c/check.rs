@@ -3,11 +3,13 @@
 use crate::ir::{Function, Type};
 use crate::program::{Axis, Base, Call, Region, Step};
 
+use super::control::{carried_by, regions, runs};
 use super::module::{Array, EmitError, Module};
 
 /// What the steps of a module use.
 pub(super) struct Used {
     pub(super) functions: Vec<bool>,
+    pub(super) subprograms: Vec<bool>,
     pub(super) constants: bool,
     pub(super) inputs: bool,
     pub(super) outputs: bool,
@@ -24,6 +26,21 @@ pub(super) enum Storage {
     Constants,
     /// Static memory, from this byte on.
     Static(usize),
+}
+
+impl Used {
+    /// What two lists of steps use.
+    pub(super) fn or(&self, other: &Used) -> Used {
+        let either = |a: &[bool], b: &[bool]| a.iter().zip(b).map(|(a, b)| a | b).collect();
+        Used {
+            functions: either(&self.functions, &other.functions),
+            subprograms: either(&self.subprograms, &other.subprograms),
+            constants: self.constants | other.constants,
+            inputs: self.inputs | other.inputs,
+            outputs: self.outputs | other.outputs,
+            memory: self.memory | other.memory,
+        }
+    }
 }
 
 impl Module<'_> {
@@ -48,23 +65,35 @@ impl Module<'_> {
         }
     }
 
-    /// What is used, once every step is found to fit.
-    pub(super) fn check(&self) -> Result<Used, EmitError> {
+    /// What `steps` use, once each is found to fit.
+    pub(super) fn check(&self, steps: &[&Step]) -> Result<Used, EmitError> {
         let mut used = Used {
             functions: vec![false; self.functions.len()],
+            subprograms: vec![false; self.subprograms.len()],
             constants: false,
             inputs: false,
             outputs: false,
             memory: false,
         };
-        for step in &self.steps {
-            for region in step.regions() {
+        for step in steps {
+            let regions = match step.as_control() {
+                Some(control) => regions(control),
+                None => step.regions().into_vec(),
+            };
+            for region in regions {
                 self.region(region, &mut used)?;
             }
             let call = match step {
                 Step::Call(call) => call,
                 Step::Evaluate(call) => return Err(EmitError::NoC { op: call.op }),
-                Step::Control(control) => return Err(EmitError::NoC { op: control.op }),
+                Step::Control(control) => {
+                    self.check_control(control)?;
+                    used.memory |= carried_by(control) > 0;
+                    for &program in control.programs.iter().filter(|_| runs(control)) {
+                        used.subprograms[program] = true;
+                    }
+                    continue;
+                }
                 Step::Gather(_) | Step::Transfer(_) => continue,
             };
             let Some(function) = self.functions.get(call.kernel) else {

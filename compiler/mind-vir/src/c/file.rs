@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::program::{Axis, Call, Gather, IndexType, Region, Step, Transfer};
 
 use super::check::{Storage, Used};
+use super::control::TOO_MANY_STEPS;
 use super::function::function;
 use super::module::{EmitError, Module};
 use super::prelude::prelude;
@@ -17,6 +18,15 @@ const PROCESSOR_LACKS: u32 = 8;
 
 /// Alignment of constant data and scratch memory, in bytes.
 const ALIGN: usize = 64;
+
+/// The function that steps are written into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Writing {
+    /// The public one, which binds what it runs.
+    Entry,
+    /// A subprogram, which is bound before it runs.
+    Subprogram,
+}
 
 /// A file of these bodies, with what they call in front.
 pub fn written(bodies: &[String]) -> String {
@@ -52,29 +62,40 @@ impl Module<'_> {
 
     /// The comment about the public function, and the code.
     fn sections(&self) -> Result<(String, String), EmitError> {
-        let used = self.check()?;
-        let mut body = String::new();
-        if used.constants {
-            self.constants(&mut body);
-        }
-        if used.memory {
-            let bytes = self.memory.bytes().max(1);
-            body += &format!(
-                "\nstatic _Alignas({ALIGN}) unsigned char {}_scratch[{bytes}];\n",
-                self.name
-            );
-        }
-        for (number, code) in self.functions.iter().enumerate() {
-            if used.functions[number] {
-                body.push('\n');
-                function(code, &self.symbol(number), &mut body)?;
-            }
-        }
+        let used = self.check(&self.steps)?;
+        let mut body = self.code(&used)?;
         self.entry(&used, &mut body);
         if self.has_main {
             self.main(&mut body);
         }
-        Ok((self.comment(used.memory), body))
+        let has_memory = used.memory || used.subprograms.contains(&true);
+        Ok((self.comment(has_memory), body))
+    }
+
+    /// What the steps use: data, memory, functions and subprograms.
+    pub(super) fn code(&self, used: &Used) -> Result<String, EmitError> {
+        let mut code = String::new();
+        if used.constants {
+            self.constants(&mut code);
+        }
+        if used.memory {
+            let bytes = self.memory.bytes().max(1);
+            code += &format!(
+                "\nstatic _Alignas({ALIGN}) unsigned char {}_scratch[{bytes}];\n",
+                self.name
+            );
+        }
+        for (number, kernel) in self.functions.iter().enumerate() {
+            if used.functions[number] {
+                code.push('\n');
+                function(kernel, &self.symbol(number), &mut code)?;
+            }
+        }
+        let subprograms = self.subprograms.iter().zip(&used.subprograms);
+        for (subprogram, _) in subprograms.filter(|(_, is_used)| **is_used) {
+            code += &subprogram.text;
+        }
+        Ok(code)
     }
 
     fn symbol(&self, function: usize) -> Symbol {
@@ -82,9 +103,15 @@ impl Module<'_> {
     }
 
     fn comment(&self, has_scratch: bool) -> String {
+        let steps = if self.subprograms.is_empty() {
+            String::new()
+        } else {
+            format!(" * Or with {TOO_MANY_STEPS}: a loop takes more than MIND_MAX_STEPS steps.\n")
+        };
         let mut text = format!(
             "/*\n * int {}(const void *const *inputs, void *const *outputs)\n *\n * Returns 0, or a sum of: \
-             1 an integer was divided by zero, 2 the smallest integer was divided by -1; 4 an index was out of bounds.\n \
+             1 an integer was divided by zero, 2 the smallest integer was divided by -1; 4 an index was out of bounds.\n\
+             {steps} \
              * Or 8, and nothing is done: compiled for x86-64 without MIND_ANY_CPU, it needs AVX2 and FMA.\n",
             self.name
         );
@@ -133,12 +160,22 @@ impl Module<'_> {
              if (MIND_LACKS_CPU) {{\n        return {PROCESSOR_LACKS};\n    }}\n    \
              uint64_t status = 0;\n"
         );
+        self.body_of(&self.steps, used, Writing::Entry, out);
+    }
+
+    /// The rest of a function that does `steps`, after its status is declared.
+    pub(super) fn body_of(&self, steps: &[&Step], used: &Used, writing: Writing, out: &mut String) {
         for (is_used, name) in [(used.inputs, "inputs"), (used.outputs, "outputs")] {
             if !is_used {
                 *out += &format!("    (void){name};\n");
             }
         }
-        for step in &self.steps {
+        self.statements(steps, writing, out);
+        *out += "    return (int)status;\n}\n";
+    }
+
+    pub(super) fn statements(&self, steps: &[&Step], writing: Writing, out: &mut String) {
+        for step in steps {
             match step {
                 Step::Call(call) => self.call(call, out),
                 Step::Gather(gather) => self.gather(gather, out),
@@ -147,12 +184,10 @@ impl Module<'_> {
                     let [from, to] = [from, to].map(|region| self.address(region));
                     *out += &format!("    memcpy({to}, {from}, {bytes});\n");
                 }
-                Step::Evaluate(_) | Step::Control(_) => {
-                    unreachable!("`check` refuses what has no C")
-                }
+                Step::Control(control) => self.control(control, writing, out),
+                Step::Evaluate(_) => unreachable!("`check` refuses what has no C"),
             }
         }
-        *out += "    return (int)status;\n}\n";
     }
 
     /// A call in a loop for each dimension of the grid that gives an index; ranges are whole.
@@ -226,7 +261,7 @@ impl Module<'_> {
     }
 
     /// The address of the first byte of `region`.
-    fn address(&self, region: &Region) -> String {
+    pub(super) fn address(&self, region: &Region) -> String {
         let offset = region.offset as usize;
         let base = match self.storage(region.base).0 {
             Storage::Input(number) => format!("(unsigned char *)inputs[{number}]"),
@@ -237,7 +272,7 @@ impl Module<'_> {
         moved(base, offset)
     }
 
-    fn static_memory(&self, offset: usize) -> String {
+    pub(super) fn static_memory(&self, offset: usize) -> String {
         moved(format!("{}_scratch", self.name), offset)
     }
 

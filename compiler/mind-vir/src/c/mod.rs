@@ -3,12 +3,14 @@
 //! - [`function`]: one function as the text of one C function.
 //! - [`prelude`]: what such text needs before it.
 //! - [`Module`]: a program as one file with one public function.
+//! - [`Subprogram`]: a program that control flow runs, as static functions.
 //!
 //! The text is C11 and includes `float.h`, `stdint.h` and `string.h` alone. It has no undefined behaviour,
 //! compiles without warnings, and computes the bits that the interpreter of vector IR does. Vectors become
 //! loops over lanes, which compilers turn into vector code; docs/formats/c.md says how.
 
 mod check;
+mod control;
 mod facts;
 mod file;
 mod function;
@@ -17,11 +19,14 @@ mod loops;
 mod module;
 mod plan;
 mod prelude;
+mod subprogram;
 mod symbol;
 mod writer;
 
+pub use control::carried_bytes;
 pub use file::written;
 pub use function::function;
 pub use module::{Array, EmitError, Module, StaticMemory};
 pub use prelude::prelude;
+pub use subprogram::Subprogram;
 pub use symbol::{Symbol, SymbolError};

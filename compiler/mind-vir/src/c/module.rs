@@ -6,6 +6,7 @@ use crate::error::CompileError;
 use crate::ir::Function;
 use crate::program::{Base, Step};
 
+use super::subprogram::Subprogram;
 use super::symbol::Symbol;
 
 /// Steps, what they call, and the memory that they have.
@@ -25,6 +26,8 @@ pub struct Module<'p> {
     pub functions: Vec<&'p Function>,
     /// What a run does, in order. Ranges of a grid are one task.
     pub steps: Vec<&'p Step>,
+    /// The programs that control flow runs.
+    pub subprograms: Vec<Subprogram>,
     /// Whether to add a `main` that reads the inputs from stdin, one after the other, writes the outputs to
     /// stdout, and exits with the status.
     pub has_main: bool,
@@ -62,11 +65,13 @@ pub struct StaticMemory {
     pub bound: usize,
     /// The scratch memory of a kernel.
     pub scratch: usize,
+    /// The values that a loop carries from step to step.
+    pub carried: usize,
 }
 
 impl StaticMemory {
     /// Alignment of each part, in bytes.
-    const ALIGN: usize = 64;
+    pub(super) const ALIGN: usize = 64;
 
     pub(super) const fn bound_start(self) -> usize {
         self.workspace.next_multiple_of(Self::ALIGN)
@@ -76,8 +81,12 @@ impl StaticMemory {
         (self.bound_start() + self.bound).next_multiple_of(Self::ALIGN)
     }
 
+    pub(super) const fn carried_start(self) -> usize {
+        (self.scratch_start() + self.scratch).next_multiple_of(Self::ALIGN)
+    }
+
     pub(super) const fn bytes(self) -> usize {
-        self.scratch_start() + self.scratch
+        self.carried_start() + self.carried
     }
 }
 
@@ -96,10 +105,32 @@ pub enum EmitError {
         count: usize,
     },
     /// An op that only the compiler itself evaluates.
-    #[error("`{op}` has no kernel")]
+    #[error("`{op}` has no kernel: only the compiler itself evaluates it")]
     NoC {
         /// The op.
         op: &'static str,
+    },
+    /// A step of control flow runs a subprogram that is not there.
+    #[error("`{op}` runs subprogram {found}; the module has {count}")]
+    NoSubprogram {
+        /// The op.
+        op: &'static str,
+        /// The number.
+        found: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A step of control flow hands other arrays to a subprogram than it takes.
+    #[error("`{op}` hands arrays of {found:?} bytes to `{subprogram}`; expected {expected:?}")]
+    Arrays {
+        /// The op.
+        op: &'static str,
+        /// The name of the subprogram.
+        subprogram: String,
+        /// The bytes of what it is handed.
+        found: Vec<usize>,
+        /// The bytes of what it takes.
+        expected: Vec<usize>,
     },
     /// A call has more or fewer arguments than the function has parameters.
     #[error("a call of `{function}` with {found} arguments; expected {expected}")]

@@ -67,6 +67,7 @@ fn defined(section: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
     use crate::ir::Status;
+    use mind_ir::eval::EvalCx;
 
     #[test]
     fn a_text_gets_the_helpers_it_calls_and_what_they_call() {
@@ -99,6 +100,13 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn loops_take_as_many_steps_as_in_the_interpreter() {
+        let most = format!("#define MIND_MAX_STEPS UINT64_C({})", EvalCx::MAX_STEPS);
+        assert!(prelude("step == MIND_MAX_STEPS").contains(&most));
+        assert!(!prelude("step == 3").contains("MIND_MAX_STEPS"));
     }
 
     #[test]

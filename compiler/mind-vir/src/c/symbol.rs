@@ -46,6 +46,13 @@ impl Symbol {
         Err(SymbolError(text.to_owned()))
     }
 
+    /// This name, and more of it.
+    ///
+    /// `text` is made of letters, digits and `_`.
+    pub fn suffixed(&self, text: &str) -> Symbol {
+        Symbol(format!("{self}_{text}"))
+    }
+
     /// `text` with what cannot stand in a name replaced, prefixed with this name and a number.
     pub(super) fn derived(&self, text: &str, number: usize) -> Symbol {
         let kept = text.bytes().map(|byte| match byte {

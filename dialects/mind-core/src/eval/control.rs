@@ -19,7 +19,7 @@ fn run(
     arguments: &[&Tensor],
 ) -> Result<Vec<Tensor>, EvalError> {
     let results = eval_inner(cx, block(cx.graph, op, region), arguments, &[]);
-    results.map_err(|(_, error)| error)
+    results.map_err(EvalError::inside)
 }
 
 fn is_true(tensor: &Tensor) -> bool {

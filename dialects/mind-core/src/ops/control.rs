@@ -28,7 +28,7 @@ ops! {
         regions: 2,
         arguments: |op, g, _| Ok(op.inputs(g).iter().map(|&value| g.ty(value).to_owned()).collect()),
         traits: [Pure, Extended],
-        names: { core: "If" },
+        names: { core: "If", mic1: "if" },
         infer_many: infer_if,
         eval_many: eval_if,
     }
@@ -49,7 +49,7 @@ ops! {
         regions: 2,
         arguments: |op, g, _| while_arguments(op, g),
         traits: [Pure, Extended],
-        names: { core: "While" },
+        names: { core: "While", mic1: "while" },
         infer_many: infer_while,
         eval_many: eval_while,
     }
@@ -79,7 +79,7 @@ ops! {
         regions: 1,
         arguments: |op, g, _| scan_arguments(op, g),
         traits: [Pure, Extended],
-        names: { core: "Scan" },
+        names: { core: "Scan", mic1: "scan" },
         infer_many: infer_scan,
         eval_many: eval_scan,
     }

@@ -3,7 +3,7 @@
 use mind_core::group;
 use mind_ir::graph::Graph;
 use mind_ir::verify::InferManyResult;
-use mind_ir::{BlockId, ops};
+use mind_ir::{BlockId, OpId, ops};
 
 use crate::ops::nest::check_schedule;
 
@@ -31,6 +31,12 @@ impl Evaluate {
     /// The block of the body.
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
+    }
+
+    /// The control flow that it runs, if it does: its regions are programs of their own.
+    pub fn control(self, g: &Graph) -> Option<OpId> {
+        let inner = g.ops(self.body(g)).next()?;
+        g.def(inner).arguments.is_some().then_some(inner)
     }
 }
 

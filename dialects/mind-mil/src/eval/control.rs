@@ -30,7 +30,7 @@ fn yielded(
     }
     let captured: Vec<_> = captures.into_iter().zip(outside.iter().copied()).collect();
     let results = eval_inner(cx, block(call, index), arguments, &captured);
-    results.map_err(|(_, error)| error)
+    results.map_err(EvalError::inside)
 }
 
 fn is_true(tensors: &[Tensor]) -> bool {

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
+use mind_diag::SourceFile;
 use mind_draw::escape;
+use mind_driver::segments::Segments;
 use mind_ir::Graph;
 use mind_jit::program::{KernelListing, listings};
 use mind_loops::memory::is_kernel;
@@ -20,8 +22,9 @@ pub(super) fn section(subject: &Subject<'_>) -> String {
         Some(Err(why)) => {
             let _ = writeln!(out, "<p>They cannot be compiled: {}</p>", escape(&why));
         }
-        Some(Ok(Kernels { isa, listings })) => {
+        Some(Ok(Kernels { isa, listings, segments })) => {
             let _ = writeln!(out, "<p class=\"dim\">{} for {isa}</p>", counted(listings.len(), "kernel"));
+            out.push_str(&cuts(&segments, subject.file));
             for (number, listing) in listings.iter().enumerate() {
                 let (op, bytes) = (escape(listing.op), listing.bytes);
                 let _ = writeln!(
@@ -42,6 +45,21 @@ pub(super) fn section(subject: &Subject<'_>) -> String {
 struct Kernels {
     isa: Isa,
     listings: Vec<KernelListing>,
+    segments: Segments,
+}
+
+/// At which ops the program is cut.
+fn cuts(segments: &Segments, file: &SourceFile) -> String {
+    let mut out = format!("<p>{}", counted(segments.compiled, "compiled segment"));
+    for cut in &segments.cuts {
+        let ((line, column), op) = (file.position(cut.span), escape(cut.op));
+        let (name, reason) = (escape(file.name()), cut.reason.text());
+        let _ = write!(
+            out,
+            "<br>cut at <code>{op}</code>, {name}:{line}:{column}: {reason}"
+        );
+    }
+    out + "</p>\n"
 }
 
 /// The kernels of `g` for this machine; `None` if it holds none.
@@ -55,7 +73,11 @@ fn kernels(g: &Graph) -> Option<Result<Kernels, String>> {
     let listed = listings(g, &TargetInfo::of(isa));
     Some(
         listed
-            .map(|listings| Kernels { isa, listings })
+            .map(|listings| Kernels {
+                isa,
+                listings,
+                segments: Segments::of(g),
+            })
             .map_err(|why| why.to_string()),
     )
 }

@@ -11,12 +11,6 @@ use mind_vir::program::{Base, Control, Flow, Slices, Step};
 use super::ProgramBuilder;
 use crate::program::error::ProgramError;
 
-/// The control flow that a `loops.evaluate` runs, if it does.
-pub(in crate::program) fn controls(g: &mind_ir::Graph, op: Evaluate) -> Option<OpId> {
-    let inner = g.ops(op.body(g)).next()?;
-    g.def(inner).arguments.is_some().then_some(inner)
-}
-
 impl ProgramBuilder<'_> {
     /// A step that runs the regions of `inner`, which `op` holds.
     pub(super) fn control(&mut self, op: Evaluate, inner: OpId) -> Result<(), ProgramError> {

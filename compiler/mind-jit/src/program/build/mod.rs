@@ -125,7 +125,7 @@ pub(super) struct ProgramBuilder<'g> {
     /// The regions of control flow, as modules of their own.
     pub(super) regions: Vec<Graph>,
     /// How the panels of weights are chosen.
-    choice: PanelChoice,
+    pub(super) choice: PanelChoice,
     /// Weights whose panels are made of them as they are stored.
     folded: FoldedConverts,
     /// Weights that are bound as they are stored.

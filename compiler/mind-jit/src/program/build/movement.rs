@@ -6,7 +6,6 @@ use mind_loops::extents::{dense, known};
 use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join};
 
-use super::control::controls;
 use super::grid::cost;
 use super::kernel::{Computation, KernelCall};
 use super::{ProgramBuilder, Strided};
@@ -42,7 +41,7 @@ impl ProgramBuilder<'_> {
     /// Control flow, or a call of what has no kernel.
     pub(super) fn evaluate(&mut self, op: Evaluate) -> Result<(), ProgramError> {
         let g = self.g;
-        if let Some(inner) = controls(g, op) {
+        if let Some(inner) = op.control(g) {
             return self.control(op, inner);
         }
         self.check_dense(op.id(), op.inputs(g))?;

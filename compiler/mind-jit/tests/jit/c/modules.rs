@@ -7,7 +7,7 @@ use mind_ir::tensor::Buffer as Elements;
 use mind_ir::types::DType;
 use mind_vir::c::{Array, Module, StaticMemory, Symbol};
 use mind_vir::ir::{Addr, BinaryOp, Function, IndexOp, Lane, Op, Signature};
-use mind_vir::program::{Axis, Base, Call, Region, Step};
+use mind_vir::program::{Axis, Base, Call, Control, Flow, Region, Step};
 
 use super::toolchain::{compile, compilers, path};
 
@@ -121,6 +121,7 @@ fn module<'p>(functions: &'p [Function; 4], constants: &'p [u8], steps: &'p [Ste
         },
         functions: functions.iter().collect(),
         steps: steps.iter().collect(),
+        subprograms: Vec::new(),
         has_main: true,
     }
 }
@@ -247,4 +248,49 @@ fn calls_that_do_not_fit_are_refused_with_what_would() {
             format!("{bytes} bytes at {offset} of {expected}")
         );
     }
+}
+
+#[test]
+fn control_flow_without_its_subprograms_is_refused() {
+    let functions = functions();
+    let row = |base| region(base, 0, 16);
+    let control = |programs: [usize; 2], operand: Region| {
+        Step::Control(Control {
+            flow: Flow::If,
+            programs: programs.into_iter().collect(),
+            operands: vec![region(Base::Param(0), 0, 1), operand],
+            fixed: Vec::new(),
+            is_bound_once: true,
+            results: vec![row(Base::Output(1))],
+            op: "core.if",
+        })
+    };
+    let copy = [Step::Transfer(mind_vir::program::Transfer {
+        from: row(Base::Input(0)),
+        to: row(Base::Output(0)),
+    })];
+    let branch = Module {
+        name: Symbol::new("net_region0").expect("a name"),
+        inputs: vec![array(Base::Input(0), "x", DType::F32, &[4])],
+        outputs: vec![array(Base::Output(0), "y", DType::F32, &[4])],
+        ..module(&functions, &[], &copy)
+    };
+    let branch = branch.subprogram(&[]).expect("it fits");
+    let written = |step: Step| {
+        let module = Module {
+            subprograms: vec![branch.clone()],
+            ..module(&functions, &[], std::slice::from_ref(&step))
+        };
+        module.write().map_err(|why| why.to_string())
+    };
+    let text = written(control([0, 0], row(Base::Input(0)))).expect("it fits");
+    assert!(text.contains("static int net_region0("), "{text}");
+    assert_eq!(
+        written(control([0, 1], row(Base::Input(0)))),
+        Err("`core.if` runs subprogram 1; the module has 1".to_owned())
+    );
+    assert_eq!(
+        written(control([0, 0], region(Base::Input(0), 0, 12))),
+        Err("`core.if` hands arrays of [12] bytes to `net_region0`; expected [16]".to_owned())
+    );
 }

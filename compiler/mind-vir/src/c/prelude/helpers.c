@@ -1,3 +1,9 @@
+#ifndef MIND_MAX_STEPS
+/* The most steps of a loop whose end only running tells. */
+#define MIND_MAX_STEPS UINT64_C(16777216)
+#endif
+
+
 MIND_HELPER int64_t mind_add(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
