@@ -10,10 +10,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use mind_core::ops::control::{If, Scan, While};
-use mind_core::ops::sample::{GridSample, Resize};
+use mind_core::ops::sample::GridSample;
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_core::ops::sort::{Sort, TopK};
-use mind_core::ops::window::ArgMaxWindow;
 use mind_driver::engine::{Config, Engine, c_text};
 use mind_driver::executable::{Executable, View};
 use mind_driver::formats::Format;
@@ -579,8 +578,6 @@ fn drawn_modules_written_as_c() {
             If::DEF,
             While::DEF,
             Scan::DEF,
-            ArgMaxWindow::DEF,
-            Resize::DEF,
             GridSample::DEF,
         ],
         ..mind_testgen::Config::default()

@@ -201,6 +201,7 @@ fn unrounded(
             Unsigned | Bool => x,
         },
         ScalarFn::Sqrt => b.unary(UnaryOp::Sqrt, x),
+        ScalarFn::Fma => b.fma(x, operands[1], y),
         ScalarFn::Equal => match class {
             Float | Signed | Unsigned => b.compare(Predicate::Eq, x, y),
             Bool => {
