@@ -10,10 +10,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
-use mind_core::ops::sample::{GridSample, Resize};
+use mind_core::ops::sample::GridSample;
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_core::ops::sort::{Sort, TopK};
-use mind_core::ops::window::ArgMaxWindow;
 use mind_driver::engine::{Config, Engine, c_text};
 use mind_driver::executable::{Executable, View};
 use mind_driver::formats::Format;
@@ -578,8 +577,6 @@ fn drawn_modules_written_as_c() {
             TopK::DEF,
             ScatterElements::DEF,
             ScatterNd::DEF,
-            ArgMaxWindow::DEF,
-            Resize::DEF,
             GridSample::DEF,
             DynamicReshape::DEF,
             DynamicBroadcastTo::DEF,

@@ -34,6 +34,9 @@ class Node:
     operands: list[str]
     attrs: dict
     shape: list[int]
+    dtype: str
+    # Its further results.
+    others: list[str]
 
     @property
     def is_param(self):
@@ -41,7 +44,8 @@ class Node:
 
 
 LINE = re.compile(
-    r"(?P<name>%\d+) = (?P<op>\w+)(?: \((?P<operands>[^)]*)\))?(?: \{(?P<attrs>.*?)\})?(?: : tensor<\w+\[(?P<shape>.*)\]>)?$"
+    r"(?P<name>%\d+)(?P<others>(?:, %\d+)*) = (?P<op>\w+)(?: \((?P<operands>[^)]*)\))?(?: \{(?P<attrs>.*?)\})?"
+    r"(?: : tensor<(?P<dtype>\w+)\[(?P<shape>.*)\]>| \{)?$"
 )
 
 
@@ -62,35 +66,52 @@ def modules(program, names):
                 attrs = {key: ast.literal_eval(text) if text[0] in "[-0123456789" else text for key, text in pairs}
                 operands = re.findall(r"%\d+", found["operands"] or "")
                 shape = [int(extent) for extent in re.findall(r"\d+", found["shape"] or "")]
-                nodes.append(Node(found["name"], found["op"], operands, attrs, shape))
+                others = re.findall(r"%\d+", found["others"])
+                dtype = found["dtype"] or "f32"
+                nodes.append(Node(found["name"], found["op"], operands, attrs, shape, dtype, others))
         yield name, nodes, outputs
+
+
+INTEGERS = {"i8": "int8", "u8": "uint8"}
 
 
 def made_up(nodes):
     """Arrays for the inputs and weights."""
     random = np.random.default_rng(1)
-    inputs = (node for node in nodes if node.op == "Input")
-    return {node.name: random.random(node.shape, dtype=np.float32) - np.float32(0.5) for node in inputs}
+
+    def array(node):
+        if node.dtype in INTEGERS:
+            limits = np.iinfo(INTEGERS[node.dtype])
+            return random.integers(limits.min, limits.max + 1, node.shape, dtype=limits.dtype)
+        return random.random(node.shape, dtype=np.float32) - np.float32(0.5)
+
+    return {node.name: array(node) for node in nodes if node.op == "Input"}
 
 
 class Onnx:
     """A workload as an ONNX model; convolutions are of NCHW, which is what its runtimes are made for."""
 
+    WINDOWS = {"Conv2d", "Conv", "ConvTranspose", "ReduceWindow"}
     SAME = {"Neg", "Sqrt", "Relu", "Sigmoid", "Tanh", "Gelu", "Add", "Sub", "Mul", "Div", "MatMul"}
 
     def __init__(self, nodes, outputs):
-        from onnx import TensorProto, helper
+        from onnx import helper
 
         self.nodes, self.initializers, self.inputs = [], [], {}
         self.pooled = set()
-        self.is_nchw = any(node.op == "Conv2d" for node in nodes)
-        filters = {node.operands[1]: node for node in nodes if node.op == "Conv2d"}
+        self.shapes = {node.name: node.shape for node in nodes}
+        self.is_nchw = any(node.op in self.WINDOWS for node in nodes)
+        filters = {node.operands[1]: node for node in nodes if node.op in self.WINDOWS - {"ReduceWindow"}}
         arrays = made_up(nodes)
-        for node in nodes:
-            self.add(node, arrays, filters)
+        if any(node.op == "Scan" for node in nodes):
+            outputs = self.lstm(nodes, arrays)
+        else:
+            for node in nodes:
+                self.add(node, arrays, filters)
         self.take_in_scales()
-        ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, x.shape) for name, x in self.inputs.items()]
-        results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+        kind = helper.np_dtype_to_tensor_dtype
+        ports = [helper.make_tensor_value_info(name, kind(x.dtype), x.shape) for name, x in self.inputs.items()]
+        results = [helper.make_empty_tensor_value_info(name) for name in outputs]
         graph = helper.make_graph(self.nodes, "workload", ports, results, self.initializers)
         self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
         self.bytes = self.model.SerializeToString()
@@ -101,10 +122,28 @@ class Onnx:
         self.initializers.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
-    def node(self, op, operands, result, **attrs):
+    def node(self, op, operands, *results, **attrs):
         from onnx import helper
 
-        self.nodes.append(helper.make_node(op, operands, [result], **attrs))
+        self.nodes.append(helper.make_node(op, operands, list(results), **attrs))
+
+    def lstm(self, nodes, arrays):
+        """The layer of `nodes` as one node, weights made up again: its results."""
+        x, w, r, b = [node for node in nodes if node.op == "Input"]
+        units = r.shape[0]
+        self.inputs[x.name] = arrays[x.name][:, np.newaxis, :]
+        for node in [w, r]:
+            self.constant(node.name, np.ascontiguousarray(arrays[node.name].T[np.newaxis]))
+        both = np.concatenate([arrays[b.name], np.zeros_like(arrays[b.name])])
+        self.constant(b.name, both[np.newaxis])
+        self.node("LSTM", [x.name, w.name, r.name, b.name], "y", "y_h", "y_c", hidden_size=units)
+        return ["y", "y_h", "y_c"]
+
+    @staticmethod
+    def sliding(at, spatial):
+        """The attributes of windows that slide over `spatial` dimensions."""
+        names = {"strides": [1] * spatial, "dilations": [1] * spatial, "pads": [0] * (2 * spatial)}
+        return {name: at.get(name) or unit for name, unit in names.items()}
 
     def add(self, node, arrays, filters):
         a, at, result = node.operands, node.attrs, node.name
@@ -141,6 +180,23 @@ class Onnx:
                 self.node("Concat", a, result, axis=at["axis"])
             case "ExpandDims":
                 self.node("Unsqueeze", [a[0], numbers("axes")], result)
+            case "Conv" | "ConvTranspose":
+                spatial = len(self.shapes[a[1]]) - 2
+                self.node(op, a, result, group=at.get("groups", 1), **self.sliding(at, spatial))
+            case "ReduceWindow":
+                inner = slice(1, -1)
+                kind = {"max": "MaxPool", "mean": "AveragePool"}[at["kind"]]
+                sizes = {"kernel_shape": at["window"][inner], "strides": at["strides"][inner]}
+                self.node(kind, a, result, pads=at["low"][inner] + at["high"][inner], **sizes)
+            case "Compare":
+                self.node({"lt": "Less"}[at["direction"]], a, result)
+            case "Select":
+                self.node("Where", a, result)
+            case "TopK":
+                count = self.constant(f"{result}.k", np.array([at["k"]], dtype=np.int64))
+                self.node("TopK", [a[0], count], result, *node.others, axis=at["axis"])
+            case "DotGeneral" if at["lhs_contract"] == [1] and at["rhs_contract"] == [0]:
+                self.node("MatMulInteger", a, result)
             case "Conv2d":
                 pads = {"auto_pad": "SAME_UPPER"} if at["padding"] == "same" else {}
                 self.node("Conv", a, result, strides=at["strides"], **pads)
@@ -158,10 +214,11 @@ class Onnx:
                 self.nodes.remove(user)
 
     def port(self, node, array, filters):
+        last = array.ndim - 1
         if self.is_nchw and node.name in filters:
-            array = array.transpose(3, 2, 0, 1)
-        elif self.is_nchw and array.ndim == 4:
-            array = array.transpose(0, 3, 1, 2)
+            array = array.transpose(last, last - 1, *range(last - 1))
+        elif self.is_nchw and array.ndim in [3, 4]:
+            array = array.transpose(0, last, *range(1, last))
         elif self.is_nchw and node.attrs["name"].startswith("bias") and array.size < 32:
             array = array.reshape(-1, 1, 1)
         array = np.ascontiguousarray(array)
@@ -238,6 +295,10 @@ def jax_xla(nodes, outputs, _):
             x, y, at["strides"], at["padding"].upper(), dimension_numbers=("NHWC", "HWIO", "NHWC")
         ),
     }
+
+    for node in nodes:
+        if node.op != "Input" and node.op not in ops:
+            raise NotImplementedError(node.op)
 
     def run(values):
         values = dict(values)

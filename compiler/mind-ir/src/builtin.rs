@@ -14,6 +14,21 @@ crate::ops! {
         traits: [Terminator],
         names: { core: "yield" },
     }
+
+    /// `x * y + z`, rounded once, at every position.
+    ///
+    /// Lowerings use it where the op that they lower fuses; no model format has it, so it is no op of core.
+    ///
+    /// Shapes: the shapes of all three broadcast.
+    /// Order: one rounding; `f16` and `bf16` compute in `f32` and round that once.
+    /// Errors: E2004 different dtypes, E2005 not a float, E3001 shapes do not broadcast.
+    /// Source: IEEE 754, `fusedMultiplyAdd`.
+    Fma = "builtin.fma" {
+        operands: (x: Float, y: Float, z: Float),
+        traits: [Pure, SameDType, Elementwise, Extended],
+        names: {},
+        scalar: Fma,
+    }
 }
 
 /// The ops that every dialect's blocks need.

@@ -2,6 +2,7 @@
 
 use mind_ir::ValueId;
 use mind_ir::builder::{Builder, Built};
+use mind_ir::builtin;
 use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
 
@@ -21,7 +22,7 @@ pub fn apply(b: &mut Builder<'_>, function: ScalarFn, operands: &[ValueId]) -> B
     if let Some(direction) = Direction::of(function) {
         return b.one(Compare::DEF, operands, &Compare::attrs(direction));
     }
-    let mut ops = OPS.iter();
+    let mut ops = OPS.iter().chain(builtin::OPS);
     let def = ops.find(|def| def.scalar == Some(function));
     b.one(def.expect("each scalar function has an op"), operands, &[])
 }

@@ -82,6 +82,7 @@ mod tests {
             "MIL has no remainder that truncates: it is the sign times the `mod` of the magnitudes",
         ),
         (ScalarFn::Atan2, "MIL has no angle of a point"),
+        (ScalarFn::Fma, "MIL rounds a product before it adds"),
         (
             ScalarFn::Trunc,
             "MIL has no such rounding: it is the sign times the `floor` of the magnitude",

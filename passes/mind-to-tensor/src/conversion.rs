@@ -12,8 +12,8 @@ use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
 use crate::scan::along_first_axes;
 use crate::{
-    argmax, contract, convolve, dynamic, elementwise, gather, join, known, movement, normalize,
-    pad, product, quantize, reduce, reshape, resize, window,
+    argmax, argmax_window, contract, convolve, dynamic, elementwise, gather, join, known, movement,
+    normalize, pad, product, quantize, reduce, reshape, resize, window,
 };
 
 /// What each op becomes that does not just apply a scalar function.
@@ -28,10 +28,11 @@ const FAMILIES: [&[(&OpDef, Lower)]; 7] = [
 ];
 
 /// What each op becomes that is lowered only if its extents are known.
-const KNOWN: [&[(&OpDef, LowerKnown)]; 9] = [
+const KNOWN: [&[(&OpDef, LowerKnown)]; 10] = [
     known::ROWS,
     pad::ROWS,
     argmax::ROWS,
+    argmax_window::ROWS,
     window::ROWS,
     resize::ROWS,
     convolve::ROWS,

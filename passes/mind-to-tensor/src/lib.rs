@@ -5,6 +5,7 @@
 //! and outputs stay.
 
 mod argmax;
+mod argmax_window;
 mod broadcast;
 mod contract;
 mod conversion;
@@ -13,6 +14,7 @@ mod dynamic;
 mod elementwise;
 mod emit;
 mod gather;
+mod interpolate;
 mod join;
 mod known;
 mod movement;

@@ -27,7 +27,7 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[(PadOp::DEF, |op, b| {
 })];
 
 /// `input` with `value` around and between its elements.
-fn constant(
+pub(crate) fn constant(
     b: &mut Builder<'_>,
     input: ValueId,
     value: Option<ValueId>,

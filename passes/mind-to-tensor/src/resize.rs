@@ -1,47 +1,66 @@
-//! Tensors with other extents: the nearest elements, gathered axis by axis.
+//! Tensors with other extents: elements gathered axis by axis, the last first, and combined.
 
-use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Sample};
-use mind_ir::OpId;
+use mind_core::ops::sample::{Interpolation, Resize, ResizedAxis, Sample};
 use mind_ir::builder::Builder;
-use mind_ir::opdef::{Op, OpDef};
+use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::tensor::Tensor;
-use mind_tensor::ops::index::Gather;
+use mind_ir::{Graph, OpId, ValueId};
 
 use crate::emit::{LowerKnown, shape};
+use crate::interpolate::{Interpolated, interpolated};
 use crate::known::{Known, LONGEST};
 use crate::window::extents;
 
 pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[(Resize::DEF, lower_resize)];
 
-/// A gather for each axis, where an element is the nearest of each and where that is depends on attributes alone.
+/// Gathers for each axis, where the places and weights follow from what is known.
 fn lower_resize(op: OpId, b: &mut Builder<'_>) -> Known {
     let view = Resize::from_id(op);
-    let filter = view.filter(b.graph);
-    let is_fixed = view.scales(b.graph).is_none() && filter.coordinates != Coordinates::Crop;
-    if filter.mode != Interpolation::Nearest || !is_fixed {
-        return Ok(None);
-    }
-    let mut value = view.input(b.graph);
-    let Some(extents) = extents(&shape(b, value)) else {
+    let (input, filter) = (view.input(b.graph), view.filter(b.graph));
+    let Some(axes) = resized(view, b) else {
         return Ok(None);
     };
-    let axes = view.resized(b.graph, &extents, None);
-    if axes
+    let axes: Vec<(usize, Vec<Sample>)> = axes
         .iter()
-        .any(|axis| axis.size as i64 > LONGEST || axis.extent == 0)
-    {
-        return Ok(None);
-    }
-    for axis in axes {
-        let place = |at: usize| match axis.sample(&filter, at) {
-            Sample::Element(element) => Some(element as i64),
-            Sample::Outside | Sample::Between { .. } | Sample::Chain(_) => None,
-        };
-        let Some(places) = (0..axis.size).map(place).collect::<Option<Vec<i64>>>() else {
-            return Ok(None);
-        };
-        let places = mind_core::constant(b, &Tensor::of(vec![places.len()], places));
-        value = Gather::with(axis.dimension as i64).build(b, value, places)?;
-    }
-    Ok(Some(value))
+        .map(|axis| {
+            let samples = (0..axis.size).map(|at| axis.sample(&filter, at));
+            (axis.dimension, samples.collect())
+        })
+        .collect();
+    interpolated(
+        b,
+        input,
+        &Interpolated {
+            axes,
+            fill: filter.fill,
+            moves: filter.mode == Interpolation::Nearest,
+        },
+    )
+}
+
+/// The axes; `None` if they are not known yet, too long, or cannot be resized.
+fn resized(view: Resize, b: &Builder<'_>) -> Option<Vec<ResizedAxis>> {
+    let g = &*b.graph;
+    let extents = extents(&shape(b, view.input(g)))?;
+    let scales = match view.scales(g) {
+        Some(scales) => Some(constant(g, scales)?),
+        None => None,
+    };
+    let dims = DimEnv::default();
+    let cx = EvalCx::run(g, &dims);
+    let axes = view.resized_by(&cx, &extents, scales.as_ref()).ok()?;
+    let filter = view.filter(g);
+    let fits = |axis: &ResizedAxis| axis.size as i64 <= LONGEST && axis.check(&filter).is_ok();
+    axes.iter().all(fits).then_some(axes)
+}
+
+/// The value of a constant.
+fn constant(g: &Graph, value: ValueId) -> Option<Tensor> {
+    let op = g
+        .defining_op(value)
+        .filter(|&op| g.def(op).has(Trait::Constant))?;
+    let dims = DimEnv::default();
+    let results = g.def(op).eval?(op, &EvalCx::run(g, &dims), &[]).ok()?;
+    results.into_iter().next()
 }

@@ -1,6 +1,7 @@
 //! Every op over inputs of the shapes that matter to it.
 
 use mind_core::ops::OPS;
+use mind_core::ops::sample::Coordinates;
 use mind_ir::attr::AttrKind;
 use mind_ir::opdef::AttrDef;
 use mind_ir::scalar::ScalarFn;
@@ -300,12 +301,66 @@ fn windows() -> Vec<Case> {
     all
 }
 
-fn nearest() -> Vec<Case> {
+/// Every way to say where an element is, with lines and cubics.
+fn resized() -> Vec<Case> {
+    let resize = |attrs: &str, shape: &[usize]| case(format!("Resize (%0) {{{attrs}}}"), &[shape]);
+    let mut all = vec![
+        resize("axes=[1, 2], sizes=[5, 19]", &[2, 3, 7]),
+        resize(
+            "axes=[0], sizes=[5], coordinates=asymmetric, nearest=floor",
+            &[3, 7],
+        ),
+        resize(
+            "axes=[1], sizes=[3], mode=linear, coordinates=asymmetric",
+            &[2, 3, 5],
+        ),
+        resize("axes=[1], sizes=[0], mode=cubic", &[2, 3, 5]),
+        resize(
+            "axes=[1, 0], sizes=[5, 2], mode=cubic, antialias=true, exclude_outside=true",
+            &[5, 3],
+        ),
+        resize(
+            "axes=[1], sizes=[3], mode=linear, antialias=true",
+            &[2, 7, 2],
+        ),
+        resize(
+            "axes=[0], sizes=[7], mode=cubic, exclude_outside=true, cubic_a=-0.5",
+            &[4, 3],
+        ),
+    ];
+    for (at, coordinates) in Coordinates::ALL.iter().enumerate() {
+        let (mode, other) = if at % 2 == 0 {
+            ("linear", "cubic")
+        } else {
+            ("cubic", "linear")
+        };
+        let word = coordinates.name();
+        all.push(resize(
+            &format!("axes=[0, 1], sizes=[5, 19], mode={mode}, coordinates={word}"),
+            &[3, 7],
+        ));
+        all.push(resize(
+            &format!("axes=[1], sizes=[1], mode={other}, coordinates={word}"),
+            &[2, 4, 3],
+        ));
+    }
+    all
+}
+
+fn largest_places() -> Vec<Case> {
+    let place =
+        |attrs: &str, shape: &[usize]| case(format!("ArgMaxWindow (%0) {{{attrs}}}"), &[shape]);
     vec![
-        case("Resize (%0) {axes=[1, 2], sizes=[5, 19]}", &[&[2, 3, 7]]),
-        case(
-            "Resize (%0) {axes=[0], sizes=[5], coordinates=asymmetric, nearest=floor}",
-            &[&[3, 7]],
+        place("window=[]", &[]),
+        place("window=[3], strides=[2], low=[1], high=[2]", &[7]),
+        place("window=[1], low=[2]", &[3]),
+        place(
+            "window=[1, 2, 3, 1], dilations=[1, 2, 1, 1], low=[0, 3, 0, 0]",
+            &[2, 5, 4, 3],
+        ),
+        place(
+            "window=[1, 3, 3, 1], strides=[1, 2, 2, 1], low=[0, 1, 1, 0]",
+            &[1, 6, 7, 19],
         ),
     ]
 }
@@ -320,26 +375,6 @@ pub fn samples() -> Vec<Case> {
         )
     };
     vec![
-        op(
-            "ArgMaxWindow",
-            "window=[3], strides=[2], low=[1], high=[2]",
-            &[&[7]],
-        ),
-        op(
-            "ArgMaxWindow",
-            "window=[1, 2, 3, 1], dilations=[1, 2, 1, 1], low=[0, 3, 0, 0]",
-            &[&[2, 5, 4, 3]],
-        ),
-        op(
-            "Resize",
-            "axes=[1, 2], sizes=[5, 4], mode=linear, coordinates=align_corners",
-            &[&[2, 3, 7]],
-        ),
-        op(
-            "Resize",
-            "axes=[1, 0], sizes=[5, 2], mode=cubic, antialias=true, exclude_outside=true",
-            &[&[5, 3]],
-        ),
         op("GridSample", "mode=linear", &[&[2, 4, 3, 2], &[2, 3, 5, 2]]),
         op(
             "GridSample",
@@ -370,6 +405,18 @@ fn convolutions() -> Vec<Case> {
             &[1, 5, 4, 19],
             &[3, 3, 1, 19],
         ),
+        conv(
+            "groups=70, pads=[1, 1, 1, 1]",
+            &[1, 3, 12, 70],
+            &[3, 3, 1, 70],
+        ),
+        conv("groups=35, pads=[3, 0]", &[1, 23, 35], &[4, 1, 35]),
+        conv(
+            "groups=2, pads=[0, 1, 0, 1]",
+            &[1, 2, 21, 6],
+            &[2, 3, 3, 34],
+        ),
+        back("strides=[2, 1]", &[1, 12, 9, 2], &[2, 3, 20, 2]),
         conv("groups=3, strides=[2, 1]", &[2, 5, 4, 3], &[3, 2, 1, 6]),
         conv(
             "groups=2, layout=nchw, pads=[1, 1, 1, 1]",
@@ -584,7 +631,8 @@ pub fn all() -> Vec<Case> {
         products(),
         scales(),
         windows(),
-        nearest(),
+        resized(),
+        largest_places(),
         convolutions(),
         shapes(),
         movement(),

@@ -22,6 +22,14 @@ pub(super) fn two<'a>(operands: &[&'a Tensor]) -> [&'a Tensor; 2] {
     [x, y]
 }
 
+/// The operands of a function that takes three.
+pub(super) fn three<'a>(operands: &[&'a Tensor]) -> [&'a Tensor; 3] {
+    let &[x, y, z] = operands else {
+        panic!("three operands, not {}", operands.len());
+    };
+    [x, y, z]
+}
+
 /// What becomes of operands that verification refuses.
 pub(super) fn undefined<T>(dtype: DType) -> T {
     panic!("not defined on {dtype}")
@@ -162,23 +170,44 @@ pub(super) fn choose<T: Element>(
     cx: &EvalCx<'_>,
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
-    let &[which, x, y] = operands else {
-        panic!("three operands, not {}", operands.len());
-    };
-    let shape = broadcast_extents(x.shape(), y.shape())?;
-    let shape = broadcast_extents(which.shape(), &shape)?;
-    let count = cx.count(T::DTYPE, &shape)?;
-    let (which_all, xs, ys) = (
+    let operands @ [which, x, y] = three(operands);
+    let (which, xs, ys) = (
         which.elements::<bool>(),
         x.elements::<T>(),
         y.elements::<T>(),
     );
-    let strides = [which, x, y].map(|each| broadcast_strides(each.shape(), &shape));
+    at_each_position(
+        cx,
+        operands,
+        |[at, x, y]| if which[at] { xs[x] } else { ys[y] },
+    )
+}
+
+/// The results of a function of three values at every position of the shape that they broadcast to.
+pub(super) fn zip3<T: Element>(
+    cx: &EvalCx<'_>,
+    operands: [&Tensor; 3],
+    f: impl Fn(T, T, T) -> T,
+) -> Result<Tensor, EvalError> {
+    let [xs, ys, zs] = operands.map(Tensor::elements::<T>);
+    at_each_position(cx, operands, |[x, y, z]| f(xs[x], ys[y], zs[z]))
+}
+
+/// What `f` makes of the places of the elements, at every position of the shape that the operands broadcast to.
+fn at_each_position<T: Element>(
+    cx: &EvalCx<'_>,
+    operands: [&Tensor; 3],
+    f: impl Fn([usize; 3]) -> T,
+) -> Result<Tensor, EvalError> {
+    let [first, second, third] = operands.map(Tensor::shape);
+    let shape = broadcast_extents(second, third)?;
+    let shape = broadcast_extents(first, &shape)?;
+    let count = cx.count(T::DTYPE, &shape)?;
+    let strides = operands.map(|each| broadcast_strides(each.shape(), &shape));
     let mut elements = Vec::with_capacity(count);
     let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, shape.len());
     for _ in 0..count {
-        let [which, x, y] = [0, 1, 2].map(|each| offset(&index, &strides[each]));
-        elements.push(if which_all[which] { xs[x] } else { ys[y] });
+        elements.push(f([0, 1, 2].map(|each| offset(&index, &strides[each]))));
         advance(&mut index, &shape);
     }
     Ok(Tensor::of(shape, elements))

@@ -14,7 +14,7 @@ pub const fn infer_hook(function: ScalarFn) -> InferHook {
     match function.arity() {
         1 => infer_unary,
         2 => infer_binary,
-        _ => infer_choice,
+        _ => infer_ternary,
     }
 }
 
@@ -51,8 +51,8 @@ fn infer_binary(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
     ])
 }
 
-/// The rule of a choice between two values.
-fn infer_choice(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
+/// The rule of a function of three values, the first of which may have another dtype.
+fn infer_ternary(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
     let ty = |value: ValueId| g.ty(value);
     let &[which, first, second] = g.operands(op) else {
         unreachable!("the number of operands is checked before");

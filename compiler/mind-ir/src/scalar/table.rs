@@ -2,7 +2,8 @@
 
 use super::bits::{Bits, Int};
 use super::eval::{
-    choose, compare, divide, exact, fits, map, modulo, one, power, remainder, two, undefined, zip,
+    choose, compare, divide, exact, fits, map, modulo, one, power, remainder, three, two,
+    undefined, zip, zip3,
 };
 use super::facts::Facts;
 use super::math;
@@ -201,6 +202,10 @@ macro_rules! scalar_fns {
     // A function of two floats, on `f32` and on `f64`.
     (@eval $cx:ident, $dtype:ident, $operands:ident, float2($f32:expr, $f64:expr)) => {
         with_float!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(x.apply2(y, $f32, $f64))), else undefined($dtype))
+    };
+    // A function of three floats.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, rounded3($f:ident)) => {
+        with_float!($dtype, T => zip3::<T>($cx, three($operands), Num::$f), else undefined($dtype))
     };
     // A function of floats, on `f32` and on `f64`.
     (@eval $cx:ident, $dtype:ident, $operands:ident, float($f32:expr, $f64:expr)) => {
@@ -546,6 +551,12 @@ scalar_fns! {
         eval: partial2(remainder),
         steps_of_two: remainder,
         facts: |k| k.kept(Facts::NONNEG),
+    }
+    /// x y + z, rounded once.
+    Fma {
+        arity: 3, domain: Float, cost: 1, rounds: true, total: true,
+        eval: rounded3(fma),
+        facts: |_| Facts::NONE,
     }
     /// x^y; integers wrap and truncate toward zero.
     Pow {

@@ -18,9 +18,13 @@ fn fails(function: ScalarFn, dtype: DType) -> bool {
     numbers.iter().any(|x| match function.arity() {
         1 => function.eval(&cx, &[x]).is_err(),
         2 => numbers.iter().any(|y| function.eval(&cx, &[x, y]).is_err()),
-        _ => numbers
-            .iter()
-            .any(|y| function.eval(&cx, &[&which, x, y]).is_err()),
+        _ => numbers.iter().any(|y| {
+            let first = match function {
+                ScalarFn::Select => &which,
+                _ => y,
+            };
+            function.eval(&cx, &[first, x, y]).is_err()
+        }),
     })
 }
 

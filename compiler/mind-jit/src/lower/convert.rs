@@ -12,6 +12,9 @@ pub fn convert_lane(from: DType, to: DType) -> Lane {
     use DTypeClass::{Bool, Float, Signed, Unsigned};
     let (own, other) = (compute_lane(from), compute_lane(to));
     let between = match (from.class(), to.class()) {
+        (Float, Signed | Unsigned) if other.bits() < 32 || (own, to) == (Lane::F32, DType::I32) => {
+            own
+        }
         (Float, Signed | Unsigned) => Lane::F64,
         (Signed | Unsigned, Float)
             if own.bits() >= 32 && (from, to) != (DType::I32, DType::F32) =>
@@ -184,26 +187,69 @@ fn scaled(b: &mut Builder, value: Value, exponent: i32) -> Value {
 
 /// Truncated; 0 for NaN, and the nearest integer of `to` for what is out of its range.
 fn float_to_int(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
+    let to_lane = compute_lane(to);
+    if to_lane.bits() < 32 {
+        // The least integer of 32 bits, which NaN becomes, ends in zeros.
+        let x = clamped(b, to, value);
+        let whole = b.convert(ConvertOp::FloatToInt, Lane::I32, x);
+        return b.convert(ConvertOp::Truncate, to_lane, whole);
+    }
+    if (compute_lane(from), to) == (Lane::F32, DType::I32) {
+        return f32_to_i32(b, value);
+    }
     let x = float_to_float(b, from, DType::F64, value);
-    let lane = compute_lane(to);
-    let (least, largest) = bounds(to);
     let is_nan = b.compare(Predicate::Unordered, x, x);
     let zero = b.f64(0.0);
     let x = b.select(is_nan, zero, x);
+    match to {
+        DType::I32 => {
+            let x = clamped(b, to, x);
+            b.convert(ConvertOp::FloatToInt, Lane::I32, x)
+        }
+        DType::U32 => {
+            let x = clamped(b, to, x);
+            let whole = truncated(b, x);
+            b.convert(ConvertOp::Truncate, Lane::I32, whole)
+        }
+        _ => f64_to_wide(b, to, x),
+    }
+}
+
+/// `x`, or the nearest end of the range of `to`, whose ends its lanes hold exactly; NaN stays.
+fn clamped(b: &mut Builder, to: DType, x: Value) -> Value {
+    let (least, largest) = bounds(to);
+    let end = |b: &mut Builder, end: f64| match b.lane(x) {
+        Lane::F64 => b.f64(end),
+        Lane::F32 | Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => b.f32(end as f32),
+    };
+    let (least, largest) = (end(b, least), end(b, largest));
+    let x = b.binary(BinaryOp::Max, least, x);
+    b.binary(BinaryOp::Min, largest, x)
+}
+
+/// Truncated; what is below the range and NaN become the least number, which is right for the first.
+fn f32_to_i32(b: &mut Builder, x: Value) -> Value {
+    let whole = b.convert(ConvertOp::FloatToInt, Lane::I32, x);
+    let limit = b.f32(2f32.powi(31));
+    let is_beyond = b.compare(Predicate::Le, limit, x);
+    let most = b.constant(Lane::I32, i32::MAX as u64);
+    let whole = b.select(is_beyond, most, whole);
+    let is_nan = b.compare(Predicate::Unordered, x, x);
+    let zero = b.constant(Lane::I32, 0);
+    b.select(is_nan, zero, whole)
+}
+
+/// An `F64` that is a number to integers of 64 bits.
+fn f64_to_wide(b: &mut Builder, to: DType, x: Value) -> Value {
+    let (least, largest) = bounds(to);
     let low = b.f64(least);
     let x = b.binary(BinaryOp::Max, x, low);
-    if lane != Lane::I64 {
-        let high = b.f64(largest);
-        let x = b.binary(BinaryOp::Min, x, high);
-        let whole = truncated(b, x);
-        return b.convert(ConvertOp::Truncate, lane, whole);
-    }
     // The upper 32 bits and what is left of the number: both are exact, and of one sign.
     let upper = scaled(b, x, -32);
-    let upper = truncated(b, upper);
+    let upper = b.unary(UnaryOp::Trunc, upper);
+    let whole = scaled(b, upper, 32);
+    let upper = integer(b, upper);
     let upper = b.shift(ShiftOp::Shl, upper, 32);
-    let whole = integral(b, x, -32);
-    let whole = scaled(b, whole, 32);
     let lower = b.binary(BinaryOp::Sub, x, whole);
     let lower = truncated(b, lower);
     let both = b.binary(BinaryOp::Add, upper, lower);
@@ -234,28 +280,14 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// An `F64` below 2^51 in magnitude, truncated to an `I64`.
 fn truncated(b: &mut Builder, x: Value) -> Value {
-    let whole = integral(b, x, 0);
+    let whole = b.unary(UnaryOp::Trunc, x);
+    integer(b, whole)
+}
+
+/// An integer in an `F64`, below 2^51 in magnitude, as an `I64`.
+fn integer(b: &mut Builder, whole: Value) -> Value {
     let round = b.f64(ROUND);
     let [sum, none] = [b.binary(BinaryOp::Add, whole, round), round]
         .map(|value| b.convert(ConvertOp::Bits, Lane::I64, value));
     b.binary(BinaryOp::Sub, sum, none)
-}
-
-/// `x` times 2^`exponent`, which is below 2^51 in magnitude, truncated.
-fn integral(b: &mut Builder, x: Value, exponent: i32) -> Value {
-    let x = if exponent == 0 {
-        x
-    } else {
-        scaled(b, x, exponent)
-    };
-    let (size, round) = (b.unary(UnaryOp::Abs, x), b.f64(ROUND));
-    let sum = b.binary(BinaryOp::Add, size, round);
-    let nearest = b.binary(BinaryOp::Sub, sum, round);
-    let (one, zero) = (b.f64(1.0), b.f64(0.0));
-    let below = b.binary(BinaryOp::Sub, nearest, one);
-    let is_above = b.compare(Predicate::Lt, size, nearest);
-    let whole = b.select(is_above, below, nearest);
-    let is_negative = b.compare(Predicate::Lt, x, zero);
-    let negated = b.unary(UnaryOp::Neg, whole);
-    b.select(is_negative, negated, whole)
 }

@@ -201,6 +201,7 @@ fn unrounded(
             Unsigned | Bool => x,
         },
         ScalarFn::Sqrt => b.unary(UnaryOp::Sqrt, x),
+        ScalarFn::Fma => b.fma(x, operands[1], y),
         ScalarFn::Equal => match class {
             Float | Signed | Unsigned => b.compare(Predicate::Eq, x, y),
             Bool => {
@@ -247,10 +248,10 @@ fn unrounded(
             }
             Bool => truth::not(b, x),
         },
-        ScalarFn::ShiftLeft => shifted(b, ShiftOp::Shl, x, y),
+        ScalarFn::ShiftLeft => shifted(b, (ShiftOp::Shl, BinaryOp::Shl), x, y),
         ScalarFn::ShiftRight => match class {
-            Signed => shifted(b, ShiftOp::Sra, x, y),
-            Float | Unsigned | Bool => shifted(b, ShiftOp::Shr, x, y),
+            Signed => shifted(b, (ShiftOp::Sra, BinaryOp::Sra), x, y),
+            Float | Unsigned | Bool => shifted(b, (ShiftOp::Shr, BinaryOp::Shr), x, y),
         },
         ScalarFn::Rsqrt => {
             let one = number(b, x, 1.0);
@@ -330,10 +331,13 @@ fn less_equal(b: &mut Builder, class: DTypeClass, x: Value, y: Value) -> Value {
     }
 }
 
-/// `x` shifted by as many bits as each lane of `amount` says, one bit of the amount after the other; what shifting by
-/// the width would leave if an amount is negative or no less than that.
-fn shifted(b: &mut Builder, op: ShiftOp, x: Value, amount: Value) -> Value {
+/// `x` shifted by as many bits as each lane of `amount` says; what shifting by the width would leave if an amount is
+/// negative or no less than that. Lanes that have no such operation are shifted for one bit of the amount after the other.
+fn shifted(b: &mut Builder, (op, by_lane): (ShiftOp, BinaryOp), x: Value, amount: Value) -> Value {
     let lane = b.lane(x);
+    if by_lane.takes(lane) {
+        return b.binary(by_lane, x, amount);
+    }
     let (zero, width) = (b.constant(lane, 0), b.constant(lane, lane.bits().into()));
     let mut result = x;
     for bit in 0..lane.bits().ilog2() {

@@ -135,7 +135,7 @@ impl Steps<'_> {
     fn binary(&mut self, lane: Lane) -> Option<Value> {
         use BinaryOp::*;
         let ops = [
-            Add, Sub, Mul, MulHalves, Div, Min, Max, UMin, UMax, And, Or, Xor,
+            Add, Sub, Mul, MulHalves, Div, Min, Max, UMin, UMax, And, Or, Xor, Shl, Shr, Sra,
         ]
         .into_iter();
         let ops: Vec<BinaryOp> = ops.filter(|op| op.takes(lane)).collect();
@@ -222,6 +222,7 @@ impl Steps<'_> {
         use ConvertOp::*;
         let ops = [
             Bits, HalfToF32, F32ToHalf, Float, SignExtend, ZeroExtend, Truncate, IntToFloat,
+            FloatToInt,
         ];
         let mut choices = Vec::new();
         for op in ops {

@@ -103,6 +103,14 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
         BinaryOp::Max => format!("{} < {} ? {x} : {y}", signed(y), signed(x)),
         BinaryOp::UMin => format!("{x} < {y} ? {x} : {y}"),
         BinaryOp::UMax => format!("{y} < {x} ? {x} : {y}"),
+        BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sra => {
+            let helper = match op {
+                BinaryOp::Shl => "shl",
+                BinaryOp::Shr => "shr",
+                _ => "sra",
+            };
+            format!("mind_{helper}_{}({x}, {y})", suffix(lane))
+        }
         BinaryOp::And => bitwise('&'),
         BinaryOp::Or => bitwise('|'),
         BinaryOp::Xor => bitwise('^'),
@@ -154,6 +162,7 @@ pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane, x: &str) -> String {
         ConvertOp::F32ToHalf => format!("mind_f32_to_half({x})"),
         ConvertOp::Float | ConvertOp::ZeroExtend | ConvertOp::Truncate => format!("({ty}){x}"),
         ConvertOp::SignExtend => format!("({ty})({})({}){x}", signed(to), signed(from)),
+        ConvertOp::FloatToInt => format!("({ty})mind_int_{}({x})", suffix(from)),
         ConvertOp::IntToFloat => format!("({ty})({}){x}", signed(from)),
     }
 }

@@ -137,6 +137,13 @@ pub enum BinaryOp {
     Or,
     /// Bitwise exclusive or, of any lanes.
     Xor,
+    /// `a` shifted to the left by `b` bits, of lanes of 32 and 64 bits; `b` is an unsigned number, and one that is not
+    /// below the width shifts everything out.
+    Shl,
+    /// As [`Shl`](BinaryOp::Shl), to the right, zeros shifted in.
+    Shr,
+    /// As [`Shl`](BinaryOp::Shl), to the right, copies of the sign bit shifted in.
+    Sra,
 }
 
 impl BinaryOp {
@@ -146,6 +153,7 @@ impl BinaryOp {
             BinaryOp::Div => lane.is_float(),
             BinaryOp::MulHalves => matches!(lane, Lane::I32),
             BinaryOp::UMin | BinaryOp::UMax => !lane.is_float(),
+            BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sra => matches!(lane, Lane::I32 | Lane::I64),
             _ => true,
         }
     }
@@ -153,7 +161,7 @@ impl BinaryOp {
     /// Whether the operands may be exchanged.
     pub const fn is_commutative(self, lane: Lane) -> bool {
         match self {
-            BinaryOp::Sub | BinaryOp::Div => false,
+            BinaryOp::Sub | BinaryOp::Div | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sra => false,
             BinaryOp::Min | BinaryOp::Max => !lane.is_float(),
             _ => true,
         }
@@ -216,6 +224,8 @@ pub enum ConvertOp {
     Truncate,
     /// `I32` as a signed number to `F32`, rounded, or to `F64`, exact.
     IntToFloat,
+    /// `F32` or `F64` toward zero to `I32` as a signed number; the least one for NaN and for what is out of range.
+    FloatToInt,
 }
 
 impl ConvertOp {
@@ -230,6 +240,7 @@ impl ConvertOp {
             ConvertOp::SignExtend | ConvertOp::ZeroExtend => ints && from.bits() < to.bits(),
             ConvertOp::Truncate => ints && from.bits() > to.bits(),
             ConvertOp::IntToFloat => from == Lane::I32 && to.is_float(),
+            ConvertOp::FloatToInt => from.is_float() && to == Lane::I32,
         }
     }
 }

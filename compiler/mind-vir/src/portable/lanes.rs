@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, StackSlot, StackSlotData, StackSlotKind, types,
 };
 
-use crate::ir::{Addr, Lane, Status, Value};
+use crate::ir::{Addr, BinaryOp, Lane, Status, Value};
 
 use super::translate::{Translate, anywhere};
 use super::types::{element, vector};
@@ -174,6 +174,34 @@ impl Translate<'_, '_> {
             } else {
                 this.builder.ins().ireduce(element(lane), quotient)
             }
+        })
+    }
+
+    /// Shifts by an amount of each lane's own.
+    pub(super) fn shift_lanes(
+        &mut self,
+        op: BinaryOp,
+        lane: Lane,
+        x: ir::Value,
+        by: ir::Value,
+    ) -> ir::Value {
+        let limit = self.lane_limit(None);
+        let (xs, amounts) = (self.saved(x), self.saved(by));
+        let (width, last) = (i64::from(lane.bits()), i64::from(lane.bits()) - 1);
+        self.collected(lane, limit, |this, number| {
+            let x = this.element_at(xs, number, lane);
+            let by = this.element_at(amounts, number, lane);
+            let ins = this.builder.ins();
+            let fits = ins.icmp_imm(IntCC::UnsignedLessThan, by, width);
+            let most = this.builder.ins().iconst(element(lane), last);
+            let by = this.builder.ins().select(fits, by, most);
+            let shifted = match op {
+                BinaryOp::Shl => this.builder.ins().ishl(x, by),
+                BinaryOp::Shr => this.builder.ins().ushr(x, by),
+                _ => return this.builder.ins().sshr(x, by),
+            };
+            let zero = this.builder.ins().iconst(element(lane), 0);
+            this.builder.ins().select(fits, shifted, zero)
         })
     }
 

@@ -111,6 +111,7 @@ impl Translate<'_, '_> {
             BinaryOp::Sub => self.builder.ins().isub(x, y),
             BinaryOp::Mul if lane == Lane::I8 => self.multiply_bytes(x, y),
             BinaryOp::Mul => self.builder.ins().imul(x, y),
+            BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sra => self.shift_lanes(op, lane, x, y),
         }
     }
 
@@ -263,12 +264,33 @@ impl Translate<'_, '_> {
             ConvertOp::SignExtend => self.sign_extend(from, to, x),
             ConvertOp::ZeroExtend => self.zero_extend(from, to, x),
             ConvertOp::Truncate => self.truncate(from, to, x),
+            ConvertOp::FloatToInt => self.float_to_int(from, x),
             ConvertOp::IntToFloat if to == Lane::F64 => {
                 let wide = self.builder.ins().swiden_low(x);
                 self.builder.ins().fcvt_from_sint(types::F64X2, wide)
             }
             ConvertOp::IntToFloat => self.builder.ins().fcvt_from_sint(types::F32X4, x),
         }
+    }
+
+    /// Toward zero to 32 bits; what does not fit is the least number beforehand.
+    fn float_to_int(&mut self, from: Lane, x: ir::Value) -> ir::Value {
+        let (limit, least) = match from {
+            Lane::F64 => (2f64.powi(31).to_bits(), (-(2f64.powi(31))).to_bits()),
+            _ => (
+                2f32.powi(31).to_bits().into(),
+                (-(2f32.powi(31))).to_bits().into(),
+            ),
+        };
+        let (limit, least) = (self.splat_bits(from, limit), self.splat_bits(from, least));
+        let fits = self.compared(Predicate::Lt, from, x, limit);
+        let x = self.select(from, fits, x, least);
+        if from == Lane::F32 {
+            return self.builder.ins().fcvt_to_sint_sat(types::I32X4, x);
+        }
+        let wide = self.builder.ins().fcvt_to_sint_sat(types::I64X2, x);
+        let zero = self.splat_bits(Lane::I64, 0);
+        self.builder.ins().snarrow(wide, zero)
     }
 
     fn sign_extend(&mut self, from: Lane, to: Lane, x: ir::Value) -> ir::Value {

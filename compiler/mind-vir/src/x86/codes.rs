@@ -178,6 +178,28 @@ pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
             EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32,
         ),
         (UMax, I64) => Row::wide(EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64),
+        (Shl, I32) => Row::both(
+            VEX_Vpsllvd_ymm_ymm_ymmm256,
+            EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Shl, I64) => Row::both(
+            VEX_Vpsllvq_ymm_ymm_ymmm256,
+            EVEX_Vpsllvq_zmm_k1z_zmm_zmmm512b64,
+        ),
+        (Shr, I32) => Row::both(
+            VEX_Vpsrlvd_ymm_ymm_ymmm256,
+            EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Shr, I64) => Row::both(
+            VEX_Vpsrlvq_ymm_ymm_ymmm256,
+            EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64,
+        ),
+        (Sra, I32) => Row::both(
+            VEX_Vpsravd_ymm_ymm_ymmm256,
+            EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Sra, I64) => Row::wide(EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64),
+        (Shl | Shr | Sra, F32 | F64 | I8 | I16) => return None,
         (Mul, I8) | (MulHalves, _) | (Div, _) | (UMin | UMax, F32 | F64) => return None,
     })
 }
@@ -356,6 +378,14 @@ pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane) -> Option<Row> {
         (IntToFloat, ..) => Row::both(
             VEX_Vcvtdq2ps_ymm_ymmm256,
             EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
+        ),
+        (FloatToInt, F64, _) => Row::both(
+            VEX_Vcvttpd2dq_xmm_ymmm256,
+            EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae,
+        ),
+        (FloatToInt, ..) => Row::both(
+            VEX_Vcvttps2dq_ymm_ymmm256,
+            EVEX_Vcvttps2dq_zmm_k1z_zmmm512b32_sae,
         ),
         (SignExtend, I8, I16) => {
             Row::both(VEX_Vpmovsxbw_ymm_xmmm128, EVEX_Vpmovsxbw_zmm_k1z_ymmm256)

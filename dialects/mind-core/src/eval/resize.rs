@@ -116,7 +116,7 @@ impl ResizedAxis {
     /// # Errors
     ///
     /// It is not.
-    fn check(&self, filter: &Filter) -> Result<(), EvalError> {
+    pub fn check(&self, filter: &Filter) -> Result<(), EvalError> {
         if self.extent == 0 && self.size > 0 {
             let text = format!(
                 "dimension {} has no element to resize to {}",
@@ -259,6 +259,15 @@ pub(crate) fn cubic(a: f64, distance: f64) -> f64 {
     }
 }
 
+/// The dtype that elements of `dtype` are sampled in between each other.
+pub fn computed_dtype(dtype: DType) -> DType {
+    if dtype == DType::F64 || dtype.is_int() && dtype.size() >= 4 {
+        DType::F64
+    } else {
+        DType::F32
+    }
+}
+
 /// `input` with the extents of `axes`, each of another dimension, in ascending order.
 ///
 /// # Errors
@@ -275,12 +284,7 @@ pub fn resize(
     if filter.mode == Interpolation::Nearest {
         return nearest(cx, filter, axes, input);
     }
-    let wide = if dtype == DType::F64 || dtype.is_int() && dtype.size() >= 4 {
-        DType::F64
-    } else {
-        DType::F32
-    };
-    let wide = cast(cx, input, wide)?;
+    let wide = cast(cx, input, computed_dtype(dtype))?;
     let is_whole = dtype.is_int();
     let result = if wide.dtype() == DType::F64 {
         resize_as(cx, filter, axes, &wide, |x: f64| {

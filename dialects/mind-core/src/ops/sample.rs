@@ -9,7 +9,9 @@ use mind_ir::verify::{InferResult, VerifyError};
 
 pub use crate::convolve::Layout;
 pub use crate::eval::grid::{GridCoordinates, GridPadding, GridSampling};
-pub use crate::eval::resize::{Coordinates, Filter, Interpolation, ResizedAxis, Rounding, Sample};
+pub use crate::eval::resize::{
+    Coordinates, Filter, Interpolation, ResizedAxis, Rounding, Sample, computed_dtype,
+};
 
 use crate::axes::{named, resolve};
 use crate::eval::convert::cast;
@@ -116,17 +118,34 @@ impl Resize {
         each * self.axes(g).len()
     }
 
-    /// The axes, in ascending order, of an input with these extents; `numbers` are those of `scales`.
+    /// The axes, in ascending order, of an input with these extents, resized by `scales`.
+    ///
+    /// # Errors
+    ///
+    /// `scales` has too many numbers, or too few.
     ///
     /// # Panics
     ///
     /// If the op is not verified.
-    pub fn resized(
+    pub fn resized_by(
         self,
-        g: &Graph,
+        cx: &EvalCx<'_>,
         extents: &[usize],
-        numbers: Option<&[f64]>,
-    ) -> Vec<ResizedAxis> {
+        scales: Option<&Tensor>,
+    ) -> Result<Vec<ResizedAxis>, EvalError> {
+        let numbers = match scales {
+            Some(scales) => Some(cast(cx, scales, DType::F64)?),
+            None => None,
+        };
+        let numbers = numbers.as_ref().map(|scales| scales.elements::<f64>());
+        if let Some(numbers) = numbers.filter(|numbers| numbers.len() != self.numbers(cx.graph)) {
+            let text = format!("{} numbers do not say how to resize", numbers.len());
+            return Err(EvalError::Shape(text));
+        }
+        Ok(self.resized(cx.graph, extents, numbers))
+    }
+
+    fn resized(self, g: &Graph, extents: &[usize], numbers: Option<&[f64]>) -> Vec<ResizedAxis> {
         let (axes, sizes) = (self.axes(g), self.sizes(g));
         let crops = self.coordinates(g) == Coordinates::Crop;
         let resized = (0..axes.len()).map(|at| {
@@ -213,16 +232,7 @@ fn empty(g: &Graph, op: &'static str, dimension: usize, found: Dim) -> Box<Verif
 
 fn eval_resize(op: Resize, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let g = cx.graph;
-    let numbers = match operands.get(1) {
-        Some(scales) => Some(cast(cx, scales, DType::F64)?),
-        None => None,
-    };
-    let numbers = numbers.as_ref().map(|scales| scales.elements::<f64>());
-    if let Some(numbers) = numbers.filter(|numbers| numbers.len() != op.numbers(g)) {
-        let text = format!("{} numbers do not say how to resize", numbers.len());
-        return Err(EvalError::Shape(text));
-    }
-    let axes = op.resized(g, operands[0].shape(), numbers);
+    let axes = op.resized_by(cx, operands[0].shape(), operands.get(1).copied())?;
     resize(cx, &op.filter(g), &axes, operands[0])
 }
 

@@ -190,6 +190,19 @@ impl ArgMaxWindow {
             high: self.high(g),
         }
     }
+
+    /// How the windows slide over an input with these extents.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than 0 positions, or more than an extent may be.
+    ///
+    /// # Panics
+    ///
+    /// If the op is not verified.
+    pub fn slides(self, g: &Graph, extents: &[usize]) -> Result<Vec<SlideAxis>, EvalError> {
+        self.windows(g).slides(extents)
+    }
 }
 
 fn infer_reduce_window(op: ReduceWindow, g: &Graph) -> InferResult {

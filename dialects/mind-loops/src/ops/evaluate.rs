@@ -10,6 +10,11 @@ use crate::ops::nest::check_schedule;
 ops! {
     /// The ops of a body, which have no kernel: a program runs their `eval` between its kernels.
     ///
+    /// These are core's `sort` and `top_k`, whose order is found by comparing; `nonzero`, `unique` and
+    /// `non_max_suppression`, whose elements decide extents; `scatter_elements` and `scatter_nd`, which write at computed
+    /// places; `grid_sample`; an `argmax_window` of more than 64 taps; a `resize` whose scales are computed or whose filter has more than 32 taps;
+    /// and ops whose extents or lists of places are too large to be written out.
+    ///
     /// Shapes: the body has one argument per operand, of its type; the results are what it yields.
     /// Schedule: `at` is as for `loops.nest`. Operands are dense.
     /// Order: as the ops of the body one after the other.

@@ -17,6 +17,7 @@ pub(super) fn all() -> Vec<Workload> {
             chain("chain", &["x", "a", "b"], chained),
             chain("gelu-tanh", &["x"], gelu_tanh),
             chain("gelu", &["x"], |t, xs| t.op("Gelu", xs)),
+            chain("where", &["x", "a", "b"], chosen),
             chain("silu-gate", &["gate", "up"], silu_gate),
         ]
     });
@@ -29,6 +30,16 @@ fn chained(t: &mut Text, xs: &[Id]) -> Id {
     let sum = t.op("Add", &[product, xs[2]]);
     let active = t.op("Relu", &[sum]);
     t.op("Add", &[active, xs[0]])
+}
+
+/// `x < a ? x b : (x < b ? x + b : a)`.
+fn chosen(t: &mut Text, xs: &[Id]) -> Id {
+    let [x, a, b] = [xs[0], xs[1], xs[2]];
+    let is_below = t.op_with("Compare", &[x, a], "direction=lt");
+    let is_under = t.op_with("Compare", &[x, b], "direction=lt");
+    let (product, sum) = (t.op("Mul", &[x, b]), t.op("Add", &[x, b]));
+    let rest = t.op("Select", &[is_under, sum, a]);
+    t.op("Select", &[is_below, product, rest])
 }
 
 /// `x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x³)))`.

@@ -1,7 +1,7 @@
 //! Modules that people run, as Core text, to measure compiled code on.
 //!
 //! - [`all`]: every workload, by family: a residual block, a perceptron, products, elementwise chains, rows, an
-//!   encoder layer, convolutions, a decoder layer.
+//!   encoder layer, convolutions, windows, a recurrent layer, a decoder layer.
 //! - [`run`]: a workload as code, bound to made-up arrays.
 //! - [`peaks`]: what the machine can do at best.
 //! - [`report`]: times beside those limits, as text and as JSON.
@@ -13,9 +13,11 @@ pub mod run;
 mod convolution;
 mod elementwise;
 mod products;
+mod recurrent;
 mod rows;
 mod text;
 mod transformer;
+mod windows;
 
 /// A module to measure.
 #[derive(Clone, Debug)]
@@ -40,6 +42,8 @@ pub fn all() -> Vec<Workload> {
         rows::all(),
         transformer::encoders(),
         convolution::all(),
+        windows::all(),
+        recurrent::all(),
         transformer::decoders(),
     ];
     families.into_iter().flatten().collect()

@@ -34,7 +34,22 @@ pub(super) fn perceptrons() -> Vec<Workload> {
     [1, 32, 256].into_iter().map(perceptron).collect()
 }
 
-/// Squares of arguments alone, and few rows by a large square of weights.
+/// Bytes by bytes, summed up in 32 bits.
+fn bytes() -> Workload {
+    let (n, shape) = (512, [512, 512]);
+    let mut t = Text::new("i32");
+    let a = t.port("a", "u8", "", &shape);
+    let b = t.port("b", "i8", ", role=param", &shape);
+    let c = t.op_with(
+        "DotGeneral",
+        &[a, b],
+        "dtype=i32, lhs_contract=[1], rhs_contract=[0]",
+    );
+    t.count_flops(2 * n * n * n);
+    t.finish("matmul-512-i8", &[(c, &shape)])
+}
+
+/// Squares of arguments alone, of bytes, and few rows by a large square of weights.
 pub(super) fn matrices() -> Vec<Workload> {
     let square = |n| {
         let mut t = Text::new("f32");
@@ -49,5 +64,6 @@ pub(super) fn matrices() -> Vec<Workload> {
         t.finish(format!("matmul-{rows}x4096"), &[(c, &[rows, 4096])])
     };
     let squares = [64, 128, 256, 512, 1024, 2048].into_iter().map(square);
-    squares.chain([1, 8].into_iter().map(thin)).collect()
+    let thin = [1, 8].into_iter().map(thin);
+    squares.chain([bytes()]).chain(thin).collect()
 }

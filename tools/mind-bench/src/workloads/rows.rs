@@ -3,7 +3,7 @@
 use super::Workload;
 use super::text::Text;
 
-/// Softmax and layer normalisation of 1024 rows of 1024.
+/// Softmax, layer normalisation and the ten largest of 1024 rows of 1024.
 pub(super) fn all() -> Vec<Workload> {
     let shape = [1024, 1024];
     let mut t = Text::new("f32");
@@ -20,5 +20,10 @@ pub(super) fn all() -> Vec<Workload> {
     let y = t.op("Mul", &[y, scale]);
     let y = t.op("Add", &[y, shift]);
     let layernorm = t.finish("layernorm-1024", &[(y, &shape)]);
-    vec![softmax, layernorm]
+    let mut t = Text::new("f32");
+    let x = t.input("x", &shape);
+    let [values, places] = t.pair("TopK", x, "axis=1, k=10");
+    let outputs: [(_, _, &[u64]); 2] = [(values, "f32", &[1024, 10]), (places, "i64", &[1024, 10])];
+    let top = t.finish_as("top-10-of-1024", &outputs);
+    vec![softmax, layernorm, top]
 }

@@ -8,7 +8,7 @@ use super::Workload;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Id(usize);
 
-/// A module while it is written; all tensors have one float dtype.
+/// A module while it is written; tensors have one dtype unless they say another.
 pub(super) struct Text {
     dtype: &'static str,
     lines: String,
@@ -36,9 +36,11 @@ impl Text {
         Id(id)
     }
 
-    fn count_bytes(&mut self, shape: &[u64]) {
-        let size = match self.dtype {
+    fn count_bytes(&mut self, dtype: &str, shape: &[u64]) {
+        let size = match dtype {
+            "i8" | "u8" => 1,
             "f16" | "bf16" => 2,
+            "i64" => 8,
             _ => 4,
         };
         self.bytes += size * shape.iter().product::<u64>();
@@ -46,19 +48,19 @@ impl Text {
 
     /// An argument of every run.
     pub(super) fn input(&mut self, name: &str, shape: &[u64]) -> Id {
-        self.count_bytes(shape);
-        self.line(&format!(
-            "Input {{name={name}}} : tensor<{}{shape:?}>",
-            self.dtype
-        ))
+        self.port(name, self.dtype, "", shape)
     }
 
     /// A weight, bound once.
     pub(super) fn param(&mut self, name: &str, shape: &[u64]) -> Id {
-        self.count_bytes(shape);
+        self.port(name, self.dtype, ", role=param", shape)
+    }
+
+    /// An input of a dtype, with what its attributes say besides its name.
+    pub(super) fn port(&mut self, name: &str, dtype: &str, role: &str, shape: &[u64]) -> Id {
+        self.count_bytes(dtype, shape);
         self.line(&format!(
-            "Input {{name={name}, role=param}} : tensor<{}{shape:?}>",
-            self.dtype
+            "Input {{name={name}{role}}} : tensor<{dtype}{shape:?}>"
         ))
     }
 
@@ -82,6 +84,24 @@ impl Text {
             "" => self.line(&format!("{name} ({operands})")),
             _ => self.line(&format!("{name} ({operands}) {{{attributes}}}")),
         }
+    }
+
+    /// An op with two results.
+    pub(super) fn pair(&mut self, name: &str, operand: Id, attributes: &str) -> [Id; 2] {
+        let first = self.next;
+        self.next += 2;
+        let (second, operand) = (first + 1, operand.0);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            self.lines,
+            "%{first}, %{second} = {name} (%{operand}) {{{attributes}}}"
+        );
+        [Id(first), Id(second)]
+    }
+
+    /// Notes multiplications and additions.
+    pub(super) fn count_flops(&mut self, flops: u64) {
+        self.flops += flops;
     }
 
     /// The product of matrices, of `[batch, m, k, n]`.
@@ -117,11 +137,28 @@ impl Text {
     }
 
     /// The module with these outputs, of these shapes.
-    pub(super) fn finish(mut self, name: impl Into<String>, outputs: &[(Id, &[u64])]) -> Workload {
-        for (_, shape) in outputs {
-            self.count_bytes(shape);
+    pub(super) fn finish(self, name: impl Into<String>, outputs: &[(Id, &[u64])]) -> Workload {
+        let dtype = self.dtype;
+        let outputs: Vec<(Id, &str, &[u64])> = outputs
+            .iter()
+            .map(|&(id, shape)| (id, dtype, shape))
+            .collect();
+        self.finish_as(name, &outputs)
+    }
+
+    /// The module with these outputs, of these dtypes and shapes.
+    pub(super) fn finish_as(
+        mut self,
+        name: impl Into<String>,
+        outputs: &[(Id, &str, &[u64])],
+    ) -> Workload {
+        for (_, dtype, shape) in outputs {
+            self.count_bytes(dtype, shape);
         }
-        let outputs: Vec<String> = outputs.iter().map(|(id, _)| format!("%{}", id.0)).collect();
+        let outputs: Vec<String> = outputs
+            .iter()
+            .map(|output| format!("%{}", output.0.0))
+            .collect();
         Workload {
             name: name.into(),
             text: format!("{}outputs: {}\n", self.lines, outputs.join(", ")),

@@ -3,6 +3,7 @@
 //! The positions of a dimension are loops. Where every tap lies inside, short windows are written out; at the
 //! edges, loops run over the taps that do.
 
+mod block;
 mod phase;
 mod taps;
 
@@ -14,6 +15,7 @@ use mind_ir::types::DType;
 use crate::lower::{apply, compute_lane, identity, narrow, storage_lane, store};
 use mind_vir::ir::{Addr, BinaryOp, Builder, IndexOp, LoopKind, Value};
 
+use block::{Block, Rows};
 use phase::{Phase, phases};
 use taps::{Lanes, Taps};
 
@@ -55,7 +57,7 @@ pub struct Slide {
 /// Kinds of positions that code is written out for, at most.
 pub const MOST_PHASES: usize = 64;
 
-/// Vectors of results that are worked on together.
+/// Vectors of results that are worked on together at one position of the outer dimensions.
 const VECTORS: u32 = 8;
 
 impl Slide {
@@ -112,6 +114,8 @@ struct Pointers {
     /// The second operand, if there is one.
     other: Option<Value>,
     output: Value,
+    /// The positions from this one on that are worked on together.
+    rows: Rows,
 }
 
 /// Where the windows of a position are along one dimension.
@@ -139,11 +143,13 @@ pub fn slide(b: &mut Builder, s: &Slide, pointers: &[Value], range: (Value, Valu
             .first()
             .map(|&other| first(b, other, s.other_dtype(), s.offsets[1])),
         output,
+        rows: Rows::ONE,
     };
     let positions = Positions {
         s,
         range,
         parted: s.parted(),
+        block: Block::of(s, b.lanes()),
     };
     let places = vec![None; s.axes.len()];
     positions.outer(b, 0, pointers, places);
@@ -164,6 +170,7 @@ struct Positions<'a> {
     s: &'a Slide,
     range: (Value, Value),
     parted: Option<usize>,
+    block: Block,
 }
 
 impl Positions<'_> {
@@ -185,8 +192,17 @@ impl Positions<'_> {
                 vec![(0, from, false), (from, to, true), (to, phase.count, false)]
             };
             for (from, to, is_inside) in parts {
-                self.part(b, axis, (from, to), |b, position| {
-                    let (pointers, place) = self.at(b, axis, &phase, position, is_inside, pointers);
+                let rows = if is_inside && self.block.axis == Some(axis) {
+                    self.block.rows
+                } else {
+                    1
+                };
+                self.part(b, axis, (from, to), rows, |b, position, rows| {
+                    let (mut pointers, place) =
+                        self.at(b, axis, &phase, position, is_inside, pointers);
+                    if rows > 1 {
+                        pointers.rows = Rows::along(self.s, axis, &phase, rows);
+                    }
                     let mut places = places.clone();
                     places[axis] = Some(place);
                     self.outer(b, axis + 1, pointers, places);
@@ -195,26 +211,39 @@ impl Positions<'_> {
         }
     }
 
-    /// Appends `body` for the positions `from..to` of a phase that are in the range.
+    /// Appends `body` for the positions `from..to` of a phase that are in the range, for as many as `rows` at a time.
     fn part(
         &self,
         b: &mut Builder,
         axis: usize,
         (from, to): (usize, usize),
-        body: impl FnOnce(&mut Builder, Value),
+        rows: u32,
+        mut body: impl FnMut(&mut Builder, Value, u32),
     ) {
         if from >= to {
             return;
         }
         let (mut start, mut end) = (b.index(from as i64), b.index(to as i64));
-        if Some(axis) == self.s.shared {
+        let is_shared = Some(axis) == self.s.shared;
+        if is_shared {
             start = b.index_op(IndexOp::Max, start, self.range.0);
             end = b.index_op(IndexOp::Min, end, self.range.1);
         } else if to == from + 1 {
-            return body(b, start);
+            return body(b, start, 1);
+        }
+        if rows > 1 {
+            let step = rows.into();
+            let (next, _) = b.repeat(LoopKind::Whole, (start, end), step, &[], |b, round| {
+                body(b, round.index, rows);
+                Vec::new()
+            });
+            if !is_shared && (to - from).is_multiple_of(rows as usize) {
+                return;
+            }
+            start = next;
         }
         b.repeat(LoopKind::Rest, (start, end), 1, &[], |b, round| {
-            body(b, round.index);
+            body(b, round.index, 1);
             Vec::new()
         });
     }
@@ -249,6 +278,7 @@ impl Positions<'_> {
                 pointers.input
             },
             other,
+            rows: pointers.rows,
             output: moved(b, pointers.output, s.dtype, position, own.output),
         };
         let place = Place {
@@ -271,7 +301,7 @@ impl Positions<'_> {
                 _ => (0, 0),
             };
             let one = |b: &mut Builder, range: (usize, usize)| {
-                self.part(b, axis, range, |b, u| {
+                self.part(b, axis, range, 1, |b, u, _| {
                     let (pointers, place) = self.at(b, axis, &phase, u, false, pointers);
                     let mut places = places.clone();
                     places[axis] = Some(place);
@@ -294,7 +324,7 @@ impl Positions<'_> {
             };
             let lanes = b.lanes() as usize;
             let mut start = from;
-            for vectors in [VECTORS, 1] {
+            for vectors in [self.block.vectors, 1] {
                 let width = lanes * vectors as usize;
                 let end = start + (to - start) / width * width;
                 if end > start {
@@ -331,24 +361,27 @@ impl Positions<'_> {
             s,
             places: &places,
             lanes,
+            rows: pointers.rows,
         };
-        let sums = vec![start; lanes.vectors() as usize];
+        let rows = pointers.rows;
+        let sums = vec![start; (rows.count * lanes.vectors()) as usize];
         let sums = if places.iter().any(|place| place.phase.taps == 0) {
             sums
         } else {
             taps.chains(b, &pointers, sums)
         };
-        for (vector, sum) in sums.into_iter().enumerate() {
-            let result = self.finish(b, &pointers, lanes, vector as u32, sum);
+        for (at, sum) in (0..).zip(sums) {
+            let (row, vector) = (at / lanes.vectors(), at % lanes.vectors());
+            let result = self.finish(b, &pointers, lanes, vector, sum);
+            let lane = storage_lane(s.dtype);
+            let to = Addr::at(pointers.output).plus(rows.output(row, lane));
             if let Lanes::One = lanes {
                 let result = narrow(b, s.dtype, result);
-                b.store_first(result, Addr::at(pointers.output));
+                b.store_first(result, to);
                 continue;
             }
-            let lane = storage_lane(s.dtype);
-            let ahead = vector as u32 * b.lanes() * lane.bytes();
-            let to = Addr::at(pointers.output).plus(ahead as i32);
-            store(b, s.dtype, result, to, lanes.count());
+            let ahead = vector * b.lanes() * lane.bytes();
+            store(b, s.dtype, result, to.plus(ahead as i32), lanes.count());
         }
     }
 

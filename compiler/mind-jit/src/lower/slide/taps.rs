@@ -7,6 +7,7 @@ use crate::lower::product::multiply_add;
 use crate::lower::{combine, compute_lane, load, storage_lane, widen};
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
+use super::block::Rows;
 use super::{Place, Pointers, Slide, moved};
 
 /// Taps that are written out one after the other, at most.
@@ -44,13 +45,13 @@ impl Lanes {
         }
     }
 
-    /// The elements of the input for a vector.
-    fn input(self, b: &mut Builder, dtype: DType, pointer: Value, vector: u32) -> Value {
+    /// The elements of the input for a vector, `bytes` after a pointer.
+    fn input(self, b: &mut Builder, dtype: DType, from: (Value, i32), vector: u32) -> Value {
         let stride = match self {
             Lanes::One => 0,
             Lanes::Many { input, .. } => input,
         };
-        self.elements(b, dtype, pointer, stride, vector)
+        self.elements(b, dtype, from, stride, vector)
     }
 
     /// The elements of the second operand for a vector.
@@ -59,30 +60,30 @@ impl Lanes {
             Lanes::One => 0,
             Lanes::Many { other, .. } => other,
         };
-        self.elements(b, dtype, pointer, stride, vector)
+        self.elements(b, dtype, (pointer, 0), stride, vector)
     }
 
     fn elements(
         self,
         b: &mut Builder,
         dtype: DType,
-        pointer: Value,
+        (pointer, bytes): (Value, i32),
         stride: i64,
         vector: u32,
     ) -> Value {
         let lane = storage_lane(dtype);
         let ahead = vector * b.lanes();
         let elements = match stride {
-            0 => b.load_splat(lane, Addr::at(pointer)),
+            0 => b.load_splat(lane, Addr::at(pointer).plus(bytes)),
             1 => {
-                let addr = Addr::at(pointer).plus((ahead * lane.bytes()) as i32);
+                let addr = Addr::at(pointer).plus(bytes + (ahead * lane.bytes()) as i32);
                 return load(b, dtype, addr, self.count());
             }
             stride => {
                 let (first, stride) = (b.index(i64::from(ahead) * stride), b.index(stride));
                 b.op(Op::LoadStrided {
                     lane,
-                    addr: Addr::element(pointer, first, lane),
+                    addr: Addr::element(pointer, first, lane).plus(bytes),
                     stride,
                     count: self.count(),
                 })
@@ -108,6 +109,7 @@ pub(super) struct Taps<'a> {
     /// Where they are along each dimension.
     pub places: &'a [Place],
     pub lanes: Lanes,
+    pub rows: Rows,
 }
 
 /// Where a tap is: the pointer to its elements, `None` for a tap outside, and to those of the filter.
@@ -305,39 +307,42 @@ impl Taps<'_> {
             .map(|other| moved(b, other, self.s.dtype, tap, stride))
     }
 
-    /// One more term of each chain.
+    /// One more term of each chain: of the vectors of one row, then of those of the next.
     fn tap(&self, b: &mut Builder, at: At, sums: Vec<Value>) -> Vec<Value> {
         let (dtype, lanes) = (self.s.dtype, self.lanes);
-        let zero = b.constant(compute_lane(dtype), 0);
-        let input = |b: &mut Builder, vector: u32| match at.input {
-            Some(pointer) => lanes.input(b, dtype, pointer, vector),
-            None => zero,
-        };
-        let other = |b: &mut Builder, vector: u32| {
-            at.other
-                .map(|pointer| lanes.other(b, dtype, pointer, vector))
-        };
-        let shared_input = lanes.shares_input().then(|| input(b, 0));
-        let shared_other = if lanes.shares_other() {
-            other(b, 0)
-        } else {
-            None
-        };
+        let vectors = lanes.vectors();
+        let mut others: Vec<Option<Value>> = vec![None; vectors as usize];
+        let mut shared = None;
         let mut next = Vec::with_capacity(sums.len());
-        for (vector, sum) in (0..).zip(sums) {
-            let x = match shared_input {
-                Some(x) => x,
-                None => input(b, vector),
-            };
-            let y = match shared_other {
-                Some(y) => Some(y),
-                None => other(b, vector),
-            };
-            next.push(match (self.s.kind.reduction(), y) {
+        for (place, sum) in (0..).zip(sums) {
+            let (row, vector) = (place / vectors, place % vectors);
+            if vector == 0 {
+                shared = lanes.shares_input().then(|| self.element(b, at, row, 0));
+            }
+            let x = shared.unwrap_or_else(|| self.element(b, at, row, vector));
+            let which = if lanes.shares_other() { 0 } else { vector };
+            if let (0, Some(pointer)) = (row, at.other) {
+                let known = others[which as usize];
+                let y = known.unwrap_or_else(|| lanes.other(b, dtype, pointer, which));
+                others[which as usize] = Some(y);
+            }
+            next.push(match (self.s.kind.reduction(), others[which as usize]) {
                 (None, Some(y)) => multiply_add(b, dtype, x, y, sum),
                 (kind, _) => combine(b, kind.unwrap_or(Reduction::Sum), dtype, sum, x),
             });
         }
         next
+    }
+
+    /// The elements under a tap, 0 outside.
+    fn element(&self, b: &mut Builder, at: At, row: u32, vector: u32) -> Value {
+        let dtype = self.s.dtype;
+        match at.input {
+            Some(pointer) => {
+                let ahead = self.rows.input(row, storage_lane(dtype));
+                self.lanes.input(b, dtype, (pointer, ahead), vector)
+            }
+            None => b.constant(compute_lane(dtype), 0),
+        }
     }
 }

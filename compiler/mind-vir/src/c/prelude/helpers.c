@@ -162,6 +162,55 @@ MIND_HELPER void mind_store_f64(unsigned char *at, double x)
 }
 
 
+MIND_HELPER uint32_t mind_shl_u32(uint32_t x, uint32_t by)
+{
+    return by < 32 ? x << by : 0;
+}
+
+
+MIND_HELPER uint32_t mind_shr_u32(uint32_t x, uint32_t by)
+{
+    return by < 32 ? x >> by : 0;
+}
+
+
+MIND_HELPER uint32_t mind_sra_u32(uint32_t x, uint32_t by)
+{
+    return (uint32_t)((int32_t)x >> (by < 32 ? by : 31));
+}
+
+
+MIND_HELPER uint64_t mind_shl_u64(uint64_t x, uint64_t by)
+{
+    return by < 64 ? x << by : 0;
+}
+
+
+MIND_HELPER uint64_t mind_shr_u64(uint64_t x, uint64_t by)
+{
+    return by < 64 ? x >> by : 0;
+}
+
+
+MIND_HELPER uint64_t mind_sra_u64(uint64_t x, uint64_t by)
+{
+    return (uint64_t)((int64_t)x >> (by < 64 ? by : 63));
+}
+
+
+/* Toward zero; the least number for NaN and for what is out of range. */
+MIND_HELPER int32_t mind_int_f32(float x)
+{
+    return x >= -0x1p31f && x < 0x1p31f ? (int32_t)x : INT32_MIN;
+}
+
+
+MIND_HELPER int32_t mind_int_f64(double x)
+{
+    return x >= -0x1p31 && x < 0x1p31 ? (int32_t)x : INT32_MIN;
+}
+
+
 /* The quotient, truncated; 0 and bit 1 of the status for a zero divisor. */
 MIND_HELPER uint64_t mind_div_unsigned(uint64_t a, uint64_t b, uint64_t *status)
 {

@@ -135,7 +135,10 @@ impl Select<'_> {
                 let less = self.greater_unsigned(lane, y, x);
                 self.blend(lane, less, y, x)
             }
-            BinaryOp::Add
+            BinaryOp::Sra => self.shift_quads(x, y),
+            BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::Add
             | BinaryOp::Sub
             | BinaryOp::MulHalves
             | BinaryOp::Div
@@ -143,6 +146,16 @@ impl Select<'_> {
             | BinaryOp::Or
             | BinaryOp::Xor => unreachable!("{op:?} of {lane} is one instruction"),
         }
+    }
+
+    /// Arithmetic shifts of 64 bits to the right: logical ones, of negative numbers with all bits flipped before and after.
+    fn shift_quads(&mut self, x: VReg, by: VReg) -> VReg {
+        let zero = self.two(codes::XOR, x, Rm::Reg(x));
+        let sign = self.greater(Lane::I64, zero, x);
+        let magnitude = self.two(codes::XOR, x, Rm::Reg(sign));
+        let logical = codes::binary(BinaryOp::Shr, Lane::I64).expect("a row");
+        let shifted = self.two(logical, magnitude, Rm::Reg(by));
+        self.two(codes::XOR, shifted, Rm::Reg(sign))
     }
 
     /// Products of the even and of the odd bytes, in 16 bits each.

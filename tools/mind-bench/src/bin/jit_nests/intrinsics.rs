@@ -9,7 +9,7 @@ pub fn available() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }
 
-struct Avx2;
+pub struct Avx2;
 
 /// Functions here are called where AVX2 and FMA are there, and become part of functions that enable them.
 macro_rules! avx2 {
@@ -107,9 +107,10 @@ macro_rules! enabled {
         }
     )*};
 }
+pub(super) use enabled;
 
 #[inline(always)]
-fn load(x: &[f32], at: usize) -> __m256 {
+pub fn load(x: &[f32], at: usize) -> __m256 {
     debug_assert!(at + 8 <= x.len());
     // SAFETY: eight elements from `at` on: extents here are multiples of 64.
     unsafe { _mm256_loadu_ps(x.as_ptr().add(at)) }
@@ -135,7 +136,7 @@ const STREAMED: usize = 4 << 20;
 
 /// Four vectors in a round.
 #[inline(always)]
-fn each(output: &mut [f32], f: impl Fn(usize) -> __m256) {
+pub fn each(output: &mut [f32], f: impl Fn(usize) -> __m256) {
     let streams = output.len() >= STREAMED;
     for at in (0..output.len()).step_by(32) {
         for at in (at..at + 32).step_by(8) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo rustc --release -p mind-bench --bin jit_nests -- -C target-cpu=native
-//! target/release/jit_nests [FILTER]
+//! target/release/jit_nests [FILTER [ISA]]
 //! ```
 //!
 //! Rounds of both alternate on one thread; figures are medians, `ratio` the median of the ratios of
@@ -10,10 +10,13 @@
 //! results are compared too. The percentage is of the speed at which this machine copies as many bytes.
 //! Compile time is that of a warm process, from the nest to runnable pages.
 
+mod functions;
 mod programs;
 
 #[cfg(target_arch = "x86_64")]
 mod intrinsics;
+#[cfg(target_arch = "x86_64")]
+mod peers;
 
 use std::time::Instant;
 
@@ -166,7 +169,15 @@ fn run(case: &Case, target: &TargetInfo) {
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
-    let target = TargetInfo::detect();
+    let isa = std::env::args().nth(2).map(|name| name.parse());
+    let target = match isa {
+        None => TargetInfo::detect(),
+        Some(Ok(isa)) => TargetInfo::with_detected_caches(isa),
+        Some(Err(why)) => {
+            eprintln!("error: {why}");
+            return;
+        }
+    };
     let (l1, l2, l3) = (target.l1_bytes, target.l2_bytes, target.l3_bytes);
     println!("{}, caches of {l1}, {l2} and {l3} bytes", target.isa);
     for (name, bytes) in [
@@ -177,7 +188,8 @@ fn main() {
     ] {
         println!("copying within {name}: {:.1} GB/s", copy_speed(bytes));
     }
-    let cases = programs::cases();
+    let mut cases = programs::cases();
+    cases.extend(functions::cases());
     for case in cases.iter().filter(|case| case.name.contains(&filter)) {
         run(case, &target);
     }
