@@ -5,14 +5,14 @@
 //! named; [`imports`] says which have one.
 
 mod comparison;
+mod compose;
 mod constant;
 mod contract;
+mod control;
 mod conv;
 mod conversion;
-mod doubles;
 mod elementwise;
 mod emit;
-mod exponential;
 mod gather;
 mod interface;
 mod movement;
@@ -24,10 +24,9 @@ mod quantize;
 mod recurrent;
 mod reduce;
 mod refuse;
-mod round;
 mod slice;
+mod sorting;
 mod space;
-mod whole;
 mod without;
 
 pub use conversion::{import, imports};
