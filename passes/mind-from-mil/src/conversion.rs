@@ -17,11 +17,12 @@ use crate::emit::{Emit, Import};
 use crate::refuse::{Refusals, Refused};
 use crate::{
     comparison, compose, constant, contract, control, conv, elementwise, gather, interface,
-    movement, normalize, place, pool, quantize, recurrent, reduce, slice, sorting, space, without,
+    movement, normalize, place, pool, quantize, recurrent, reduce, regions, slice, sorting, space,
+    suppress, without,
 };
 
 /// What each op of one result becomes.
-const FAMILIES: [&[(&MilOp, Import)]; 14] = [
+const FAMILIES: [&[(&MilOp, Import)]; 15] = [
     elementwise::ROWS,
     comparison::ROWS,
     reduce::ROWS,
@@ -30,6 +31,7 @@ const FAMILIES: [&[(&MilOp, Import)]; 14] = [
     conv::ROWS,
     pool::ROWS,
     movement::ROWS,
+    regions::ROWS,
     slice::ROWS,
     sorting::ROWS,
     gather::ROWS,
@@ -50,10 +52,11 @@ pub fn imports(row: &MilOp) -> bool {
 type Several = fn(OpId, &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>>;
 
 /// What each op of several results becomes.
-const SEVERAL: [(&MilOp, Several); 7] = [
+const SEVERAL: [(&MilOp, Several); 8] = [
     (&flow::COND, control::cond),
     (&flow::WHILE_LOOP, control::while_loop),
     (&tensor::TOPK, sorting::top_k),
+    (&tensor::NON_MAXIMUM_SUPPRESSION, suppress::suppression),
     (&tensor::SPLIT, movement::split),
     (&rnn::GRU, recurrent::layer),
     (&rnn::LSTM, recurrent::layer),

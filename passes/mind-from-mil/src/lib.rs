@@ -4,6 +4,7 @@
 //! family of ops. What MIL computes in `f32` and rounds once is written out in the same way. Ops without a counterpart are
 //! named; [`imports`] says which have one.
 
+mod cell;
 mod comparison;
 mod compose;
 mod constant;
@@ -24,9 +25,11 @@ mod quantize;
 mod recurrent;
 mod reduce;
 mod refuse;
+mod regions;
 mod slice;
 mod sorting;
 mod space;
+mod suppress;
 mod without;
 
 pub use conversion::{import, imports};

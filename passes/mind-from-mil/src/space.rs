@@ -2,7 +2,7 @@
 
 use mind_core::ops::index::Gather;
 use mind_core::ops::pad::PadOp;
-use mind_core::ops::sample::{GridSample, Layout, Resize};
+use mind_core::ops::sample::Resize;
 use mind_ir::OpId;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
@@ -12,6 +12,7 @@ use mind_mil::ops::{image, movement};
 
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
+use crate::regions::{doubled, sampled};
 use crate::slice::strided;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
@@ -120,14 +121,7 @@ fn resample(op: OpId, e: &mut Emit<'_>) -> Imported {
     let (sampling, from_zero) = grid(&e.call(op)?)?;
     let mut places = e.convert(places, DType::F32)?;
     if from_zero {
-        let doubled = e.mul_n(places, 2.0)?;
-        places = e.add_n(doubled, -1.0)?;
+        places = doubled(e, places)?;
     }
-    let sample = GridSample::with()
-        .layout(Layout::Nchw)
-        .mode(sampling.mode)
-        .coordinates(sampling.coordinates)
-        .padding(sampling.padding)
-        .fill(sampling.fill);
-    Ok(sample.build(&mut e.b, x, places)?)
+    sampled(e, x, places, sampling)
 }

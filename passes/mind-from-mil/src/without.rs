@@ -19,10 +19,6 @@ const REASONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "it is not evaluated either",
-        &["affine", "crop_resize", "non_maximum_suppression"],
-    ),
-    (
         "its reference leaves open how weights of few bits are packed",
         &["conv_quantized"],
     ),

@@ -285,7 +285,7 @@ impl<'g> Matching<'g> {
             {
                 return None;
             }
-            found.give(name, Given::Numbers(list));
+            found.give(name, Given::Numbers(vec![list.len()], list));
         }
         if let Some(windows) = self.windows {
             slides(self.g, windows, is_norm, &mut found)?;

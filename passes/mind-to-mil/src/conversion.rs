@@ -307,6 +307,9 @@ impl Lowering<'_> {
             }
             erase(g, op);
             return Ok(());
+        } else if std::ptr::eq(def, Scan::DEF as &OpDef) {
+            let why = "it is no recurrent layer that MIL has, and MIL stacks no slices of a loop";
+            return Err(Refused::new(why));
         } else {
             return Err(Refused::new("no op of MIL computes it"));
         };

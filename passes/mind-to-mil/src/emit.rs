@@ -122,6 +122,10 @@ impl Emit<'_, '_> {
         let op = self.b.create_typed(&row.def, &operands, &attrs, types);
         let types = infer_op(self.b.graph, op)?;
         self.b.graph.set_types(op, &types);
+        if let Some(Ok(results)) = mind_mil::fold::folded(self.g(), op, COMPUTED) {
+            self.b.graph.erase(op);
+            return Ok(results.iter().map(|own| self.constant(own)).collect());
+        }
         Ok(self.g().results(op).into_iter().collect())
     }
 

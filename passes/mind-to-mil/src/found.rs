@@ -4,7 +4,7 @@ use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::tensor::{FloatNum, Tensor};
-use mind_ir::types::DType;
+use mind_ir::types::{DType, TensorType};
 use mind_ir::{OpId, Ty, ValueId, with_float};
 use mind_mil::signature::definition;
 use mind_mil::{Attributes, MilOp, Opset};
@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::emit::Argument;
 use crate::emit::Emit;
 use crate::refuse::Refused;
-use crate::{places, shapes, split};
+use crate::{places, recurrent, shapes, split};
 
 /// What an argument is given.
 #[derive(Clone, Debug)]
@@ -25,7 +25,8 @@ pub(crate) enum Given {
     /// The operands from the first to before the second.
     Tuple(usize, usize),
     Number(f64),
-    Numbers(Vec<f64>),
+    /// A shape, and numbers in it.
+    Numbers(Vec<usize>, Vec<f64>),
     Int(i64),
     Ints(Vec<i64>),
     Flag(bool),
@@ -71,6 +72,34 @@ impl Found {
         self.args.push((name, given));
     }
 
+    /// The name of the op.
+    pub(crate) fn name(&self) -> &'static str {
+        self.row.name
+    }
+
+    /// The value of core that an argument is given first.
+    pub(crate) fn first(&self) -> Option<ValueId> {
+        self.operands.first().copied()
+    }
+
+    /// The number that an argument is given.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        let mut args = self.args.iter();
+        args.find_map(|(own, given)| match given {
+            Given::Number(number) if *own == name => Some(*number),
+            _ => None,
+        })
+    }
+
+    /// Every number that an argument is given.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
+        self.args.iter().flat_map(|(_, given)| match given {
+            Given::Number(number) => std::slice::from_ref(number).iter().copied(),
+            Given::Numbers(_, list) => list.iter().copied(),
+            _ => [].iter().copied(),
+        })
+    }
+
     /// The op over the operands of `op`, which have been lowered; as many results as that has.
     pub(crate) fn emit(
         &self,
@@ -100,11 +129,11 @@ fn argument<'a>(
         Given::Operand(at) => Argument::Value(operands[*at]),
         Given::Tuple(first, end) => Argument::Values(&operands[*first..*end]),
         Given::Number(number) => Argument::Number(*number, dtype),
-        Given::Numbers(list) => {
+        Given::Numbers(shape, list) => {
             let list = with_float!(dtype, T => {
                 let list = list.iter().map(|&number| <T as FloatNum>::from_f64(number));
                 let list: Vec<T> = list.collect();
-                Tensor::of(vec![list.len()], list)
+                Tensor::of(shape.clone(), list)
             }, else unreachable!("numbers of a program are floats"));
             Argument::Value(e.constant(&list))
         }
@@ -120,38 +149,53 @@ fn argument<'a>(
 /// What `op` ends, as an op that the opset has.
 pub(crate) type Recognizer = fn(&Graph, OpId, Opset) -> Option<Found>;
 
+/// An op of several results, and where it goes.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) found: Found,
+    /// The op that it stands before.
+    pub(crate) anchor: OpId,
+    /// The types of its results.
+    pub(crate) types: Vec<TensorType>,
+    /// The values that results stand for, with the position of each result.
+    pub(crate) replaced: Vec<(ValueId, usize)>,
+}
+
 /// Puts ops of MIL in the place of what core says in several ops, wherever they stand; what they are given, by op.
 pub(crate) fn recognize(g: &mut Graph, config: &Config) -> FxHashMap<OpId, Found> {
     let mut all = FxHashMap::default();
+    let in_opset = |row: &MilOp| definition(row.signatures, config.opset).is_some();
     let ops: Vec<OpId> = g.walk().collect();
+    // Layers first: what their steps do is no op of its own then.
+    for &op in &ops {
+        let layer = g.parent(op).and_then(|_| recurrent::found(g, op, config));
+        if let Some(layer) = layer.filter(|layer| in_opset(layer.found.row)) {
+            all.insert(place(g, &layer), layer.found);
+        }
+    }
     // What ends later is longer.
     for &op in ops.iter().rev() {
-        if g.parent(op).is_none() || g.results(op).len() != 1 {
+        if g.parent(op).is_none() || g.results(op).len() != 1 || all.contains_key(&op) {
             continue;
         }
-        let alone = |found: Found| (vec![op], found);
         let found = compose::found(g, op, config.float).or_else(|| {
             let mut recognizers = shapes::RECOGNIZERS.iter().chain(places::RECOGNIZERS);
             recognizers.find_map(|own| own(g, op, config.opset))
         });
-        let found = found.map(alone).or_else(|| split::found(g, op));
-        let in_opset = |row: &MilOp| definition(row.signatures, config.opset).is_some();
+        let found = found.map(|found| (vec![op], found));
+        let found = found.or_else(|| split::found(g, op));
         if let Some((roots, found)) = found.filter(|(_, found)| in_opset(found.row)) {
-            let placed = place(g, &roots, &found);
-            all.insert(placed, found);
+            let placed = ending(g, &roots, found);
+            all.insert(place(g, &placed), placed.found);
         }
     }
     all
 }
 
-/// Puts an op in the place of `roots`, a result for each, and takes out what nothing reads then.
-fn place(g: &mut Graph, roots: &[OpId], found: &Found) -> OpId {
+/// An op in the place of `roots`, a result for each.
+fn ending(g: &Graph, roots: &[OpId], found: Found) -> Placed {
     let results: Vec<ValueId> = roots.iter().map(|&root| g.result(root)).collect();
-    let types = results.iter().map(|&value| g.type_id(value));
-    let types: Vec<Ty> = types.map(|ty| ty.expect("a verified type")).collect();
-    let unnamed = g.intern("");
-    let attrs = Attributes::list(&[], [unnamed; 2]);
-    let first = match roots {
+    let anchor = match roots {
         [one] => *one,
         _ => {
             let block = g.parent(roots[0]).expect("a root stands in a block");
@@ -160,14 +204,34 @@ fn place(g: &mut Graph, roots: &[OpId], found: &Found) -> OpId {
                 .expect("the roots stand in one block")
         }
     };
-    let mut b = Builder::before(g, first);
-    let new = b.create_typed(&found.row.def, &found.operands, &attrs, &types);
-    let values: Vec<ValueId> = g.results(new).into_iter().collect();
-    for (old, new) in results.into_iter().zip(values) {
-        g.replace_all_uses(old, new);
+    Placed {
+        found,
+        anchor,
+        types: results
+            .iter()
+            .map(|&value| g.ty(value).to_owned())
+            .collect(),
+        replaced: results.into_iter().zip(0..).collect(),
     }
-    for &root in roots {
-        erase_unread(g, root);
+}
+
+/// Puts an op in its place, and takes out what nothing reads then.
+fn place(g: &mut Graph, placed: &Placed) -> OpId {
+    let found = &placed.found;
+    let types = placed.types.iter().map(|ty| g.intern_type(ty.view()));
+    let types: Vec<Ty> = types.collect();
+    let unnamed = g.intern("");
+    let attrs = Attributes::list(&[], [unnamed; 2]);
+    let mut b = Builder::before(g, placed.anchor);
+    let new = b.create_typed(&found.row.def, &found.operands, &attrs, &types);
+    let mut unread = vec![placed.anchor];
+    for &(old, at) in &placed.replaced {
+        unread.extend(g.defining_op(old));
+        let result = g.results(new).get(at);
+        g.replace_all_uses(old, result);
+    }
+    for op in unread {
+        erase_unread(g, op);
     }
     new
 }

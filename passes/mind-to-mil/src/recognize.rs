@@ -3,7 +3,6 @@
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
-use mind_mil::Opset;
 use mind_mil::ops::activation::SOFTMAX;
 use mind_mil::ops::binary::{MAXIMUM, MUL, REAL_DIV};
 use mind_mil::ops::normalization::LAYER_NORM;
@@ -122,15 +121,10 @@ fn layer_norm(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     if averaged != x || same != axes || squared != deviation {
         return None;
     }
-    let dtype = if e.config.opset < Opset::Ios17 {
-        mind_ir::types::DType::F32
-    } else {
-        e.dtype(x)
-    };
     let args = [
         ("x", Value(x)),
         ("axes", Ints(&axes)),
-        ("epsilon", Number(epsilon, dtype)),
+        ("epsilon", Number(epsilon, e.dtype(x))),
     ];
     Some(e.op(&LAYER_NORM, &args))
 }
