@@ -9,9 +9,11 @@
 //! one operand, leaves the second out and makes the third a tuple of two. What an op takes is a row of data, a
 //! [`MilOp`]; adding an op is one row.
 
+pub mod blocks;
 pub mod call;
 pub mod check;
 pub mod coefficients;
+pub mod composition;
 pub mod constant;
 pub mod element;
 mod eval;

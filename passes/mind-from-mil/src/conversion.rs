@@ -5,9 +5,10 @@ use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
-use mind_ir::{OpId, ValueId};
+use mind_ir::{BlockId, OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::ops::{self, recurrent as rnn, tensor};
+use mind_mil::composition::COMPOSITIONS;
+use mind_mil::ops::{self, control as flow, recurrent as rnn, tensor};
 use mind_mil::scalar::function_of;
 use mind_mil::structure::{Const, Func, Input, program};
 use rustc_hash::FxHashMap;
@@ -15,14 +16,14 @@ use rustc_hash::FxHashMap;
 use crate::emit::{Emit, Import};
 use crate::refuse::{Refusals, Refused};
 use crate::{
-    comparison, constant, contract, conv, elementwise, exponential, gather, interface, movement,
-    normalize, place, pool, quantize, recurrent, reduce, round, slice, space, without,
+    comparison, compose, constant, contract, control, conv, elementwise, gather, interface,
+    movement, normalize, place, pool, quantize, recurrent, reduce, regions, slice, sorting, space,
+    suppress, without,
 };
 
 /// What each op of one result becomes.
 const FAMILIES: [&[(&MilOp, Import)]; 15] = [
     elementwise::ROWS,
-    exponential::ROWS,
     comparison::ROWS,
     reduce::ROWS,
     normalize::ROWS,
@@ -30,24 +31,32 @@ const FAMILIES: [&[(&MilOp, Import)]; 15] = [
     conv::ROWS,
     pool::ROWS,
     movement::ROWS,
+    regions::ROWS,
     slice::ROWS,
+    sorting::ROWS,
     gather::ROWS,
     place::ROWS,
-    round::ROWS,
     space::ROWS,
     quantize::ROWS,
 ];
 
 /// Whether ops of this row have a counterpart that is emitted; ops of constants alone are computed instead.
 pub fn imports(row: &MilOp) -> bool {
-    several(row).is_some() || conversion(row).is_some()
+    let mut composed = COMPOSITIONS.iter();
+    composed.any(|own| std::ptr::eq(own.op, row))
+        || several(row).is_some()
+        || conversion(row).is_some()
 }
 
 /// What an op of several results becomes.
 type Several = fn(OpId, &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>>;
 
 /// What each op of several results becomes.
-const SEVERAL: [(&MilOp, Several); 4] = [
+const SEVERAL: [(&MilOp, Several); 8] = [
+    (&flow::COND, control::cond),
+    (&flow::WHILE_LOOP, control::while_loop),
+    (&tensor::TOPK, sorting::top_k),
+    (&tensor::NON_MAXIMUM_SUPPRESSION, suppress::suppression),
     (&tensor::SPLIT, movement::split),
     (&rnn::GRU, recurrent::layer),
     (&rnn::LSTM, recurrent::layer),
@@ -81,46 +90,73 @@ pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
         return Ok(0);
     };
     mind_mil::state::thread(g)?;
-    let mut constants = FxHashMap::default();
-    let mut refused = Refusals::default();
-    let mut imported = 0;
-    let mut next = g.ops(g.body()).next();
-    while let Some(op) = next {
-        next = g.next(op);
-        if g.is::<Func>(op) {
-            g.erase(op);
-            continue;
-        }
-        if op == header.id() || g.is::<Const>(op) {
-            continue;
-        }
-        if reads_rejected(g, op) {
-            let row = ops::row(g.def(op));
-            if let Some(why) = row.and_then(without::not_imported) {
-                refused.push(g.def(op).name, why, g.span(op));
-            }
-            continue;
-        }
-        let mut e = Emit {
-            b: Builder::before(g, op),
-            constants: &mut constants,
-        };
-        match replacements(op, &mut e) {
-            Ok(values) => {
-                replace(g, op, &values);
-                imported += 1;
-            }
-            Err(why) => refused.push(g.def(op).name, &why.0, g.span(op)),
-        }
-    }
-    let found = refused.diagnostics();
+    let mut importing = Importing {
+        header: header.id(),
+        refused: Refusals::default(),
+        imported: 0,
+    };
+    let body = g.body();
+    importing.block(g, body);
+    let found = importing.refused.diagnostics();
     if found.has_errors() {
         return Err(found);
     }
     // The opset of every op is in the header.
     g.erase(header.id());
     sweep(g);
-    Ok(imported)
+    Ok(importing.imported)
+}
+
+/// The walk over a program.
+struct Importing {
+    header: OpId,
+    refused: Refusals,
+    imported: usize,
+}
+
+impl Importing {
+    /// Imports the ops of a block, those of inner blocks before the op that they belong to.
+    fn block(&mut self, g: &mut Graph, block: BlockId) {
+        // Constants of one block are not those of another, which is closed.
+        let mut constants = FxHashMap::default();
+        let mut next = g.ops(block).next();
+        while let Some(op) = next {
+            next = g.next(op);
+            if g.is::<Func>(op) {
+                g.erase(op);
+                continue;
+            }
+            if op == self.header || g.is::<Const>(op) {
+                continue;
+            }
+            if reads_rejected(g, op) {
+                let row = ops::row(g.def(op));
+                if let Some(why) = row.and_then(without::not_imported) {
+                    self.refused.push(g.def(op).name, why, g.span(op));
+                }
+                continue;
+            }
+            let refused = self.refused.len();
+            for at in 0..g.regions(op).len() {
+                let inner = g.block(g.regions(op)[at]);
+                self.block(g, inner);
+            }
+            if self.refused.len() > refused {
+                continue;
+            }
+            let mut e = Emit {
+                b: Builder::before(g, op),
+                constants: &mut constants,
+            };
+            match replacements(op, &mut e) {
+                Ok(values) => {
+                    replace(g, op, &values);
+                    self.imported += 1;
+                }
+                Err(why) => self.refused.push(g.def(op).name, &why.0, g.span(op)),
+            }
+        }
+    }
 }
 
 /// What takes the place of the results of an op; for the end of the function, of its operands.
@@ -140,6 +176,9 @@ fn replacements(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>
     }
     if let Some(import) = several(row) {
         return import(op, e);
+    }
+    if let Some(row) = compose::composition(op, e) {
+        return Ok(vec![compose::compose(op, e, row)?]);
     }
     let why = without::not_imported(row).unwrap_or("it has no counterpart");
     let import = conversion(row).ok_or_else(|| Refused::new(why))?;

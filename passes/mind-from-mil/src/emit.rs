@@ -2,9 +2,7 @@
 
 use mind_core::ops::constant::ConstTensor;
 use mind_core::ops::convert::Cast;
-use mind_core::ops::elementwise::{
-    Abs, Add, Div, Exp, Log, Maximum, Minimum, Mul, Relu, Sqrt, Sub, Tanh,
-};
+use mind_core::ops::elementwise::{Add, Div, Maximum, Minimum, Mul, Relu, Sqrt, Sub, Tanh};
 use mind_core::ops::join::Concat;
 use mind_core::ops::shape::{Reshape, Transpose};
 use mind_ir::attr::{Attr, Literal};
@@ -206,22 +204,6 @@ impl Emit<'_> {
         Ok(Cast::with(to).build(&mut self.b, x)?)
     }
 
-    /// `function` of `x` in `f32`, rounded once to the dtype of `x`.
-    ///
-    /// # Errors
-    ///
-    /// `x` is no float.
-    pub(crate) fn rounding_once(
-        &mut self,
-        x: ValueId,
-        function: impl FnOnce(&mut Self, ValueId) -> Imported,
-    ) -> Imported {
-        let dtype = self.dtype(self.float(x)?);
-        let wide = self.convert(x, DType::F32)?;
-        let result = function(self, wide)?;
-        self.convert(result, dtype)
-    }
-
     pub(crate) fn reshape(&mut self, x: ValueId, shape: &[i64]) -> Imported {
         if self.shape(x)? == shape {
             return Ok(x);
@@ -273,8 +255,8 @@ macro_rules! arithmetic {
 }
 
 arithmetic! {
-    [abs = Abs, exp = Exp, log = Log, relu = Relu, sqrt = Sqrt, tanh = Tanh,]
-    [add, add_n = Add, sub = Sub, mul, mul_n = Mul, div = Div, max, max_n = Maximum, min, min_n = Minimum,]
+    [relu = Relu, sqrt = Sqrt, tanh = Tanh,]
+    [add, add_n = Add, sub = Sub, mul, mul_n = Mul, div = Div, max = Maximum, min = Minimum,]
 }
 
 /// A number of rank 0. Panics unless `dtype` is a float.

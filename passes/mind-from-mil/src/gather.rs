@@ -3,9 +3,9 @@
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::Gather;
-use mind_ir::OpId;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
+use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::call::integers;
 use mind_mil::ops::index;
@@ -24,8 +24,9 @@ fn gather(op: OpId, e: &mut Emit<'_>) -> Imported {
     let x = e.argument(op, "x")?;
     let call = e.call(op)?;
     let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(x))?;
-    if call.int("batch_dims").unwrap_or(0) != 0 {
-        return Err(Refused::new("core has no gather with batch dimensions"));
+    let batch = call.int("batch_dims").unwrap_or(0);
+    if batch != 0 {
+        return batched(op, e, x, axis, batch);
     }
     let known = call.tensor("indices").known();
     let extent = e.shape(x)?[axis];
@@ -47,6 +48,38 @@ fn gather(op: OpId, e: &mut Emit<'_>) -> Imported {
         .build(&mut e.b, x, indices)?)
 }
 
+/// Slices along `axis` at the indices of the same batch, as tuples of one index.
+fn batched(op: OpId, e: &mut Emit<'_>, x: ValueId, axis: usize, batch: i64) -> Imported {
+    let indices = indices(op, e)?;
+    let (rank, list) = (e.rank(x), e.shape(indices)?);
+    let batch = usize::try_from(batch).map_err(|_| Refused::new("`batch_dims` is negative"))?;
+    if batch > axis || batch > list.len() {
+        return Err(Refused::new(
+            "`batch_dims` are more than the dimensions before `axis`",
+        ));
+    }
+    let tuples = e.reshape(indices, &[&list[..], &[1]].concat())?;
+    // The axis comes behind the batches, and what stood between them behind the indices.
+    let between: Vec<i64> = (batch as i64..axis as i64).collect();
+    let front = (0..batch as i64).chain([axis as i64]);
+    let order = front
+        .chain(between.iter().copied())
+        .chain(axis as i64 + 1..rank as i64);
+    let x = e.transpose(x, &order.collect::<Vec<i64>>())?;
+    let new = GatherNd::with()
+        .batch_dims(batch as i64)
+        .bounds(Bounds::FromEnd)
+        .build(&mut e.b, x, tuples)?;
+    let own = (list.len() - batch) as i64;
+    let (start, count) = (batch as i64, between.len() as i64);
+    let all = (rank as i64 - 1) + own - start;
+    let order = (0..start)
+        .chain(start + own..start + own + count)
+        .chain(start..start + own)
+        .chain(start + own + count..start + all);
+    e.transpose(new, &order.collect::<Vec<i64>>())
+}
+
 /// The argument `indices`, constant ones as `i64`.
 ///
 /// # Errors
@@ -60,7 +93,7 @@ pub(crate) fn indices(op: OpId, e: &mut Emit<'_>) -> Imported {
     let indices = e.argument(op, "indices")?;
     match e.dtype(indices) {
         DType::I32 => Ok(indices),
-        dtype => Err(Refused::new(format!("core takes no indices of {dtype}"))),
+        _ => e.convert(indices, DType::I32),
     }
 }
 

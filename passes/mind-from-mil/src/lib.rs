@@ -4,15 +4,16 @@
 //! family of ops. What MIL computes in `f32` and rounds once is written out in the same way. Ops without a counterpart are
 //! named; [`imports`] says which have one.
 
+mod cell;
 mod comparison;
+mod compose;
 mod constant;
 mod contract;
+mod control;
 mod conv;
 mod conversion;
-mod doubles;
 mod elementwise;
 mod emit;
-mod exponential;
 mod gather;
 mod interface;
 mod movement;
@@ -24,10 +25,11 @@ mod quantize;
 mod recurrent;
 mod reduce;
 mod refuse;
-mod round;
+mod regions;
 mod slice;
+mod sorting;
 mod space;
-mod whole;
+mod suppress;
 mod without;
 
 pub use conversion::{import, imports};

@@ -1,12 +1,13 @@
 //! The same elements in another order or shape.
 
+use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::pad::{PadMode, PadOp};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
+use mind_mil::blocks::BLOCKS;
 use mind_mil::ops::{movement, tensor};
-use mind_tensor::ops::broadcast::Broadcast;
 
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
@@ -70,26 +71,10 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&tensor::TILE, tile),
     (&tensor::PAD, pad),
-    (&movement::DEPTH_TO_SPACE, |op, e| {
-        blocks(op, e, |f, [n, c, h, w]| {
-            ([n, f, f, c / (f * f), h, w], [0, 3, 4, 1, 5, 2])
-        })
-    }),
-    (&movement::PIXEL_SHUFFLE, |op, e| {
-        blocks(op, e, |f, [n, c, h, w]| {
-            ([n, c / (f * f), f, f, h, w], [0, 1, 4, 2, 5, 3])
-        })
-    }),
-    (&movement::SPACE_TO_DEPTH, |op, e| {
-        blocks(op, e, |f, [n, c, h, w]| {
-            ([n, c, h / f, f, w / f, f], [0, 3, 5, 1, 2, 4])
-        })
-    }),
-    (&movement::PIXEL_UNSHUFFLE, |op, e| {
-        blocks(op, e, |f, [n, c, h, w]| {
-            ([n, c, h / f, f, w / f, f], [0, 1, 3, 5, 2, 4])
-        })
-    }),
+    (&movement::DEPTH_TO_SPACE, blocks),
+    (&movement::PIXEL_SHUFFLE, blocks),
+    (&movement::SPACE_TO_DEPTH, blocks),
+    (&movement::PIXEL_UNSHUFFLE, blocks),
 ];
 
 /// Pieces along an axis, of the extents that the results have.
@@ -131,14 +116,14 @@ fn tile(op: OpId, e: &mut Emit<'_>) -> Imported {
     let x = e.argument(op, "x")?;
     let shape = e.shape(x)?;
     let result = e.shape(e.g().result(op))?;
-    let twice: Vec<Dim> = reps
-        .iter()
-        .zip(&shape)
+    let thin: Vec<i64> = shape.iter().flat_map(|&extent| [1, extent]).collect();
+    let pairs = reps.iter().zip(&shape);
+    let twice: Vec<Dim> = pairs
         .flat_map(|(&times, &extent)| [times, extent])
         .map(Dim::Fixed)
         .collect();
-    let dims: Vec<i64> = (0..shape.len() as i64).map(|at| 2 * at + 1).collect();
-    let repeated = Broadcast::with(&dims, &twice).build(&mut e.b, &[x])?;
+    let apart = e.reshape(x, &thin)?;
+    let repeated = BroadcastTo::with(&twice).build(&mut e.b, apart)?;
     e.reshape(repeated, &result)
 }
 
@@ -168,27 +153,20 @@ fn pad(op: OpId, e: &mut Emit<'_>) -> Imported {
         .build(&mut e.b, x, value)?)
 }
 
-/// From a factor and `[N, C, H, W]` the six dimensions that channels, height and width are split into, and
-/// their new order.
-type Apart = fn(i64, [i64; 4]) -> ([i64; 6], [i64; 6]);
-
 /// Channels against height and width: six dimensions, permuted.
-fn blocks(op: OpId, e: &mut Emit<'_>, apart: Apart) -> Imported {
-    let call = e.call(op)?;
-    let names = ["block_size", "upscale_factor", "downscale_factor"];
-    let factor = names
+fn blocks(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let def = e.g().def(op);
+    let row = BLOCKS
         .iter()
-        .find_map(|name| call.int(name))
-        .unwrap_or(1)
-        .max(1);
+        .find(|row| std::ptr::eq(&raw const row.op.def, def));
+    let row = row.ok_or_else(|| Refused::new("it has no blocks"))?;
+    let factor = e.call(op)?.int(row.factor).unwrap_or(1).max(1);
     let x = e.argument(op, "x")?;
-    let shape: [i64; 4] = e
-        .shape(x)?
-        .try_into()
-        .map_err(|_| Refused::new("it takes rank 4"))?;
-    let (split, order) = apart(factor, shape);
+    let shape = e.shape(x)?.try_into();
+    let shape = shape.map_err(|_| Refused::new("it takes rank 4"))?;
+    let (split, _) = row.shapes(factor, shape);
     let result = e.shape(e.g().result(op))?;
     let x = e.reshape(x, &split)?;
-    let x = e.transpose(x, &order)?;
+    let x = e.transpose(x, &row.order)?;
     e.reshape(x, &result)
 }

@@ -1,16 +1,19 @@
 //! Elements put at places, and elements taken from places that are known when importing.
 
 use mind_core::eval::bounds::Bounds;
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::compare::Select;
 use mind_core::ops::dynamic::DynamicUpdateSlice;
 use mind_core::ops::elementwise::Neg;
-use mind_core::ops::index::Gather;
+use mind_core::ops::gather::GatherElements;
+use mind_core::ops::pad::PadOp;
 use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
-use mind_ir::tensor::{Tensor, advance, row_major};
+use mind_ir::tensor::{Buffer, Tensor, advance};
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::call::integers;
-use mind_mil::infer::slice::ranges;
+use mind_mil::infer::slice::{Range, ranges};
 use mind_mil::ops::{index, movement, tensor};
 
 use crate::emit::{Emit, Import, Imported};
@@ -19,8 +22,21 @@ use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&index::SCATTER, scatter),
-    (&index::SCATTER_ALONG_AXIS, scatter_along),
-    (&index::SCATTER_ND, scatter_nd),
+    (&index::SCATTER_ALONG_AXIS, |op, e| {
+        let data = e.argument(op, "data")?;
+        let call = e.call(op)?;
+        let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(data))?;
+        let (indices, (kind, updates)) = (indices(op, e)?, update(op, e)?);
+        elements(e, axis, kind, [data, indices, updates])
+    }),
+    (&index::SCATTER_ND, |op, e| {
+        let data = e.argument(op, "data")?;
+        let (indices, (kind, updates)) = (indices(op, e)?, update(op, e)?);
+        Ok(ScatterNd::with()
+            .kind(kind)
+            .bounds(Bounds::FromEnd)
+            .build(&mut e.b, data, indices, updates)?)
+    }),
     (&movement::SLICE_UPDATE, slice_update),
     (&movement::REVERSE_SEQUENCE, reverse_sequence),
     (&tensor::BAND_PART, band),
@@ -31,68 +47,18 @@ const MOST_PLACES: i64 = 1 << 22;
 
 fn extents(e: &Emit<'_>, x: ValueId) -> Result<Vec<usize>, Box<Refused>> {
     let shape = e.shape(x)?;
-    let places: i64 = shape.iter().product();
-    if places > MOST_PLACES {
+    let places = shape
+        .iter()
+        .try_fold(1i64, |all, &extent| all.checked_mul(extent));
+    if places.is_none_or(|places| places > MOST_PLACES) {
         return Err(Refused::new(format!(
-            "{places} places are more than {MOST_PLACES}"
+            "it has more than {MOST_PLACES} places"
         )));
     }
     Ok(shape.into_iter().map(|extent| extent as usize).collect())
 }
 
-/// The elements of `x` at `offsets`, in `shape`.
-pub(crate) fn picked(e: &mut Emit<'_>, x: ValueId, offsets: Vec<i64>, shape: &[usize]) -> Imported {
-    let count = e.shape(x)?.iter().product();
-    let row = e.reshape(x, &[count])?;
-    let places = e.constant(&Tensor::of(shape.to_vec(), offsets));
-    Ok(Gather::with().axis(0).build(&mut e.b, row, places)?)
-}
-
-/// `x`, each of `offsets` holding the element of `updates` at the same position of the list, the last of equal ones.
-fn replaced(e: &mut Emit<'_>, x: ValueId, updates: ValueId, offsets: &[usize]) -> Imported {
-    let shape = extents(e, x)?;
-    let count: usize = shape.iter().product();
-    let mut places: Vec<i64> = (0..count as i64).collect();
-    for (at, &offset) in offsets.iter().enumerate() {
-        places[offset] = (count + at) as i64;
-    }
-    let row = e.reshape(x, &[count as i64])?;
-    let new = e.reshape(updates, &[offsets.len() as i64])?;
-    let both = e.concat(&[row, new], 0)?;
-    picked(e, both, places, &shape)
-}
-
-fn inside(place: i64, extent: usize) -> Result<usize, Box<Refused>> {
-    let own = if place < 0 {
-        place + extent as i64
-    } else {
-        place
-    };
-    let own = usize::try_from(own).ok().filter(|&own| own < extent);
-    own.ok_or_else(|| Refused::new(format!("index {place} is outside of an extent of {extent}")))
-}
-
-/// The offsets of the slices at the tuples in `indices`, element by element, and the extents of the list of them.
-fn slices(indices: &Tensor, shape: &[usize]) -> Result<(Vec<usize>, Vec<usize>), Box<Refused>> {
-    let depth = indices.shape().last().copied().unwrap_or(0);
-    if depth > shape.len() || indices.rank() == 0 {
-        return Err(Refused::new("`indices` are deeper than the tensor"));
-    }
-    let outer = indices.shape()[..indices.rank() - 1].to_vec();
-    let (strides, places) = (row_major(shape), integers(indices));
-    let width: usize = shape[depth..].iter().product();
-    let mut offsets = Vec::new();
-    for at in 0..outer.iter().product() {
-        let mut start = 0;
-        for (dim, &place) in places[at * depth..(at + 1) * depth].iter().enumerate() {
-            start += inside(place, shape[dim])? * strides[dim];
-        }
-        offsets.extend(start..start + width);
-    }
-    Ok((offsets, outer))
-}
-
-/// How a scatter whose places come at run time, or which combines, joins its updates, and these.
+/// How a scatter joins its updates, and these.
 fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Box<Refused>> {
     let mode = e.call(op)?.word("mode").to_owned();
     let updates = e.argument(op, "updates")?;
@@ -107,137 +73,88 @@ fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Box<Refused>>
     })
 }
 
-/// Whether a scatter replaces elements at places that are known, so that a gather computes it.
-fn replaces(op: OpId, e: &Emit<'_>) -> Result<bool, Box<Refused>> {
-    let call = e.call(op)?;
-    Ok(call.word("mode") == "update" && call.tensor("indices").known().is_some())
+fn elements(
+    e: &mut Emit<'_>,
+    axis: usize,
+    kind: Update,
+    [data, indices, updates]: [ValueId; 3],
+) -> Imported {
+    Ok(ScatterElements::with()
+        .axis(axis as i64)
+        .kind(kind)
+        .bounds(Bounds::FromEnd)
+        .build(&mut e.b, data, indices, updates)?)
 }
 
-/// What the three scatters share: the data, its extents and the updates, which replace.
-fn scattered(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Vec<usize>, ValueId), Box<Refused>> {
-    let mode = e.call(op)?.word("mode").to_owned();
-    if mode != "update" {
-        let mode = if mode.is_empty() { "add" } else { &mode };
-        return Err(Refused::new(format!("core does not {mode} at places")));
-    }
-    let (data, updates) = (e.argument(op, "data")?, e.argument(op, "updates")?);
-    Ok((data, extents(e, data)?, updates))
-}
-
+/// Slices put at `indices` along an axis: all indices as one dimension, each for every element of its slice.
 fn scatter(op: OpId, e: &mut Emit<'_>) -> Imported {
-    let (data, shape, updates) = scattered(op, e)?;
+    let data = e.argument(op, "data")?;
+    let shape = e.shape(data)?;
     let call = e.call(op)?;
     let axis = call.axis(call.int("axis").unwrap_or(0), shape.len())?;
-    let places = integers(&e.known(op, "indices")?);
-    let inner: usize = shape[axis + 1..].iter().product();
-    let mut offsets = Vec::new();
-    for before in 0..shape[..axis].iter().product() {
-        for &place in &places {
-            let start = (before * shape[axis] + inside(place, shape[axis])?) * inner;
-            offsets.extend(start..start + inner);
-        }
-    }
-    fits(e, updates, offsets.len())?;
-    replaced(e, data, updates, &offsets)
-}
-
-fn scatter_along(op: OpId, e: &mut Emit<'_>) -> Imported {
-    if !replaces(op, e)? {
-        let data = e.argument(op, "data")?;
-        let call = e.call(op)?;
-        let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(data))?;
-        let (indices, (kind, updates)) = (indices(op, e)?, update(op, e)?);
-        return Ok(ScatterElements::with()
-            .axis(axis as i64)
-            .kind(kind)
-            .bounds(Bounds::FromEnd)
-            .build(&mut e.b, data, indices, updates)?);
-    }
-    let (data, shape, updates) = scattered(op, e)?;
-    let indices = e.known(op, "indices")?;
-    let call = e.call(op)?;
-    let axis = call.axis(call.int("axis").unwrap_or(0), shape.len())?;
-    if indices.rank() != shape.len() {
-        return Err(Refused::new("`indices` has another rank than `data`"));
-    }
-    let strides = row_major(&shape);
-    let mut index = vec![0usize; shape.len()];
-    let mut offsets = Vec::with_capacity(indices.count());
-    for place in integers(&indices) {
-        let mut at = 0;
-        for (dim, &step) in index.iter().enumerate() {
-            let step = if dim == axis { place } else { step as i64 };
-            at += inside(step, shape[dim])? * strides[dim];
-        }
-        offsets.push(at);
-        advance(&mut index, indices.shape());
-    }
-    fits(e, updates, offsets.len())?;
-    replaced(e, data, updates, &offsets)
-}
-
-fn scatter_nd(op: OpId, e: &mut Emit<'_>) -> Imported {
-    if !replaces(op, e)? {
-        let data = e.argument(op, "data")?;
-        let (indices, (kind, updates)) = (indices(op, e)?, update(op, e)?);
-        return Ok(ScatterNd::with()
-            .kind(kind)
-            .bounds(Bounds::FromEnd)
-            .build(&mut e.b, data, indices, updates)?);
-    }
-    let (data, shape, updates) = scattered(op, e)?;
-    let (offsets, _) = slices(&e.known(op, "indices")?, &shape)?;
-    fits(e, updates, offsets.len())?;
-    replaced(e, data, updates, &offsets)
-}
-
-fn fits(e: &Emit<'_>, updates: ValueId, places: usize) -> Result<(), Box<Refused>> {
-    if e.shape(updates)?.iter().product::<i64>() == places as i64 {
-        Ok(())
-    } else {
-        Err(Refused::new(format!("`updates` has no {places} elements")))
-    }
+    let (indices, (kind, updates)) = (indices(op, e)?, update(op, e)?);
+    let count: i64 = e.shape(indices)?.iter().product();
+    let mut whole = shape.clone();
+    whole[axis] = count;
+    let updates = e.reshape(updates, &whole)?;
+    let mut column = vec![1; shape.len() - axis];
+    column[0] = count;
+    let column = e.reshape(indices, &column)?;
+    let dims: Vec<Dim> = whole.into_iter().map(Dim::Fixed).collect();
+    let spread = BroadcastTo::with(&dims).build(&mut e.b, column)?;
+    elements(e, axis, kind, [data, spread, updates])
 }
 
 /// `x` with a slice replaced whose bounds are constants.
 fn slice_update(op: OpId, e: &mut Emit<'_>) -> Imported {
     let (x, update) = (e.argument(op, "x")?, e.argument(op, "update")?);
-    let shape = extents(e, x)?;
-    let dims: Vec<Dim> = shape
-        .iter()
-        .map(|&extent| Dim::Fixed(extent as i64))
-        .collect();
+    let shape = e.shape(x)?;
+    let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
     let ranges =
         ranges(&e.call(op)?, &dims)?.ok_or_else(|| Refused::new("its bounds come at run time"))?;
-    let counts: Vec<usize> = ranges
+    if ranges.iter().any(|range| range.step < 0) {
+        return Err(Refused::new("core replaces no slice backwards"));
+    }
+    let counts: Vec<i64> = ranges.iter().map(|range| range.count).collect();
+    let update = e.reshape(update, &counts)?;
+    if ranges.iter().any(|range| range.step != 1) {
+        return spread(e, x, update, &ranges);
+    }
+    let starts = ranges
         .iter()
-        .map(|range| range.count.max(0) as usize)
+        .map(|range| e.constant(&Tensor::scalar(range.start)));
+    let starts: Vec<ValueId> = starts.collect();
+    Ok(DynamicUpdateSlice::with()
+        .bounds(Bounds::Strict)
+        .build(&mut e.b, x, update, &starts)?)
+}
+
+/// `update` spread to the positions of `ranges`, and `x` between them.
+fn spread(e: &mut Emit<'_>, x: ValueId, update: ValueId, ranges: &[Range]) -> Imported {
+    let shape = extents(e, x)?;
+    let reach = |range: &Range| range.start + (range.count - 1) * range.step + 1;
+    let low: Vec<i64> = ranges.iter().map(|range| range.start).collect();
+    let high: Vec<i64> = ranges
+        .iter()
+        .zip(&shape)
+        .map(|(range, &n)| n as i64 - reach(range))
         .collect();
-    if ranges.iter().all(|range| range.step == 1) && extents(e, update)? == counts {
-        let starts = ranges
-            .iter()
-            .map(|range| e.constant(&Tensor::scalar(range.start)));
-        let starts: Vec<ValueId> = starts.collect();
-        return Ok(DynamicUpdateSlice::with()
-            .bounds(Bounds::Strict)
-            .build(&mut e.b, x, update, &starts)?);
+    let interior: Vec<i64> = ranges.iter().map(|range| range.step - 1).collect();
+    let spread = PadOp::with(&low, &high)
+        .interior(&interior)
+        .build(&mut e.b, update, None)?;
+    let mut index = vec![0usize; shape.len()];
+    let mut kept = Vec::with_capacity(shape.iter().product());
+    for _ in 0..kept.capacity() {
+        let mut places = index.iter().zip(ranges);
+        kept.push(places.all(|(&at, range)| {
+            let behind = at as i64 - range.start;
+            behind >= 0 && behind % range.step == 0 && behind / range.step < range.count
+        }));
+        advance(&mut index, &shape);
     }
-    let strides = row_major(&shape);
-    let mut index = vec![0usize; counts.len()];
-    let mut offsets = Vec::new();
-    for _ in 0..counts.iter().product() {
-        let places = index
-            .iter()
-            .zip(&ranges)
-            .map(|(&at, range)| range.start + at as i64 * range.step);
-        let places = places
-            .zip(&strides)
-            .map(|(place, &stride)| place as usize * stride);
-        offsets.push(places.sum());
-        advance(&mut index, &counts);
-    }
-    fits(e, update, offsets.len())?;
-    replaced(e, x, update, &offsets)
+    let mask = e.constant(&Tensor::of(shape, kept));
+    Ok(Select::build(&mut e.b, mask, spread, x)?)
 }
 
 /// The first elements of each sequence backwards, as many as constant `lengths` say.
@@ -251,45 +168,41 @@ fn reverse_sequence(op: OpId, e: &mut Emit<'_>) -> Imported {
     if lengths.len() != shape[batch] {
         return Err(Refused::new("`lengths` does not fit the batches"));
     }
-    let stride = row_major(&shape)[sequence];
     let mut index = vec![0usize; shape.len()];
-    let mut offsets = Vec::new();
-    for at in 0..shape.iter().product::<usize>() {
-        let length = usize::try_from(lengths[index[batch]])
-            .unwrap_or(0)
-            .min(shape[sequence]);
-        let step = index[sequence];
-        let place = if step < length {
+    let mut places = Vec::new();
+    for _ in 0..shape.iter().product::<usize>() {
+        let length = lengths[index[batch]].min(shape[sequence] as i64);
+        let step = index[sequence] as i64;
+        places.push(if step < length {
             length - 1 - step
         } else {
             step
-        };
-        offsets.push((at - step * stride + place * stride) as i64);
+        });
         advance(&mut index, &shape);
     }
-    picked(e, x, offsets, &shape)
+    let places = e.constant(&Tensor::of(shape, places));
+    Ok(GatherElements::with()
+        .axis(sequence as i64)
+        .build(&mut e.b, x, places)?)
 }
 
-/// What lies outside of a band is cut to zero from both sides, so that nothing is multiplied.
+/// `x` in the band, 0 outside of it.
 fn band(op: OpId, e: &mut Emit<'_>) -> Imported {
     let x = e.argument(op, "x")?;
-    let x = e.float(x)?;
-    let shape = e.shape(x)?;
+    let shape = extents(e, x)?;
     let &[.., rows, columns] = &shape[..] else {
         return Err(Refused::new("it takes rank 2 or more"));
     };
     let call = e.call(op)?;
     let bound = |name: &str| call.int(name).filter(|&own| own >= 0).unwrap_or(i64::MAX);
     let (lower, upper) = (bound("lower"), bound("upper"));
-    let kept = |at: i64| {
-        let below = at / columns - at % columns;
+    let kept = |at: usize| {
+        let below = (at / columns) as i64 - (at % columns) as i64;
         below <= lower && -below <= upper
     };
-    let bounds = (0..rows * columns).map(|at| if kept(at) { f32::INFINITY } else { 0.0 });
-    let bounds = Tensor::of(vec![rows as usize, columns as usize], bounds.collect());
-    let most = e.constant(&bounds);
-    let most = e.convert(most, e.dtype(x))?;
-    let least = e.mul_n(most, -1.0)?;
-    let x = e.max(x, least)?;
-    e.min(x, most)
+    let mask = Tensor::of(vec![rows, columns], (0..rows * columns).map(kept).collect());
+    let mask = e.constant(&mask);
+    let zero = Tensor::new(Vec::new(), Buffer::zeros(e.dtype(x), 1));
+    let zero = e.constant(&zero);
+    Ok(Select::build(&mut e.b, mask, x, zero)?)
 }

@@ -21,18 +21,10 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         let exclude = e.call(op)?.flag("exclude_padding_from_average");
         windows.reduce(e, x, Reduction::Mean, !exclude)
     }),
-    (&pool::L2_POOL, |op, e| {
-        let (x, windows) = (e.argument(op, "x")?, Pool::of(op, e)?);
-        e.rounding_once(x, |e, x| {
-            let square = e.mul(x, x)?;
-            let sum = windows.reduce(e, square, Reduction::Sum, false)?;
-            e.sqrt(sum)
-        })
-    }),
 ];
 
 /// How a pool slides over `[N, C, ..]`: an entry for each dimension.
-struct Pool {
+pub(crate) struct Pool {
     window: Vec<i64>,
     strides: Vec<i64>,
     low: Vec<i64>,
@@ -41,7 +33,20 @@ struct Pool {
 }
 
 impl Pool {
-    fn of(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Box<Refused>> {
+    /// Windows of `size` elements along one axis of `rank`, one for each element, which stands in their middle.
+    pub(crate) fn along(axis: usize, rank: usize, size: i64) -> Pool {
+        let mut pool = Pool {
+            window: vec![1; rank],
+            strides: vec![1; rank],
+            low: vec![0; rank],
+            high: vec![0; rank],
+        };
+        pool.window[axis] = size;
+        (pool.low[axis], pool.high[axis]) = (size / 2, (size - 1) / 2);
+        pool
+    }
+
+    pub(crate) fn of(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Box<Refused>> {
         let x = e.argument(op, "x")?;
         let outer = e.shape(x)?;
         let call = e.call(op)?;
@@ -66,7 +71,7 @@ impl Pool {
         Ok(pool)
     }
 
-    fn reduce(
+    pub(crate) fn reduce(
         &self,
         e: &mut Emit<'_>,
         x: ValueId,

@@ -1,109 +1,142 @@
-//! Recurrent layers, unrolled.
+//! Recurrent layers as scans: the products with the input for all steps at once, then a step after the other.
 
 use mind_core::ops::contract::MatMul;
-use mind_core::ops::elementwise::Sigmoid;
+use mind_core::ops::control::Scan;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::Op;
+use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
+use mind_ir::verify::VerifyError;
 use mind_ir::{OpId, ValueId};
+use mind_mil::call::floats;
+use rustc_hash::FxHashMap;
 
+use crate::cell::{Cell, Kind};
 use crate::emit::{Emit, Imported};
 use crate::refuse::Refused;
 use crate::slice::part;
 
-/// The most steps that are unrolled.
-const MOST_STEPS: i64 = 128;
-
 type Several = Result<Vec<ValueId>, Box<Refused>>;
 
-/// The weights of one direction, in `f32`, as core's products take them.
+/// The weights of one direction, in `f32`.
 struct Weights {
+    /// `[inputs, gates * units]`.
     input: ValueId,
-    hidden: ValueId,
+    /// The bias of the products with the input, a number for each gate and unit.
     bias: Option<ValueId>,
-    peephole: Option<ValueId>,
-    units: i64,
+    /// What the steps read: products with the hidden state, and what gates look at.
+    fixed: Vec<ValueId>,
+}
+
+/// A matrix or list of `f32`.
+struct Matrix {
+    rows: usize,
+    numbers: Vec<f32>,
+}
+
+impl Matrix {
+    fn of(e: &Emit<'_>, op: OpId, name: &str) -> Result<Option<Matrix>, Box<Refused>> {
+        if e.call(op)?.value(name).is_none() {
+            return Ok(None);
+        }
+        let tensor = e.known(op, name)?;
+        let rows = tensor.shape().first().copied().unwrap_or(1).max(1);
+        let numbers = floats(&tensor).into_iter().map(|own| own as f32).collect();
+        Ok(Some(Matrix { rows, numbers }))
+    }
+
+    /// The rows of the gates in `order`, each of `units` rows, as columns.
+    fn columns(&self, e: &mut Emit<'_>, order: &[usize], units: usize) -> ValueId {
+        let inner = self.numbers.len() / self.rows;
+        let rows: Vec<usize> = order
+            .iter()
+            .flat_map(|gate| gate * units..(gate + 1) * units)
+            .collect();
+        let numbers = (0..inner).flat_map(|at| rows.iter().map(move |row| row * inner + at));
+        let numbers = numbers.map(|at| self.numbers[at]).collect();
+        e.constant(&Tensor::of(vec![inner, rows.len()], numbers))
+    }
+
+    /// The numbers of the gates in `order`, each of `units`.
+    fn list(&self, e: &mut Emit<'_>, order: &[usize], units: usize) -> ValueId {
+        let own = order
+            .iter()
+            .flat_map(|gate| &self.numbers[gate * units..(gate + 1) * units]);
+        let own: Vec<f32> = own.copied().collect();
+        e.constant(&Tensor::of(vec![own.len()], own))
+    }
 }
 
 impl Weights {
-    fn of(op: OpId, e: &mut Emit<'_>, end: &str) -> Result<Weights, Box<Refused>> {
-        let list = |e: &mut Emit<'_>, name: &str| -> Result<Option<ValueId>, Box<Refused>> {
-            let own = e.optional(op, &format!("{name}{end}"))?;
-            own.map(|own| e.convert(own, DType::F32)).transpose()
-        };
+    /// The weights of the direction whose arguments end with `end`.
+    fn of(op: OpId, e: &mut Emit<'_>, end: &str, cell: &Cell) -> Result<Weights, Box<Refused>> {
+        let matrix = |e: &Emit<'_>, name: &str| Matrix::of(e, op, &format!("{name}{end}"));
         let left_out = || Refused::new("a weight is left out");
-        let input = list(e, "weight_ih")?.ok_or_else(left_out)?;
-        let hidden = list(e, "weight_hh")?.ok_or_else(left_out)?;
-        let (bias, peephole) = (list(e, "bias")?, list(e, "peephole")?);
-        let units = e.shape(hidden)?[1];
+        let input = matrix(e, "weight_ih")?.ok_or_else(left_out)?;
+        let hidden = matrix(e, "weight_hh")?.ok_or_else(left_out)?;
+        let bias = matrix(e, "bias")?;
+        let units = cell.units;
+        let gates = cell.kind.gates();
+        let all: Vec<usize> = (0..gates).collect();
+        let counts = [input.rows, hidden.rows];
+        let fits = |matrix: &Option<Matrix>, count: usize| {
+            matrix.as_ref().is_none_or(|own| own.numbers.len() == count)
+        };
+        if counts != [gates * units; 2] || !fits(&bias, gates * units) {
+            return Err(Refused::new("a weight does not fit the layer"));
+        }
+        let mut fixed = Vec::new();
+        let mut inside = bias.as_ref().map(|bias| bias.list(e, &all, units));
+        match cell.kind {
+            Kind::Rnn | Kind::Lstm => fixed.push(hidden.columns(e, &all, units)),
+            Kind::Gru => {
+                fixed.push(hidden.columns(e, &[0, 2], units));
+                fixed.push(hidden.columns(e, &[1], units));
+            }
+        }
+        if cell.resets_after {
+            // What is reset has the bias, and the input one of its own.
+            let zeros = || Matrix {
+                rows: 1,
+                numbers: vec![0.0; gates * units],
+            };
+            let mut past = bias.unwrap_or_else(zeros);
+            fixed.push(past.list(e, &[1], units));
+            let own = matrix(e, "input_bias")?.unwrap_or_else(zeros);
+            if own.numbers.len() != gates * units {
+                return Err(Refused::new("`input_bias` does not fit the layer"));
+            }
+            past.numbers[units..2 * units].copy_from_slice(&own.numbers[units..2 * units]);
+            inside = Some(past.list(e, &all, units));
+        }
+        if let Some(peephole) = matrix(e, "peephole")? {
+            if peephole.numbers.len() != 3 * units {
+                return Err(Refused::new("`peephole` does not fit the layer"));
+            }
+            fixed.push(peephole.list(e, &[0, 1, 2], units));
+        }
         Ok(Weights {
-            input: e.flipped(input)?,
-            hidden: e.flipped(hidden)?,
-            bias,
-            peephole,
-            units,
+            input: input.columns(e, &all, units),
+            bias: inside,
+            fixed,
         })
     }
 
-    /// Gate `at` of a value that holds all of them.
-    fn gate(&self, e: &mut Emit<'_>, all: ValueId, at: i64) -> Imported {
-        let axis = e.rank(all) - 1;
-        part(e, all, axis, at * self.units, (at + 1) * self.units)
-    }
-
-    fn sums(&self, e: &mut Emit<'_>, x: ValueId, h: ValueId) -> Imported {
-        let inside = MatMul::build(&mut e.b, x, self.input)?;
-        let past = MatMul::build(&mut e.b, h, self.hidden)?;
-        let sum = match self.bias {
-            Some(bias) => e.add(inside, bias)?,
-            None => inside,
-        };
-        e.add(sum, past)
-    }
-
-    /// `sum + peephole * cell` of gate `at`.
-    fn look(&self, e: &mut Emit<'_>, sum: ValueId, at: i64, cell: ValueId) -> Imported {
-        let Some(all) = self.peephole else {
-            return Ok(sum);
-        };
-        let own = self.gate(e, all, at)?;
-        let look = e.mul(own, cell)?;
-        e.add(sum, look)
+    /// The sums of all steps over the input.
+    fn sums(&self, e: &mut Emit<'_>, x: ValueId) -> Imported {
+        let product = MatMul::build(&mut e.b, x, self.input)?;
+        match self.bias {
+            Some(bias) => e.add(product, bias),
+            None => Ok(product),
+        }
     }
 }
 
-fn activation(e: &mut Emit<'_>, word: &str, x: ValueId) -> Imported {
-    match word {
-        "sigmoid" => Ok(Sigmoid::build(&mut e.b, x)?),
-        "tanh" => e.tanh(x),
-        "relu" => e.relu(x),
-        "linear" => Ok(x),
-        other => Err(Refused::new(format!("a recurrent layer of `{other}`"))),
-    }
-}
-
-/// The results of `lstm`, `gru` or `rnn` over a sequence of a fixed number of steps.
+/// The results of `lstm`, `gru` or `rnn`.
 pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
     let call = e.call(op)?;
-    let name = call.name;
-    let word = |name: &str, default: &str| match call.word(name) {
-        "" => default.to_owned(),
-        word => word.to_owned(),
-    };
-    let words = [
-        word("recurrent_activation", "sigmoid"),
-        word("cell_activation", "tanh"),
-        word("activation", "tanh"),
-    ];
-    let direction = word("direction", "forward");
     let every = call.flag("output_sequence");
-    if call.flag("reset_after")
-        || call.value("input_bias").is_some()
-        || call.value("clip").is_some()
-    {
-        return Err(Refused::new(
-            "a recurrent layer that clips, or resets after the product",
-        ));
-    }
-    let directions: &[(&str, bool)] = match direction.as_str() {
+    let directions: &[(&str, bool)] = match call.word("direction") {
         "reverse" => &[("", true)],
         "bidirectional" => &[("", false), ("_back", true)],
         _ => &[("", false)],
@@ -111,58 +144,42 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
     let x = e.argument(op, "x")?;
     let dtype = e.dtype(e.float(x)?);
     let x = e.convert(x, DType::F32)?;
-    let steps = e.shape(x)?[0];
-    if steps > MOST_STEPS {
-        return Err(Refused::new(format!(
-            "{steps} steps are more than {MOST_STEPS}"
-        )));
+    let mut states = Vec::new();
+    for name in ["initial_h", "initial_c"] {
+        if let Some(initial) = e.optional(op, name)? {
+            states.push(e.convert(initial, DType::F32)?);
+        }
     }
-    let (mut outputs, mut lasts) = (Vec::new(), Vec::new());
+    let whole = e.shape(states[0])?[1];
+    let units = whole / directions.len() as i64;
+    let mut cell = Cell::of(&e.call(op)?, units as usize)?;
+    let mut found: Vec<Vec<ValueId>> = Vec::new();
     for (at, &(end, backwards)) in directions.iter().enumerate() {
-        let own = Weights::of(op, e, end)?;
-        let mut state = Vec::new();
-        for name in ["initial_h", "initial_c"] {
-            if let Some(initial) = e.optional(op, name)? {
-                let initial = e.convert(initial, DType::F32)?;
-                state.push(own.gate(e, initial, at as i64)?);
-            }
+        cell.looks = e.call(op)?.value(&format!("peephole{end}")).is_some();
+        let weights = Weights::of(op, e, end, &cell)?;
+        let sums = weights.sums(e, x)?;
+        let mut initial = Vec::new();
+        for &state in &states {
+            let start = at as i64 * units;
+            initial.push(part(e, state, 1, start, start + units)?);
         }
-        let mut sequence = Vec::new();
-        for step in 0..steps {
-            let step = if backwards { steps - 1 - step } else { step };
-            let row = part(e, x, 0, step, step + 1)?;
-            let shape = e.shape(x)?[1..].to_vec();
-            let row = e.reshape(row, &shape)?;
-            state = cell(e, name, &own, &words, row, &state)?;
-            sequence.push(state[0]);
-        }
-        if backwards {
-            sequence.reverse();
-        }
-        outputs.push(sequence);
-        lasts.push(state);
+        found.push(scan(e, &cell, &initial, sums, &weights.fixed, backwards)?);
     }
+    let count = states.len();
     let mut results = Vec::new();
-    for at in 0..lasts[0].len() {
-        let own: Vec<ValueId> = lasts.iter().map(|state| state[at]).collect();
-        results.push(e.concat(&own, 1)?);
+    for at in 0..=count {
+        let own: Vec<ValueId> = found.iter().map(|values| values[at]).collect();
+        results.push(e.concat(&own, if at == count { 2 } else { 1 })?);
     }
-    let rows = if every {
-        let mut rows = Vec::new();
-        for step in 0..steps as usize {
-            let own: Vec<ValueId> = outputs.iter().map(|sequence| sequence[step]).collect();
-            rows.push(e.concat(&own, 1)?);
-        }
-        rows
+    let sequence = results
+        .pop()
+        .ok_or_else(|| Refused::new("it has no state"))?;
+    let output = if every {
+        sequence
     } else {
-        vec![results[0]]
+        let shape = [&[1], &e.shape(results[0])?[..]].concat();
+        e.reshape(results[0], &shape)?
     };
-    let mut lifted = Vec::new();
-    for row in rows {
-        let shape = [&[1], &e.shape(row)?[..]].concat();
-        lifted.push(e.reshape(row, &shape)?);
-    }
-    let output = e.concat(&lifted, 0)?;
     results.insert(0, output);
     results
         .into_iter()
@@ -170,46 +187,33 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
         .collect()
 }
 
-/// One step on all rows: the new hidden state, and the new cell state for those that have one.
-fn cell(
+/// The last states, then the hidden state of every step.
+fn scan(
     e: &mut Emit<'_>,
-    name: &str,
-    own: &Weights,
-    [gate, inner, outer]: &[String; 3],
-    x: ValueId,
-    state: &[ValueId],
+    cell: &Cell,
+    initial: &[ValueId],
+    sums: ValueId,
+    fixed: &[ValueId],
+    backwards: bool,
 ) -> Several {
-    let h = state[0];
-    let sums = own.sums(e, x, h)?;
-    if name == "rnn" {
-        return Ok(vec![activation(e, outer, sums)?]);
-    }
-    if name == "gru" {
-        let [reset, update] = [0, 2].map(|at| own.gate(e, sums, at));
-        let (reset, update) = (activation(e, gate, reset?)?, activation(e, gate, update?)?);
-        let scaled = e.mul(reset, h)?;
-        let sums = own.sums(e, x, scaled)?;
-        let new = own.gate(e, sums, 1)?;
-        let new = activation(e, outer, new)?;
-        let kept = e.mul(update, h)?;
-        let one = e.number(DType::F32, 1.0);
-        let rest = e.sub(one, update)?;
-        let new = e.mul(rest, new)?;
-        return Ok(vec![e.add(new, kept)?]);
-    }
-    let c = state[1];
-    let mut gates = Vec::new();
-    for at in 0..4 {
-        gates.push(own.gate(e, sums, at)?);
-    }
-    let take = own.look(e, gates[0], 0, c)?;
-    let keep = own.look(e, gates[1], 1, c)?;
-    let (take, keep) = (activation(e, gate, take)?, activation(e, gate, keep)?);
-    let new = activation(e, inner, gates[3])?;
-    let (new, kept) = (e.mul(take, new)?, e.mul(keep, c)?);
-    let new = e.add(new, kept)?;
-    let give = own.look(e, gates[2], 2, new)?;
-    let give = activation(e, gate, give)?;
-    let shown = activation(e, outer, new)?;
-    Ok(vec![e.mul(give, shown)?, new])
+    let carried = initial.len();
+    let direction = [i64::from(backwards)];
+    let attrs = Scan::attrs(carried as i64, 1, &[], &[], &direction, &direction);
+    let operands = [initial, &[sums], fixed].concat();
+    let step = |b: &mut Builder<'_>, arguments: &[ValueId]| {
+        let mut constants = FxHashMap::default();
+        let mut e = Emit {
+            b: b.reborrow(),
+            constants: &mut constants,
+        };
+        let (states, rest) = arguments.split_at(carried);
+        let mut next = cell
+            .step(&mut e, states, rest[0], &rest[1..])
+            .map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))?;
+        next.push(next[0]);
+        Ok(next)
+    };
+    let scan =
+        e.b.create_with_body(Scan::DEF, &operands, &attrs, carried + 1, step)?;
+    Ok(e.g().results(scan).into_iter().collect())
 }

@@ -45,42 +45,6 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         let at = ArgMin::with(axis).keepdims(keep).build(&mut e.b, x)?;
         counted(op, e, at)
     }),
-    (&reduction::REDUCE_L1_NORM, |op, e| {
-        let (x, over) = operand(op, e)?;
-        let size = e.abs(x)?;
-        over.apply(e, Sum::DEF, size)
-    }),
-    (&reduction::REDUCE_SUM_SQUARE, |op, e| {
-        let (x, over) = operand(op, e)?;
-        let square = e.mul(x, x)?;
-        over.apply(e, Sum::DEF, square)
-    }),
-    (&reduction::REDUCE_L2_NORM, |op, e| {
-        let (x, over) = operand(op, e)?;
-        let square = e.mul(x, x)?;
-        let sum = over.apply(e, Sum::DEF, square)?;
-        e.sqrt(sum)
-    }),
-    (&reduction::REDUCE_LOG_SUM, |op, e| {
-        let (x, over) = operand(op, e)?;
-        let sum = over.apply(e, Sum::DEF, x)?;
-        e.log(sum)
-    }),
-    (&reduction::REDUCE_LOG_SUM_EXP, |op, e| {
-        let (x, over) = operand(op, e)?;
-        let kept = Over {
-            axes: over.axes.clone(),
-            keep: true,
-        };
-        let largest = kept.apply(e, Max::DEF, x)?;
-        let shifted = e.sub(x, largest)?;
-        let powers = e.exp(shifted)?;
-        let total = over.apply(e, Sum::DEF, powers)?;
-        let log = e.log(total)?;
-        let shape = e.shape(total)?;
-        let largest = e.reshape(largest, &shape)?;
-        e.add(log, largest)
-    }),
     (&activation::SOFTMAX, |op, e| {
         let axis = e.call(op)?.int("axis").unwrap_or(-1);
         let x = e.argument(op, "x")?;

@@ -19,6 +19,11 @@ impl Refused {
 pub(crate) struct Refusals(Vec<(&'static str, String, Vec<Span>)>);
 
 impl Refusals {
+    /// How many ops were refused.
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().map(|(.., spans)| spans.len()).sum()
+    }
+
     pub(crate) fn push(&mut self, name: &'static str, reason: &str, span: Span) {
         let mut known = self.0.iter_mut();
         match known.find(|(own, why, _)| *own == name && why == reason) {

@@ -2,13 +2,12 @@
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::DynamicSlice;
-use mind_core::ops::index::{Gather, Index, Slice};
+use mind_core::ops::index::{Index, Slice};
 use mind_core::ops::shape::Reverse;
-use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::infer::slice::ranges;
+use mind_mil::infer::slice::{Range, ranges};
 use mind_mil::ops::movement;
 
 use crate::emit::{Emit, Import, Imported};
@@ -96,47 +95,34 @@ pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i
     strided(e, x, &starts, &ends, &steps)
 }
 
-/// The slices of `x` at `places` along `axis`.
-pub(crate) fn taken(e: &mut Emit<'_>, x: ValueId, axis: usize, places: &[i64]) -> Imported {
-    let places = e.constant(&Tensor::of(vec![places.len()], places.to_vec()));
-    Ok(Gather::with()
-        .axis(axis as i64)
-        .build(&mut e.b, x, places)?)
-}
-
 fn by_index(op: OpId, e: &mut Emit<'_>) -> Imported {
     let x = e.argument(op, "x")?;
     let shape = e.shape(x)?;
     let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
     let ranges =
         ranges(&e.call(op)?, &dims)?.ok_or_else(|| Refused::new("its bounds come at run time"))?;
-    let forward = |at: usize| {
-        if ranges[at].step > 0 {
-            (
-                ranges[at].start,
-                ranges[at].start + (ranges[at].count - 1) * ranges[at].step + 1,
-                ranges[at].step,
-            )
-        } else {
-            (0, shape[at], 1)
-        }
+    let upward = |range: &Range| {
+        let last = range.start + (range.count - 1) * range.step;
+        (
+            range.start.min(last),
+            range.start.max(last) + 1,
+            range.step.abs(),
+        )
     };
     let (mut starts, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
-    for (start, end, step) in (0..shape.len()).map(forward) {
+    for (start, end, step) in ranges.iter().map(upward) {
         starts.push(start);
         ends.push(end);
         steps.push(step);
     }
     let mut result = strided(e, x, &starts, &ends, &steps)?;
-    for (axis, range) in ranges
+    let downward = ranges
         .iter()
         .enumerate()
-        .filter(|(_, range)| range.step < 0)
-    {
-        let places: Vec<i64> = (0..range.count)
-            .map(|at| range.start + at * range.step)
-            .collect();
-        result = taken(e, result, axis, &places)?;
+        .filter(|(_, range)| range.step < 0);
+    let downward: Vec<i64> = downward.map(|(axis, _)| axis as i64).collect();
+    if !downward.is_empty() {
+        result = Reverse::with(&downward).build(&mut e.b, result)?;
     }
     let shape: Vec<i64> = ranges
         .iter()

@@ -5,14 +5,7 @@ use mind_mil::MilOp;
 /// Why ops have no counterpart, and which they are.
 const REASONS: &[(&str, &[&str])] = &[
     (
-        "core makes no integers of floats, nor floats of integers",
-        &["one_hot"],
-    ),
-    ("core does not sort", &["argsort", "topk"]),
-    ("its shape depends on its elements", &["non_zero"]),
-    ("core has no control flow", &["cond", "while_loop"]),
-    (
-        "core has no op for it, and not all its operands are known",
+        "core has no op whose extents come at run time, and not all its operands are known",
         &[
             "constexpr_affine_dequantize",
             "constexpr_blockwise_shift_scale",
@@ -26,12 +19,12 @@ const REASONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "it is not evaluated either",
+        "its reference leaves open how weights of few bits are packed",
+        &["conv_quantized"],
+    ),
+    (
+        "its result is random",
         &[
-            "affine",
-            "conv_quantized",
-            "crop_resize",
-            "non_maximum_suppression",
             "random_bernoulli",
             "random_categorical",
             "random_normal",

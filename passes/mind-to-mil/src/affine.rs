@@ -7,7 +7,7 @@ use crate::emit::Argument::Value;
 use crate::emit::{Argument, Emit, Lowered};
 use crate::matching::{argument, ints, source};
 
-/// `layer_norm(x) * gamma` or `layer_norm(x) + beta` with a constant along the last axis, which alone is normalised,
+/// `layer_norm(x) * gamma` or `layer_norm(x) + beta` with a constant along the last axes, which alone are normalised,
 /// where nothing else reads the normalisation.
 pub(crate) fn folded(e: &mut Emit<'_, '_>, op: OpId, name: &'static str) -> Option<Lowered> {
     let (x, y) = (argument(e, op, "x")?, argument(e, op, "y")?);
@@ -18,19 +18,27 @@ pub(crate) fn folded(e: &mut Emit<'_, '_>, op: OpId, name: &'static str) -> Opti
     })?;
     let input = argument(e, norm, "x")?;
     let shape = e.shape(input).ok()?;
-    let last = shape.len() as i64 - 1;
+    let rank = shape.len() as i64;
     let axes = ints(e, norm, "axes")?;
     let given = |name: &str| argument(e, norm, name);
-    if axes != [-1] && axes != [last] || given(name).is_some() || given("beta").is_some() {
+    let first = shape.len().checked_sub(axes.len())?;
+    let is_last = axes
+        .iter()
+        .map(|axis| axis.rem_euclid(rank))
+        .eq(first as i64..rank);
+    if !is_last || given(name).is_some() || given("beta").is_some() {
         return None;
     }
-    let width = *shape.last()?;
+    let inner: Vec<usize> = shape[first..]
+        .iter()
+        .map(|&extent| extent as usize)
+        .collect();
     let tensor = e.elements(own).filter(|tensor| {
-        let ends = tensor.shape().last() == Some(&(width as usize));
-        ends && tensor.count() == width as usize && tensor.rank() < shape.len() + 1
+        let count = inner.iter().product::<usize>();
+        tensor.shape().ends_with(&inner) && tensor.count() == count && tensor.rank() <= shape.len()
     })?;
     let (gamma, axes, epsilon) = (given("gamma"), given("axes")?, given("epsilon")?);
-    let own = e.constant(&tensor.with_shape(vec![width as usize]));
+    let own = e.constant(&tensor.with_shape(inner));
     let mut args: Vec<(&str, Argument<'_>)> = vec![("x", Value(input)), ("axes", Value(axes))];
     let values: [(&str, Option<ValueId>); 2] = match name {
         "gamma" => [("gamma", Some(own)), ("beta", None)],

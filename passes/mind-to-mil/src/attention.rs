@@ -33,19 +33,27 @@ struct Attention {
     values: ValueId,
     scale: f64,
     mask: Option<ValueId>,
-    /// Batch, heads, positions of the query, depth.
-    shape: [i64; 4],
+    /// Batch, heads, positions of the query, depth; as one op batches of any rank.
+    shape: Vec<i64>,
 }
 
 /// Attention that the product `op` ends: as one op, head by head, or none where it stays as it is.
 pub(crate) fn found(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let attention = Attention::of(e, op)?;
-    let [_, heads, positions, depth] = attention.shape;
+    let depth = *attention.shape.last()?;
     let expected = 1.0 / (depth as f64).sqrt();
     let scaled = (attention.scale - expected).abs() <= SCALE_ERROR * expected;
-    if scaled && e.config.opset >= Opset::Ios18 && heads >= HEADS && positions >= POSITIONS {
+    let is_wanted = match attention.shape[..] {
+        _ if e.config.layout == Layout::Keep => attention.mask_spreads(e),
+        [_, heads, positions, _] => heads >= HEADS && positions >= POSITIONS,
+        _ => false,
+    };
+    if scaled && e.config.opset >= Opset::Ios18 && is_wanted {
         return Some(attention.fused(e));
     }
+    let &[_, heads, positions, _] = &attention.shape[..] else {
+        return None;
+    };
     let apart = match e.config.layout {
         Layout::Keep => false,
         Layout::Ane => true,
@@ -85,12 +93,15 @@ impl Attention {
         let (query, flipped) = (argument(e, product, "x")?, argument(e, product, "y")?);
         let transpose = made_by(e, flipped, "transpose")?;
         let key = argument(e, transpose, "x")?;
-        let shape: [i64; 4] = e.shape(query).ok()?.try_into().ok()?;
+        let shape = e.shape(query).ok()?;
+        let outer = shape.len().checked_sub(2).filter(|&outer| outer > 0)?;
         let alike = |value: ValueId| {
             e.shape(value)
-                .is_ok_and(|own| own.len() == 4 && own[..2] == shape[..2])
+                .is_ok_and(|own| own.len() == shape.len() && own[..outer] == shape[..outer])
         };
-        let fits = ints(e, transpose, "perm")? == [0, 1, 3, 2]
+        let mut flipped: Vec<i64> = (0..shape.len() as i64).collect();
+        flipped.swap(outer, outer + 1);
+        let fits = ints(e, transpose, "perm")? == flipped
             && alike(key)
             && alike(values)
             && scale.is_finite();
@@ -112,6 +123,24 @@ impl Attention {
         ];
         args.extend(self.mask.map(|mask| ("attn_mask", Value(mask))));
         e.op(&SCALED_DOT_PRODUCT_ATTENTION, &args)
+    }
+
+    /// Whether the mask is one that the op adds.
+    fn mask_spreads(&self, e: &Emit<'_, '_>) -> bool {
+        let Some(mask) = self.mask else { return true };
+        let (Ok(own), Ok(key)) = (e.shape(mask), e.shape(self.key)) else {
+            return false;
+        };
+        let scores = [
+            &self.shape[..self.shape.len() - 1],
+            &key[key.len() - 2..key.len() - 1],
+        ]
+        .concat();
+        let Some(outer) = scores.len().checked_sub(own.len()) else {
+            return false;
+        };
+        let pairs = own.iter().zip(&scores[outer..]);
+        own.last() == scores.last() && pairs.into_iter().all(|(own, all)| own == all || *own == 1)
     }
 
     /// Whether each head has its part of the mask: one for all, or one each.

@@ -1,5 +1,6 @@
 //! The walk over a module and the table of what each op becomes.
 
+use mind_core::ops::control::Scan;
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input as CoreInput;
 use mind_diag::{Diagnostics, Span};
@@ -13,18 +14,21 @@ use mind_mil::scalar::op_of;
 use mind_mil::structure::{Program, program};
 use mind_tensor::ops::group::Group;
 use mind_tensor::ops::map::Map;
+use rustc_hash::FxHashMap;
 
 use crate::config::Config;
-use crate::emit::{Emit, Lower};
+use crate::control::Opened;
+use crate::emit::{Emit, Lower, LowerMany};
+use crate::found::{Found, recognize as recognize_compositions};
 use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
-    constant, contract, convolve, dynamic, elementwise, flexible, interface, movement, normalize,
-    pool, product, quantize, reduce, sample, structured,
+    constant, contract, control, convolve, dynamic, elementwise, flexible, interface, movement,
+    normalize, pool, product, quantize, reduce, sample, sorting, structured,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 14] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 15] = [
     elementwise::ROWS,
     contract::ROWS,
     product::ROWS,
@@ -33,6 +37,7 @@ const FAMILIES: [&[(&OpDef, Lower)]; 14] = [
     reduce::ROWS,
     pool::ROWS,
     sample::ROWS,
+    sorting::ROWS,
     movement::ROWS,
     dynamic::ROWS,
     movement::CORE_ROWS,
@@ -49,6 +54,14 @@ pub fn lowers(def: &'static OpDef) -> bool {
         || std::ptr::eq(def, input)
         || bodies.iter().any(|own| std::ptr::eq(*own, def))
         || conversion(def).is_some()
+        || several(def).is_some()
+        || def.arguments.is_some() && !std::ptr::eq(def, Scan::DEF as &OpDef)
+}
+
+fn several(def: &'static OpDef) -> Option<LowerMany> {
+    let mut rows = sorting::MANY.iter();
+    rows.find(|(own, _)| std::ptr::eq(*own, def))
+        .map(|&(_, lower)| lower)
 }
 
 fn conversion(def: &'static OpDef) -> Option<Lower> {
@@ -72,16 +85,17 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
         return Ok(0);
     }
     let mut lowering = Lowering {
+        found: recognize_compositions(g, config),
         config,
         names: Vec::new(),
-        found: Diagnostics::new(),
+        refused: Diagnostics::new(),
         lowered: 0,
     };
     lowering.header(g);
     let body = g.body();
     lowering.block(g, body, None);
-    if lowering.found.has_errors() {
-        return Err(lowering.found);
+    if lowering.refused.has_errors() {
+        return Err(lowering.refused);
     }
     sweep(g);
     recognize(g, config).map_err(|refused| refused.at("a pattern", Span::FILE))?;
@@ -113,7 +127,9 @@ struct Lowering<'c> {
     config: &'c Config,
     /// Names of inputs so far.
     names: Vec<String>,
-    found: Diagnostics,
+    /// What ops of MIL that stand for several of core are given.
+    found: FxHashMap<OpId, Found>,
+    refused: Diagnostics,
     lowered: usize,
 }
 
@@ -147,19 +163,33 @@ impl Lowering<'_> {
                 if anchor.is_some() {
                     return end.values(g).to_vec();
                 }
-                self.end(g, op);
+                if block == g.body() {
+                    self.end(g, op);
+                }
                 continue;
             }
             if std::ptr::eq(g.def(op), Program::DEF) {
                 continue;
             }
-            if self.found.has_errors() && reads_rejected(g, op) {
+            if self.refused.has_errors() && reads_rejected(g, op) {
+                continue;
+            }
+            let span = g.span(op);
+            if let Some(found) = self.found.remove(&op) {
+                match self.placed(g, op, &found, anchor.unwrap_or(op)) {
+                    Ok(()) => self.lowered += 1,
+                    Err(refused) => self.refused.push(refused.at(g.def(op).name, span)),
+                }
+                continue;
+            }
+            if let Some(opened) = control::opened(g, op) {
+                self.blocks(g, op, &opened, anchor.unwrap_or(op));
                 continue;
             }
             if g.def(op).has_closed_body() && g.def(op).arguments.is_none() {
                 self.body(g, op, anchor.unwrap_or(op));
             } else if let Err(refused) = self.op(g, op, anchor.unwrap_or(op)) {
-                self.found.push(refused.at(g.def(op).name, g.span(op)));
+                self.refused.push(refused.at(g.def(op).name, g.span(op)));
             } else {
                 self.lowered += 1;
             }
@@ -174,15 +204,15 @@ impl Lowering<'_> {
         for (argument, operand) in g.arguments(inner).into_iter().zip(operands) {
             g.replace_all_uses(argument, operand);
         }
-        let errors = self.found.error_count();
+        let errors = self.refused.error_count();
         let yielded = self.block(g, inner, Some(anchor));
-        if self.found.error_count() > errors {
+        if self.refused.error_count() > errors {
             return;
         }
         for (result, value) in g.results(op).into_iter().zip(yielded) {
             match self.filled(g, anchor, value, result) {
                 Ok(value) => g.replace_all_uses(result, value),
-                Err(refused) => self.found.push(refused.at(g.def(op).name, g.span(op))),
+                Err(refused) => self.refused.push(refused.at(g.def(op).name, g.span(op))),
             }
         }
         self.lowered += 1;
@@ -214,6 +244,49 @@ impl Lowering<'_> {
         }
     }
 
+    /// Puts the lowered regions of control flow into an op of MIL.
+    fn blocks(&mut self, g: &mut Graph, op: OpId, opened: &Opened, anchor: OpId) {
+        let errors = self.refused.error_count();
+        let new = opened.place(g, op, anchor);
+        for region in 0..g.regions(op).len() {
+            let block = g.block(g.regions(op)[region]);
+            self.block(g, block, None);
+        }
+        if self.refused.error_count() > errors {
+            return;
+        }
+        if let Err(refused) = control::fill(g, op, new) {
+            self.refused.push(refused.at(g.def(op).name, g.span(op)));
+            return;
+        }
+        self.lowered += 1;
+        for (old, new) in g.results(op).into_iter().zip(g.results(new)) {
+            g.replace_all_uses(old, new);
+        }
+        erase(g, op);
+    }
+
+    /// Emits an op that stands for several.
+    fn placed(
+        &self,
+        g: &mut Graph,
+        op: OpId,
+        found: &Found,
+        anchor: OpId,
+    ) -> Result<(), Box<Refused>> {
+        let span = g.span(op);
+        let mut e = Emit {
+            b: Builder::new(g, InsertPoint::Before(anchor), span),
+            config: self.config,
+        };
+        let values = found.emit(op, &mut e)?;
+        for (old, new) in g.results(op).into_iter().zip(values) {
+            g.replace_all_uses(old, new);
+        }
+        erase(g, op);
+        Ok(())
+    }
+
     fn op(&mut self, g: &mut Graph, op: OpId, anchor: OpId) -> Result<(), Box<Refused>> {
         let def = g.def(op);
         let span = g.span(op);
@@ -227,6 +300,16 @@ impl Lowering<'_> {
             interface::input(op, &mut e, &mut self.names)?
         } else if let Some(lower) = conversion(def) {
             lower(op, &mut e)?
+        } else if let Some(lower) = several(def) {
+            let values = lower(op, &mut e)?;
+            for (old, new) in g.results(op).into_iter().zip(values) {
+                g.replace_all_uses(old, new);
+            }
+            erase(g, op);
+            return Ok(());
+        } else if std::ptr::eq(def, Scan::DEF as &OpDef) {
+            let why = "it is no recurrent layer that MIL has, and MIL stacks no slices of a loop";
+            return Err(Refused::new(why));
         } else {
             return Err(Refused::new("no op of MIL computes it"));
         };
@@ -237,7 +320,7 @@ impl Lowering<'_> {
     }
 
     fn end(&mut self, g: &mut Graph, op: OpId) {
-        if self.found.has_errors() {
+        if self.refused.has_errors() {
             return;
         }
         let values = g.operands(op).to_vec();
@@ -247,7 +330,7 @@ impl Lowering<'_> {
         };
         match interface::outputs(&values, &mut e) {
             Ok(outputs) => g.set_operands(op, &outputs),
-            Err(refused) => self.found.push(refused.at("an output", g.span(op))),
+            Err(refused) => self.refused.push(refused.at("an output", g.span(op))),
         }
     }
 }

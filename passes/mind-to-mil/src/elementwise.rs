@@ -156,13 +156,9 @@ fn lower_log(op: OpId, e: &mut Emit<'_, '_>, shift: f64) -> Lowered {
     e.op(&LOG, &[("x", Value(x)), ("epsilon", epsilon(e, x, shift))])
 }
 
-/// What an op adds to `x`, in the dtype that it takes that in.
+/// What an op adds to `x`, in its dtype.
 fn epsilon(e: &Emit<'_, '_>, x: ValueId, epsilon: f64) -> Argument<'static> {
-    if e.config.opset < mind_mil::Opset::Ios17 {
-        Number(epsilon, DType::F32)
-    } else {
-        Number(epsilon, e.dtype(x))
-    }
+    Number(epsilon, e.dtype(x))
 }
 
 fn lower_log2(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {

@@ -5,11 +5,14 @@ use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
-use mind_ir::{OpId, ValueId};
+use mind_ir::verify::infer_op;
+use mind_ir::{OpId, Ty, ValueId};
 use mind_mil::structure::Const;
 use mind_mil::{Attributes, MilOp, constant};
 
 use crate::config::Config;
+use crate::constant::narrowed;
+use crate::matching::{argument, ints, source};
 use crate::refuse::Refused;
 
 /// The most bytes of a constant that is computed when lowering.
@@ -21,7 +24,11 @@ pub(crate) type Lowered = Result<ValueId, Box<Refused>>;
 /// Emits before an op what it becomes.
 pub(crate) type Lower = fn(OpId, &mut Emit<'_, '_>) -> Lowered;
 
+/// Emits before an op what it becomes, a value for each result.
+pub(crate) type LowerMany = fn(OpId, &mut Emit<'_, '_>) -> Result<Vec<ValueId>, Box<Refused>>;
+
 /// The value of an argument.
+#[derive(Clone)]
 pub(crate) enum Argument<'a> {
     Value(ValueId),
     Values(&'a [ValueId]),
@@ -69,17 +76,7 @@ impl Emit<'_, '_> {
 
     /// An op of one result.
     pub(crate) fn op(&mut self, row: &'static MilOp, args: &[(&str, Argument<'_>)]) -> Lowered {
-        let given = args.iter().map(|(name, argument)| {
-            let param = row.param(name).expect("a row has the arguments of its ops");
-            let values = match argument {
-                Values(values) => values.to_vec(),
-                one => vec![self.value(one)],
-            };
-            (param, values)
-        });
-        let given: Vec<(usize, Vec<ValueId>)> = given.collect();
-        let given = given.iter().map(|(param, values)| (*param, &values[..]));
-        let (operands, segments) = row.arrange(given);
+        let (operands, segments) = self.bound(row, args);
         let unnamed = self.b.graph.intern("");
         let attrs = Attributes::list(&segments, [unnamed; 2]);
         let op = self.b.create(&row.def, &operands, &attrs)?;
@@ -94,6 +91,60 @@ impl Emit<'_, '_> {
             ));
         }
         Ok(self.constant(&tensor))
+    }
+
+    /// An op with a result for each of those of `op`, in the dtypes of a program.
+    pub(crate) fn several(
+        &mut self,
+        row: &'static MilOp,
+        args: &[(&str, Argument<'_>)],
+        op: OpId,
+    ) -> Result<Vec<ValueId>, Box<Refused>> {
+        let mut types = Vec::new();
+        for result in self.g().results(op) {
+            let mut ty = self.g().ty(result).to_owned();
+            ty.dtype = narrowed(ty.dtype, self.float())?;
+            types.push(self.b.graph.intern_type(ty.view()));
+        }
+        self.typed(row, args, &types)
+    }
+
+    /// An op with results of the given types, where its own rule says no other ones.
+    pub(crate) fn typed(
+        &mut self,
+        row: &'static MilOp,
+        args: &[(&str, Argument<'_>)],
+        types: &[Ty],
+    ) -> Result<Vec<ValueId>, Box<Refused>> {
+        let (operands, segments) = self.bound(row, args);
+        let unnamed = self.b.graph.intern("");
+        let attrs = Attributes::list(&segments, [unnamed; 2]);
+        let op = self.b.create_typed(&row.def, &operands, &attrs, types);
+        let types = infer_op(self.b.graph, op)?;
+        self.b.graph.set_types(op, &types);
+        if let Some(Ok(results)) = mind_mil::fold::folded(self.g(), op, COMPUTED) {
+            self.b.graph.erase(op);
+            return Ok(results.iter().map(|own| self.constant(own)).collect());
+        }
+        Ok(self.g().results(op).into_iter().collect())
+    }
+
+    /// The operands for arguments, and how many each has.
+    fn bound(
+        &mut self,
+        row: &'static MilOp,
+        args: &[(&str, Argument<'_>)],
+    ) -> (Vec<ValueId>, Vec<i64>) {
+        let given = args.iter().map(|(name, argument)| {
+            let param = row.param(name).expect("a row has the arguments of its ops");
+            let values = match argument {
+                Values(values) => values.to_vec(),
+                one => vec![self.value(one)],
+            };
+            (param, values)
+        });
+        let given: Vec<(usize, Vec<ValueId>)> = given.collect();
+        row.arrange(given.iter().map(|(param, values)| (*param, &values[..])))
     }
 
     /// What an op of constants alone computes, where that is small: the engine computes no constants.
@@ -151,6 +202,12 @@ impl Emit<'_, '_> {
         if self.shape(x)? == shape {
             return Ok(x);
         }
+        if shape.is_empty() {
+            // A list of no extents is no argument.
+            let axes: Vec<i64> = (0..self.g().ty(x).rank() as i64).collect();
+            let row = &mind_mil::ops::movement::SQUEEZE;
+            return self.op(row, &[("x", Value(x)), ("axes", Ints(&axes))]);
+        }
         let row = &mind_mil::ops::movement::RESHAPE;
         self.op(row, &[("x", Value(x)), ("shape", Ints(shape))])
     }
@@ -173,6 +230,17 @@ impl Emit<'_, '_> {
         if let Some(tensor) = self.elements(x) {
             let moved = permuted(&tensor, perm);
             return Ok(self.constant(&moved));
+        }
+        // One order after another is an order, or none.
+        if let Some(before) = source(self, x, "transpose")
+            && let (Some(x), Some(order)) =
+                (argument(self, before, "x"), ints(self, before, "perm"))
+        {
+            let rank = order.len() as i64;
+            let both = perm
+                .iter()
+                .map(|&axis| order[axis as usize].rem_euclid(rank));
+            return self.transpose(x, &both.collect::<Vec<i64>>());
         }
         let row = &mind_mil::ops::movement::TRANSPOSE;
         self.op(row, &[("x", Value(x)), ("perm", Ints(perm))])

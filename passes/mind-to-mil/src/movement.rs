@@ -28,6 +28,7 @@ use mind_tensor::ops::join::Concat as TensorConcat;
 use crate::emit::Argument;
 use crate::emit::Argument::{Flag, Flags, Int, Ints, Number, Value, Values, Word};
 use crate::emit::{Emit, Lower, Lowered};
+use crate::fuse::unwidened;
 use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
@@ -336,7 +337,7 @@ fn gather(
         }
         None => {
             within_bounds(&GATHER, bounds)?;
-            indices
+            unwidened(e, indices)
         }
     };
     let mut args = vec![
@@ -370,7 +371,7 @@ fn within_bounds(row: &MilOp, bounds: Bounds) -> Result<(), Box<Refused>> {
 }
 
 /// What MIL calls an update.
-fn mode(kind: Update) -> &'static str {
+pub(crate) fn mode(kind: Update) -> &'static str {
     match kind {
         Update::Replace => "update",
         Update::Add => "add",

@@ -3,7 +3,6 @@
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
-use mind_mil::Opset;
 use mind_mil::ops::activation::SOFTMAX;
 use mind_mil::ops::binary::{MAXIMUM, MUL, REAL_DIV};
 use mind_mil::ops::normalization::LAYER_NORM;
@@ -15,6 +14,7 @@ use crate::attention;
 use crate::config::{Config, Layout};
 use crate::emit::Argument::{Flag, Int, Ints, Number, Value, Word};
 use crate::emit::{Emit, Lowered};
+use crate::fuse;
 use crate::matching::{argument, ints, source};
 use crate::refuse::Refused;
 
@@ -22,7 +22,7 @@ use crate::refuse::Refused;
 type Rule = fn(&mut Emit<'_, '_>, OpId) -> Option<Lowered>;
 
 /// Normalisations first, since attention is made of one.
-const RULES: [(&str, Rule); 7] = [
+const RULES: [(&str, Rule); 11] = [
     ("sqrt", l2_pool),
     ("real_div", softmax),
     ("real_div", layer_norm),
@@ -30,6 +30,10 @@ const RULES: [(&str, Rule); 7] = [
     ("mul", |e, op| affine::folded(e, op, "gamma")),
     ("add", |e, op| affine::folded(e, op, "beta")),
     ("matmul", attention::found),
+    ("matmul", fuse::transposed),
+    ("add", fuse::linear),
+    ("add", fuse::biased),
+    ("cast", fuse::narrow),
 ];
 
 /// Replaces what the rules find; the ops that made it are left to be swept.
@@ -65,7 +69,7 @@ fn reduction(e: &Emit<'_, '_>, value: ValueId, name: &str) -> Option<(ValueId, V
     keeps.then_some((argument(e, op, "x")?, ints(e, op, "axes")?))
 }
 
-fn operands(e: &Emit<'_, '_>, op: OpId) -> Option<[ValueId; 2]> {
+pub(crate) fn operands(e: &Emit<'_, '_>, op: OpId) -> Option<[ValueId; 2]> {
     Some([argument(e, op, "x")?, argument(e, op, "y")?])
 }
 
@@ -117,15 +121,10 @@ fn layer_norm(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     if averaged != x || same != axes || squared != deviation {
         return None;
     }
-    let dtype = if e.config.opset < Opset::Ios17 {
-        mind_ir::types::DType::F32
-    } else {
-        e.dtype(x)
-    };
     let args = [
         ("x", Value(x)),
         ("axes", Ints(&axes)),
-        ("epsilon", Number(epsilon, dtype)),
+        ("epsilon", Number(epsilon, e.dtype(x))),
     ];
     Some(e.op(&LAYER_NORM, &args))
 }

@@ -1,5 +1,7 @@
 //! Channels against height and width, sorting, and tensors made of nothing.
 
+use std::cmp::Ordering;
+
 use mind_core::ops::shape::permuted;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Buffer, Tensor, row_major};
@@ -57,6 +59,12 @@ pub(crate) fn blocks(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     one(permuted(cx, &apart, &order)?.with_shape(joined.to_vec()))
 }
 
+/// The order of core's `Sort`: -0 equals +0, and all NaNs are equal, above everything.
+fn compared(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b)
+        .unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+}
+
 /// The `k` largest or smallest along `axis` and their places; of equal ones the first.
 pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
@@ -78,9 +86,9 @@ pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Eva
             let mut order: Vec<usize> = (0..extent).collect();
             order.sort_by(|&a, &b| {
                 if call.flag("ascending") {
-                    element(a).total_cmp(&element(b))
+                    compared(element(a), element(b))
                 } else {
-                    element(b).total_cmp(&element(a))
+                    compared(element(b), element(a))
                 }
             });
             for (rank, &at) in order.iter().take(shape[axis]).enumerate() {
@@ -112,9 +120,9 @@ pub(crate) fn argsort(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> 
         let mut order: Vec<usize> = (0..extent).collect();
         order.sort_by(|&a, &b| {
             if call.flag("ascending") {
-                element(a).total_cmp(&element(b))
+                compared(element(a), element(b))
             } else {
-                element(b).total_cmp(&element(a))
+                compared(element(b), element(a))
             }
         });
         for (rank, at) in order.into_iter().enumerate() {

@@ -3,4 +3,5 @@
 mod integers;
 mod module;
 mod programs;
+mod regions;
 mod rules;

@@ -36,6 +36,11 @@ fn imported_programs_compute_what_mil_does() {
             let source = program.text(float);
             let g = read(&source);
             let Ok(own) = imported(&g) else { continue };
+            let row = ROWS.iter().find(|row| row.name == program.op);
+            let is_evaluated = row.is_some_and(|row| row.not_run.is_none());
+            if !is_evaluated && !THREADED.contains(&program.op) {
+                continue;
+            }
             for (expected, found) in results(&g).iter().zip(&results(&own)) {
                 let apart = distance(expected, found);
                 assert!(

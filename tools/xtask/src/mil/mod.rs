@@ -65,7 +65,8 @@ pub fn document() -> String {
             .collect();
         let states = [
             emitted.contains(row.name),
-            own.iter().any(|own| own.import == Import::Emitted),
+            own.iter()
+                .any(|own| !matches!(own.import, Import::Refused(_))),
             own.iter().any(|own| own.evaluation.is_ok()),
             judged.contains(&format!("-{}\"", row.name)),
         ];

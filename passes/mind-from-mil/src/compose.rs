@@ -1,0 +1,182 @@
+//! Ops that core says in several ops.
+
+use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::scalar::{Reduction, ScalarFn};
+use mind_ir::tensor::{FloatNum, Tensor};
+use mind_ir::types::DType;
+use mind_ir::{OpId, ValueId, with_float};
+use mind_mil::call::floats;
+use mind_mil::composition::{Axes, COMPOSITIONS, Composition, Term};
+use mind_mil::ops::normalization::LOCAL_RESPONSE_NORM;
+
+use crate::emit::{Emit, Imported};
+use crate::pool::Pool;
+use crate::reduce::{Over, operand};
+use crate::refuse::Refused;
+
+/// The composition that an op stands for; `None` for one with a counterpart of its own.
+pub(crate) fn composition(op: OpId, e: &Emit<'_>) -> Option<&'static Composition> {
+    let call = e.call(op).ok()?;
+    let dtype = e.dtype(call.value("x")?);
+    let mut rows = COMPOSITIONS.iter();
+    rows.find(|row| row.fits(&call, dtype))
+}
+
+/// Writes what an op stands for.
+pub(crate) fn compose(op: OpId, e: &mut Emit<'_>, row: &'static Composition) -> Imported {
+    let x = e.argument(op, "x")?;
+    let dtype = e.dtype(x);
+    let wide = row.wide(dtype);
+    let rank = e.rank(x) as i64;
+    let (axes, keep) = match row.axes {
+        Axes::None => (Vec::new(), true),
+        Axes::Given => {
+            let (_, over) = operand(op, e)?;
+            (over.axes, over.keep)
+        }
+        Axes::Kept => (operand(op, e)?.1.axes, true),
+        Axes::Last(count) => ((rank - count as i64..rank).collect(), true),
+        Axes::Spatial => ((2..rank).collect(), true),
+    };
+    let over = Over { axes, keep };
+    let mut terms = Terms {
+        op,
+        e,
+        wide,
+        over,
+        made: Vec::new(),
+    };
+    let result = terms.value(&row.term, wide)?;
+    let result = if row.axes == Axes::Kept {
+        let shape = e.shape(e.g().result(op))?;
+        e.reshape(result, &shape)?
+    } else {
+        result
+    };
+    let single = match wide {
+        DType::F64 => e.convert(result, DType::F32)?,
+        _ => result,
+    };
+    e.convert(single, dtype)
+}
+
+/// What has been written of a composition.
+struct Terms<'e, 'g> {
+    op: OpId,
+    e: &'e mut Emit<'g>,
+    /// The dtype of its tensors.
+    wide: DType,
+    over: Over,
+    made: Vec<(Term, DType, ValueId)>,
+}
+
+impl Terms<'_, '_> {
+    /// The value of a term, of `dtype` if it is made of numbers; of equal terms the same one.
+    fn value(&mut self, term: &'static Term, dtype: DType) -> Imported {
+        let mut made = self.made.iter();
+        if let Some((.., value)) = made.find(|(own, as_, _)| own == term && *as_ == dtype) {
+            return Ok(*value);
+        }
+        let value = self.write(term, dtype)?;
+        self.made.push((*term, dtype, value));
+        Ok(value)
+    }
+
+    fn write(&mut self, term: &'static Term, dtype: DType) -> Imported {
+        match *term {
+            Term::Value(name) => {
+                let value = self.e.argument(self.op, name)?;
+                self.e.convert(value, self.wide)
+            }
+            Term::Param(name) => {
+                // A parameter has the dtype of the op, whose numbers `f32` holds.
+                let call = self.e.call(self.op)?;
+                let number = call.float(name).unwrap_or(0.0) as f32;
+                let is_shared = call.name == LOCAL_RESPONSE_NORM.name && name == "alpha";
+                let number = match call.int("size").filter(|_| is_shared) {
+                    Some(size) => number / size as f32,
+                    None => number,
+                };
+                self.number(f64::from(number), dtype)
+            }
+            Term::Number(number) => self.number(number, dtype),
+            Term::Channels(name, default) => match (self.e.call(self.op)?.value(name), default) {
+                (None, Some(number)) => self.number(number, dtype),
+                _ => self.channels(name, dtype),
+            },
+            Term::Apply(function, of) => self.apply(function, of),
+            Term::Reduce(kind, of) => {
+                let of = self.value(of, self.wide)?;
+                self.over.apply(self.e, reduction(kind), of)
+            }
+            Term::Window(kind, of) => {
+                let of = self.value(of, self.wide)?;
+                let windows = windows(self.op, self.e)?;
+                windows.reduce(self.e, of, kind, false)
+            }
+            Term::Cast(to, of) => {
+                let of = self.value(of, dtype)?;
+                self.e.convert(of, to)
+            }
+        }
+    }
+
+    /// A function of terms; numbers have the dtype of the tensors beside them.
+    fn apply(&mut self, function: ScalarFn, of: &'static [Term]) -> Imported {
+        let mut dtype = self.wide;
+        for of in of.iter().filter(|of| !of.is_number()) {
+            let value = self.value(of, self.wide)?;
+            dtype = match self.e.dtype(value) {
+                DType::Bool => dtype,
+                own => own,
+            };
+        }
+        let mut operands = Vec::with_capacity(of.len());
+        for of in of {
+            let dtype = if of.is_number() { dtype } else { self.wide };
+            operands.push(self.value(of, dtype)?);
+        }
+        Ok(mind_core::apply(&mut self.e.b, function, &operands)?)
+    }
+
+    fn number(&mut self, number: f64, dtype: DType) -> Imported {
+        Ok(match dtype {
+            DType::I32 => self.e.constant(&Tensor::scalar(number as i32)),
+            dtype => self.e.number(dtype, number),
+        })
+    }
+
+    /// A list of one number a channel as `[C, 1, ..]`.
+    fn channels(&mut self, name: &str, dtype: DType) -> Imported {
+        let x = self.e.argument(self.op, "x")?;
+        let list = floats(&self.e.known(self.op, name)?);
+        let mut shape = vec![1; self.e.rank(x).saturating_sub(1).max(1)];
+        shape[0] = list.len();
+        let list = with_float!(dtype, T => {
+            Tensor::of(shape, list.into_iter().map(<T as FloatNum>::from_f64).collect::<Vec<T>>())
+        }, else unreachable!("channels have floats"));
+        Ok(self.e.constant(&list))
+    }
+}
+
+/// The windows that an op slides.
+fn windows(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Box<Refused>> {
+    if e.call(op)?.name != LOCAL_RESPONSE_NORM.name {
+        return Pool::of(op, e);
+    }
+    let x = e.argument(op, "x")?;
+    let size = e.call(op)?.int("size").unwrap_or(1).max(1);
+    Ok(Pool::along(1, e.rank(x), size))
+}
+
+/// The op of core that reduces along axes.
+fn reduction(kind: Reduction) -> &'static OpDef {
+    match kind {
+        Reduction::Sum => Sum::DEF,
+        Reduction::Mean => Mean::DEF,
+        Reduction::Max => Max::DEF,
+        Reduction::Min => Min::DEF,
+        Reduction::Prod => Prod::DEF,
+    }
+}

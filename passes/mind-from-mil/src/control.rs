@@ -1,0 +1,107 @@
+//! Blocks that run on a condition, and again and again.
+//!
+//! What a block of MIL reads from outside becomes an operand and an argument, since regions of core are closed.
+
+use mind_core::ops::control::{If, While};
+use mind_core::ops::shape::Reshape;
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::verify::VerifyError;
+use mind_ir::{BlockId, OpId, ValueId};
+use rustc_hash::FxHashMap;
+
+use crate::emit::Emit;
+use crate::refuse::Refused;
+
+type Several = Result<Vec<ValueId>, Box<Refused>>;
+
+/// The first block where the predicate is true, else the second.
+pub(crate) fn cond(op: OpId, e: &mut Emit<'_>) -> Several {
+    let predicate = e.argument(op, "pred")?;
+    let predicate = e.reshape(predicate, &[])?;
+    let captured = e.g().captures(op);
+    let operands = [&[predicate], &captured[..]].concat();
+    closed(op, e, If::DEF, &[], &operands, &captured)
+}
+
+/// The second block over the variables, while the first one yields true.
+pub(crate) fn while_loop(op: OpId, e: &mut Emit<'_>) -> Several {
+    let variables = e.arguments(op, "loop_vars")?;
+    let body = block(e.g(), op, 1);
+    for (&variable, argument) in variables.iter().zip(e.g().arguments(body)) {
+        if e.g().type_id(variable) != e.g().type_id(argument) {
+            let (found, wanted) = (e.g().type_text(variable), e.g().type_text(argument));
+            return Err(Refused::new(format!(
+                "a variable of type {found} becomes one of type {wanted}"
+            )));
+        }
+    }
+    let captured = e.g().captures(op);
+    let operands = [&variables[..], &captured].concat();
+    let attrs = While::attrs(variables.len() as i64);
+    closed(op, e, While::DEF, &attrs, &operands, &captured)
+}
+
+fn block(g: &Graph, op: OpId, region: usize) -> BlockId {
+    g.block(g.regions(op)[region])
+}
+
+/// An op of core with the blocks of `op`, whose arguments come first; those for `captured` come last.
+fn closed(
+    op: OpId,
+    e: &mut Emit<'_>,
+    def: &'static OpDef,
+    attrs: &[Attr<'_>],
+    operands: &[ValueId],
+    captured: &[ValueId],
+) -> Several {
+    let results = e.g().results(op).len();
+    let fill = |region: usize, b: &mut Builder<'_>, arguments: &[ValueId]| {
+        let from = block(b.graph, op, region);
+        let own = b.graph.arguments(from).into_iter();
+        let outside = arguments.len() - captured.len();
+        let own = own.zip(&arguments[..outside]);
+        let captures = captured.iter().zip(&arguments[outside..]);
+        let values = own
+            .map(|(old, &new)| (old, new))
+            .chain(captures.map(|(&old, &new)| (old, new)));
+        let mut yielded = copy(b, from, values.collect())?;
+        let is_condition = std::ptr::eq(def, While::DEF as &OpDef) && region == 0;
+        if let [go] = yielded[..]
+            && is_condition
+            && b.graph.ty(go).rank() != 0
+        {
+            // MIL takes one truth value of any rank.
+            yielded[0] = Reshape::with(&[]).build(b, go)?;
+        }
+        Ok(yielded)
+    };
+    let new =
+        e.b.create_with_bodies(def, operands, attrs, results, fill)?;
+    Ok(e.g().results(new).into_iter().collect())
+}
+
+/// Copies the ops of a block; what it yields.
+fn copy(
+    b: &mut Builder<'_>,
+    from: BlockId,
+    mut values: FxHashMap<ValueId, ValueId>,
+) -> Result<Vec<ValueId>, Box<VerifyError>> {
+    let end = b.graph.terminator(from).expect("a verified block ends");
+    let ops: Vec<OpId> = b.graph.ops(from).filter(|&op| op != end).collect();
+    let mapped = |g: &Graph, op: OpId, values: &FxHashMap<ValueId, ValueId>| -> Vec<ValueId> {
+        let operands = g.operands(op).iter();
+        operands
+            .map(|value| values.get(value).copied().unwrap_or(*value))
+            .collect()
+    };
+    for op in ops {
+        let operands = mapped(b.graph, op, &values);
+        let copy = b.copy(op, &operands);
+        let pairs = b.graph.results(op).into_iter().zip(b.graph.results(copy));
+        values.extend(pairs);
+    }
+    Ok(mapped(b.graph, end, &values))
+}

@@ -1,0 +1,311 @@
+//! One step of a recurrent layer, found in the region of a scan.
+
+use mind_core::ops::contract::MatMul;
+use mind_core::ops::control::{Scan, block, yields};
+use mind_core::ops::elementwise::{Add, Maximum, Minimum, Mul, Relu, Sigmoid, Sub, Tanh};
+use mind_core::ops::index::Slice;
+use mind_ir::ValueId;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Op;
+use mind_ir::types::DType;
+use mind_mil::MilOp;
+use mind_mil::ops::recurrent::{GRU, LSTM, RNN};
+
+use crate::compose::{self, number};
+use crate::shapes::{made, shape};
+
+/// What a layer does in a step.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Cell {
+    pub(crate) row: &'static str,
+    pub(crate) units: i64,
+    /// The functions of gates, of what a cell takes, and of what is shown.
+    pub(crate) words: [&'static str; 3],
+    pub(crate) clip: Option<f64>,
+    /// Whether the gates look at the cell.
+    pub(crate) looks: bool,
+    /// Whether the hidden state is reset after its product.
+    pub(crate) resets_after: bool,
+}
+
+impl Cell {
+    pub(crate) fn op(&self) -> &'static MilOp {
+        match self.row {
+            "rnn" => &RNN,
+            "gru" => &GRU,
+            _ => &LSTM,
+        }
+    }
+}
+
+/// The arguments of the region.
+struct Region<'g> {
+    g: &'g Graph,
+    units: i64,
+    states: Vec<ValueId>,
+    /// The sums over the input.
+    inside: ValueId,
+    fixed: Vec<ValueId>,
+}
+
+/// A gate: its function, which one it is, and what is done to its sum.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Gate {
+    word: &'static str,
+    at: i64,
+    clip: Option<f64>,
+    looks: bool,
+}
+
+/// The cell that the region of a scan computes; its hidden state is the one output.
+pub(crate) fn of(g: &Graph, scan: Scan) -> Option<Cell> {
+    let carried = scan.carried(g) as usize;
+    let arguments: Vec<ValueId> = g.arguments(block(g, scan.id(), 0)).into_iter().collect();
+    let next = yields(g, scan.id(), 0);
+    let plain = scan.scanned(g) == 1
+        && (1..=2).contains(&carried)
+        && next.len() == carried + 1
+        && next[carried] == next[0]
+        && scan
+            .in_axes(g)
+            .iter()
+            .chain(scan.out_axes(g))
+            .all(|&axis| axis == 0);
+    plain.then_some(())?;
+    let units = *shape(g, arguments[0])?.get(1)?;
+    let region = Region {
+        g,
+        units,
+        states: arguments[..carried].to_vec(),
+        inside: arguments[carried],
+        fixed: arguments[carried + 1..].to_vec(),
+    };
+    match (carried, region.fixed.len()) {
+        (1, 1) => region.rnn(next[0]),
+        (1, 2 | 3) => region.gru(next[0]),
+        (2, 1 | 2) => region.lstm(next[0], next[1]),
+        _ => None,
+    }
+}
+
+/// The operands of an op of two, in either order.
+fn both<T: Op>(g: &Graph, value: ValueId) -> Option<[[ValueId; 2]; 2]> {
+    let op = made::<T>(g, value)?;
+    let &[x, y] = g.operands(op.id()) else {
+        return None;
+    };
+    Some([[x, y], [y, x]])
+}
+
+/// What `find` finds for the operands of an op of two in one of their orders.
+fn either<T: Op, R>(
+    g: &Graph,
+    value: ValueId,
+    find: impl FnMut([ValueId; 2]) -> Option<R>,
+) -> Option<R> {
+    both::<T>(g, value)?.into_iter().find_map(find)
+}
+
+impl Region<'_> {
+    fn cell(&self, row: &'static str, words: [&'static str; 3]) -> Cell {
+        Cell {
+            row,
+            units: self.units,
+            words,
+            clip: None,
+            looks: false,
+            resets_after: false,
+        }
+    }
+
+    /// The product of a value with fixed operand `at`.
+    fn product(&self, value: ValueId, x: ValueId, at: usize) -> Option<()> {
+        let product = made::<MatMul>(self.g, value)?;
+        let fits = product.lhs(self.g) == x && product.rhs(self.g) == self.fixed[at];
+        fits.then_some(())
+    }
+
+    /// What a function is applied to, and its name; `linear` for none.
+    fn functions(&self, value: ValueId) -> Vec<(&'static str, ValueId)> {
+        let g = self.g;
+        let own = |word: &'static str, input: Option<ValueId>| input.map(|input| (word, input));
+        let composed = || {
+            let found = compose::found(g, g.defining_op(value)?, DType::F32)?;
+            let near = |name: &str, expected: f32| found.number(name) == Some(f64::from(expected));
+            let word = match found.name() {
+                "softsign" => "softsign",
+                "relu6" => "relu6",
+                "sigmoid_hard" if near("alpha", 0.2) && near("beta", 0.5) => "sigmoid_hard",
+                "scaled_tanh" if near("alpha", 1.7159) && near("beta", 0.666_666_7) => {
+                    "scaled_tanh"
+                }
+                _ => return None,
+            };
+            Some((word, found.first()?))
+        };
+        let all = [
+            own("sigmoid", made::<Sigmoid>(g, value).map(|own| own.input(g))),
+            own("tanh", made::<Tanh>(g, value).map(|own| own.input(g))),
+            own("relu", made::<Relu>(g, value).map(|own| own.input(g))),
+            composed(),
+            Some(("linear", value)),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    /// Which gate of `all`, which holds several, a value is.
+    fn part(&self, value: ValueId, all: ValueId) -> Option<i64> {
+        let extents = shape(self.g, all)?;
+        if value == all {
+            return (extents.last() == Some(&self.units)).then_some(0);
+        }
+        let slice = made::<Slice>(self.g, value).filter(|slice| slice.input(self.g) == all)?;
+        let (starts, ends) = (slice.starts(self.g), slice.ends(self.g));
+        let last = extents.len().checked_sub(1)?;
+        let whole = (0..last).all(|at| starts[at] == 0 && ends[at] == extents[at]);
+        let plain = slice.steps(self.g).iter().all(|&step| step == 1);
+        let fits = starts[last] % self.units == 0 && ends[last] == starts[last] + self.units;
+        (whole && plain && fits).then(|| starts[last] / self.units)
+    }
+
+    fn rnn(&self, next: ValueId) -> Option<Cell> {
+        let find = |(word, sum): (&'static str, ValueId)| {
+            either::<Add, ()>(self.g, sum, |[inside, past]| {
+                (inside == self.inside).then(|| self.product(past, self.states[0], 0))?
+            })?;
+            Some(self.cell("rnn", ["sigmoid", "tanh", word]))
+        };
+        self.functions(next).into_iter().find_map(find)
+    }
+
+    /// The products of the hidden state with all gates, which are the first fixed operand.
+    fn gru(&self, next: ValueId) -> Option<Cell> {
+        let (g, h) = (self.g, self.states[0]);
+        either::<Add, Cell>(g, next, |[new, kept]| {
+            let update = either::<Mul, ValueId>(g, kept, |[gate, own]| (own == h).then_some(gate))?;
+            either::<Mul, Cell>(g, new, |[rest, new]| {
+                let rest = made::<Sub>(g, rest)?;
+                let is_rest = number(g, rest.lhs(g)) == Some(1.0) && rest.rhs(g) == update;
+                is_rest.then_some(())?;
+                let gate = self.gru_gate(update, 2, 1)?;
+                self.gru_new(new, gate)
+            })
+        })
+    }
+
+    /// The function of the gate with the input's gate `from` and gate `at` of the products.
+    fn gru_gate(&self, value: ValueId, from: i64, at: i64) -> Option<&'static str> {
+        let find = |(word, sum): (&'static str, ValueId)| {
+            either::<Add, ()>(self.g, sum, |[inside, past]| {
+                let all = made::<Slice>(self.g, past)?.input(self.g);
+                self.product(all, self.states[0], 0)?;
+                let fits = self.part(inside, self.inside)? == from && self.part(past, all)? == at;
+                fits.then_some(())
+            })?;
+            Some(word)
+        };
+        self.functions(value).into_iter().find_map(find)
+    }
+
+    /// What is new, of which a gate with the function `gate` resets the hidden state.
+    fn gru_new(&self, value: ValueId, gate: &'static str) -> Option<Cell> {
+        let (g, h) = (self.g, self.states[0]);
+        let resets = |value: ValueId, other: ValueId| {
+            let reset = |[reset, own]: [ValueId; 2]| (own == other).then_some(reset);
+            let reset = either::<Mul, ValueId>(g, value, reset)?;
+            (self.gru_gate(reset, 0, 0)? == gate).then_some(())
+        };
+        let past = |past: ValueId| {
+            if let Some(product) = made::<MatMul>(g, past) {
+                (self.fixed.len() == 2 && product.rhs(g) == self.fixed[1]).then_some(())?;
+                return resets(product.lhs(g), h).map(|()| false);
+            }
+            either::<Mul, bool>(g, past, |[_, own]| {
+                either::<Add, ()>(g, own, |[product, bias]| {
+                    self.product(product, h, 1)?;
+                    (self.fixed.get(2) == Some(&bias)).then_some(())
+                })?;
+                resets(past, own).map(|()| true)
+            })
+        };
+        let find = |(word, sum): (&'static str, ValueId)| {
+            let resets_after = either::<Add, bool>(g, sum, |[inside, own]| {
+                (self.part(inside, self.inside)? == 1).then(|| past(own))?
+            })?;
+            let cell = self.cell("gru", [gate, "tanh", word]);
+            Some(Cell {
+                resets_after,
+                ..cell
+            })
+        };
+        self.functions(value).into_iter().find_map(find)
+    }
+
+    fn lstm(&self, next: ValueId, cell: ValueId) -> Option<Cell> {
+        let (g, c) = (self.g, self.states[1]);
+        let (take, new, keep) = either::<Add, _>(g, cell, |[new, kept]| {
+            let keep = either::<Mul, ValueId>(g, kept, |[keep, own]| (own == c).then_some(keep))?;
+            let keep = self.lstm_gate(keep, c, 1)?;
+            either::<Mul, _>(g, new, |[take, new]| {
+                let (take, new) = (self.lstm_gate(take, c, 0)?, self.lstm_gate(new, c, 3)?);
+                Some((take, new, keep))
+            })
+        })?;
+        let (give, outer) = either::<Mul, _>(g, next, |[give, shown]| {
+            let mut shown = self.functions(shown).into_iter();
+            let (outer, _) = shown.find(|(_, input)| *input == cell)?;
+            Some((self.lstm_gate(give, cell, 2)?, outer))
+        })?;
+        let alike = |gate: &Gate| gate.word == take.word && gate.looks == take.looks;
+        let clips = [keep, give, new].iter().all(|gate| gate.clip == take.clip);
+        let looks = take.looks == (self.fixed.len() == 2) && !new.looks;
+        ([keep, give].iter().all(alike) && clips && looks).then_some(())?;
+        let own = self.cell("lstm", [take.word, new.word, outer]);
+        Some(Cell {
+            clip: take.clip,
+            looks: take.looks,
+            ..own
+        })
+    }
+
+    /// Gate `at`, which may look at `cell`.
+    fn lstm_gate(&self, value: ValueId, cell: ValueId, at: i64) -> Option<Gate> {
+        let find = |(word, sum): (&'static str, ValueId)| {
+            let (sum, clip) = match self.clipped(sum) {
+                Some((sum, clip)) => (sum, Some(clip)),
+                None => (sum, None),
+            };
+            let looked = either::<Add, ValueId>(self.g, sum, |[own, look]| {
+                either::<Mul, ()>(self.g, look, |[weights, of]| {
+                    let all = *self.fixed.get(1)?;
+                    (of == cell && self.part(weights, all)? == at).then_some(())
+                })?;
+                Some(own)
+            });
+            let own = looked.unwrap_or(sum);
+            let all = made::<Slice>(self.g, own).map_or(own, |slice| slice.input(self.g));
+            either::<Add, ()>(self.g, all, |[inside, past]| {
+                (inside == self.inside).then(|| self.product(past, self.states[0], 0))?
+            })?;
+            let looks = looked.is_some();
+            (self.part(own, all)? == at).then_some(Gate {
+                word,
+                at,
+                clip,
+                looks,
+            })
+        };
+        self.functions(value).into_iter().find_map(find)
+    }
+
+    /// What is cut off at a number and its negative, and the number.
+    fn clipped(&self, value: ValueId) -> Option<(ValueId, f64)> {
+        let g = self.g;
+        either::<Minimum, _>(g, value, |[inner, most]| {
+            let most = number(g, most)?;
+            either::<Maximum, _>(g, inner, |[x, least]| {
+                (number(g, least)? == -most).then_some((x, most))
+            })
+        })
+    }
+}
