@@ -1,7 +1,6 @@
 //! What a reduction leaves.
 
 use mind_core::ops::contract::MatMul;
-use mind_core::ops::control::{If, Scan, While};
 use mind_core::ops::elementwise::Exp;
 use mind_driver::formats::{Format, Formats};
 use mind_ir::opdef::Op;
@@ -42,11 +41,7 @@ fn ops<T: Op>(g: &Graph) -> Vec<OpId> {
 
 #[test]
 fn what_a_fault_does_not_need_goes() {
-    // What a region holds is only cut with it.
-    let config = mind_testgen::Config {
-        without: vec![If::DEF, While::DEF, Scan::DEF],
-        ..mind_testgen::Config::default()
-    };
+    let config = mind_testgen::Config::default();
     let drawn = (0..400).map(|seed| module(seed, &config));
     let mut tried = 0;
     let read = |g: &Graph| {
@@ -152,6 +147,28 @@ fn bodies_are_put_in_line() {
     let expected =
         "%0 = Input {name=x} : tensor<f32[]>\n%5 = Exp (%0) : tensor<f32[]>\noutputs: %5";
     assert_eq!(left(module, has::<Exp>), expected);
+}
+
+#[test]
+fn control_flow_is_run_once() {
+    let expected =
+        "%0 = Input {name=x} : tensor<f32[]>\n%7 = Exp (%0) : tensor<f32[]>\noutputs: %7";
+    let branch = "%0 = Input {name=x} : tensor<f32[4]>\n\
+                  %1 = Input {name=p} : tensor<bool[]>\n\
+                  %2 = If (%1, %0) {\n  args: %3\n  %4 = Neg (%3)\n  yield: %4\n} {\n  \
+                  args: %5\n  %6 = Exp (%5)\n  yield: %6\n}\n\
+                  outputs: %2\n";
+    assert_eq!(left(branch, has::<Exp>), expected);
+    let scan = "%0 = Input {name=x} : tensor<f32[4]>\n\
+                %1 = Input {name=y} : tensor<f32[9, 4]>\n\
+                %2, %3 = Scan (%0, %1) {carried=1, scanned=1} {\n  args: %4, %5\n  %6 = Exp (%5)\n  \
+                %7 = Add (%4, %6)\n  yield: %7, %6\n}\n\
+                outputs: %2, %3\n";
+    let small = left(scan, has::<Exp>);
+    assert!(
+        !small.contains("Scan") && small.lines().count() == 3,
+        "{small}"
+    );
 }
 
 #[test]

@@ -1,31 +1,71 @@
 //! Bodies put back in line.
 
+use mind_core::ops::control::If;
 use mind_ir::graph::InsertPoint;
 use mind_ir::opdef::Trait;
-use mind_ir::{Graph, OpId, ValueId};
+use mind_ir::{BlockId, Graph, OpId, ValueId};
 
 use super::edit::{Edit, edit};
+use super::ops::{can_be_input, fresh_input};
 
 /// An op with a body over its operands is what its body does.
 pub(crate) fn inline(g: &Graph) -> Vec<Edit> {
-    let flat = |&op: &OpId| {
-        let block = g.block(g.regions(op)[0]);
-        g.ops(block).all(|inner| g.regions(inner).is_empty())
-    };
     let with_body = |&op: &OpId| g.def(op).has(Trait::BodyOverOperands) && g.regions(op).len() == 1;
-    let ops: Vec<OpId> = g.walk().filter(with_body).filter(flat).collect();
-    ops.into_iter()
-        .map(|op| edit(move |g| put_in_line(g, op)))
+    let ops = g.walk().filter(with_body).map(|op| (op, body(g, op, 0)));
+    let flat: Vec<(OpId, BlockId)> = ops.filter(|&(_, block)| is_flat(g, block)).collect();
+    flat.into_iter()
+        .map(|(op, block)| edit(move |g| put_in_place(g, op, block, 0)))
         .collect()
 }
 
-fn put_in_line(g: &mut Graph, op: OpId) {
-    let block = g.block(g.regions(op)[0]);
-    let mut known: Vec<(ValueId, ValueId)> = g
-        .arguments(block)
-        .iter()
-        .zip(g.operands(op).iter().copied())
-        .collect();
+/// Control flow is one of its regions, run once: a branch, or a step of a loop. An argument of another type than the
+/// operand, as the slice of a scan, is an input.
+pub(crate) fn run_once(g: &Graph) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for op in g.walk().filter(|&op| g.def(op).arguments.is_some()) {
+        let first = usize::from(g.is::<If>(op));
+        for region in 0..g.regions(op).len() {
+            let block = body(g, op, region);
+            if is_flat(g, block) && yields_results(g, op, block) {
+                edits.push(edit(move |g| put_in_place(g, op, block, first)));
+            }
+        }
+    }
+    edits
+}
+
+fn body(g: &Graph, op: OpId, region: usize) -> BlockId {
+    g.block(g.regions(op)[region])
+}
+
+fn is_flat(g: &Graph, block: BlockId) -> bool {
+    g.ops(block).all(|inner| g.regions(inner).is_empty())
+}
+
+/// Whether a block ends with a value for each result of `op`.
+fn yields_results(g: &Graph, op: OpId, block: BlockId) -> bool {
+    let end = g.terminator(block);
+    end.is_some_and(|end| g.operands(end).len() == g.results(op).len())
+}
+
+fn same_type(g: &Graph, value: ValueId, other: ValueId) -> bool {
+    g.type_id(value) == g.type_id(other)
+}
+
+/// Copies the ops of a block, over the operands of `op` from `first` on, to the place of `op`.
+fn put_in_place(g: &mut Graph, op: OpId, block: BlockId, first: usize) {
+    let operands = g.operands(op)[first..].to_vec();
+    let mut known: Vec<(ValueId, ValueId)> = Vec::new();
+    let arguments: Vec<ValueId> = g.arguments(block).into_iter().collect();
+    for (argument, operand) in arguments.into_iter().zip(operands) {
+        let fits = same_type(g, argument, operand) || !can_be_input(g, op);
+        let outer = if fits {
+            operand
+        } else {
+            fresh_input(g, argument, op)
+        };
+        known.push((argument, outer));
+    }
     let outer = |known: &[(ValueId, ValueId)], value: ValueId| {
         let found = known.iter().rev().find(|(inner, _)| *inner == value);
         found.map_or(value, |&(_, outer)| outer)

@@ -45,7 +45,7 @@ pub(crate) fn cut(g: &Graph) -> Vec<Edit> {
     for &op in computing(g).iter().rev().filter(|&&op| can_be_input(g, op)) {
         for value in g.results(op) {
             edits.push(edit(move |g| {
-                let input = fresh_input(g, value);
+                let input = fresh_input(g, value, op);
                 g.replace_all_uses(value, input);
             }));
         }
@@ -67,7 +67,7 @@ pub(crate) fn erase(g: &Graph) -> Vec<Edit> {
 fn replace(g: &mut Graph, op: OpId) {
     for value in g.results(op) {
         let stand_in = stand_ins(g, value).first().copied();
-        let stand_in = stand_in.or_else(|| can_be_input(g, op).then(|| fresh_input(g, value)));
+        let stand_in = stand_in.or_else(|| can_be_input(g, op).then(|| fresh_input(g, value, op)));
         if let Some(stand_in) = stand_in {
             g.replace_all_uses(value, stand_in);
         }
@@ -75,13 +75,13 @@ fn replace(g: &mut Graph, op: OpId) {
 }
 
 /// Inputs are in the module's own block.
-fn can_be_input(g: &Graph, op: OpId) -> bool {
+pub(super) fn can_be_input(g: &Graph, op: OpId) -> bool {
     g.parent(op) == Some(g.body())
 }
 
-/// An input of the type of `value`, before the op that computes it.
-fn fresh_input(g: &mut Graph, value: ValueId) -> ValueId {
-    let (Some(op), Some(ty)) = (g.defining_op(value), g.type_id(value)) else {
+/// An input of the type of `value`, before `op`.
+pub(super) fn fresh_input(g: &mut Graph, value: ValueId, op: OpId) -> ValueId {
+    let Some(ty) = g.type_id(value) else {
         return value;
     };
     let name = fresh_name(g, value);

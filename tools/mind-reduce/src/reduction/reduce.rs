@@ -44,6 +44,7 @@ const FAMILIES: &[fn(&Graph) -> Vec<Edit>] = &[
     outputs::peel,
     outputs::exchange,
     bodies::inline,
+    bodies::run_once,
     ops::bypass,
     ops::cut,
     ops::erase,
