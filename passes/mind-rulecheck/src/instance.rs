@@ -279,7 +279,7 @@ impl Assembler {
     }
 
     fn leaf(&mut self, leaf: Leaf) -> Option<()> {
-        if leaf.shape.iter().any(|&extent| extent < 1) {
+        if leaf.shape.iter().any(|&extent| extent < 0) {
             return None;
         }
         let value = match &leaf.kind {
