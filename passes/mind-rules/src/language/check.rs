@@ -147,7 +147,7 @@ pub(crate) fn compile(
         }
     };
     let patterns = match &rule.body {
-        Body::Fusion(term) => expand(rule, term, found),
+        Body::Fusion(term) => expand(rule, term, wanted, found),
         Body::Rewrite { lhs, .. } => no_alternatives(rule, lhs, found),
     };
     let Some(patterns) = patterns else { return };
