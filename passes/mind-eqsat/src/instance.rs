@@ -2,6 +2,7 @@
 
 use egg::Id;
 use mind_diag::Span;
+use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
@@ -19,10 +20,10 @@ use crate::region::Program;
 use crate::saturate::apply::{Joined, Ready, ready};
 use crate::saturate::merge::{joined_extent, placed};
 use crate::search::{InEgraph, Match, search_if};
-use mind_rules::RuleInstance;
 use mind_rules::expr::Scope;
 use mind_rules::matching::matcher::Workspace;
 use mind_rules::matching::pattern::{Effect, Join, Template};
+use mind_rules::{AttrValue, InstanceMatch, NewTerm, RuleInstance};
 
 /// The most matches at one value that are applied.
 const MATCHES: usize = 4;
@@ -81,7 +82,48 @@ impl<'a> RuleInstances<'a> {
         root: ValueId,
         twin: Option<ValueId>,
     ) -> Vec<Application> {
+        if form.matches_projection() {
+            let found = form.at(g, root);
+            return found
+                .map(|found| replaced(&self.cx, g, root, found))
+                .into_iter()
+                .collect();
+        }
         apply(&self.cx, &self.costs, form, g, root, twin)
+    }
+}
+
+/// Appends the right side of a match in the module.
+fn replaced(cx: &Context<'_>, g: &mut Graph, root: ValueId, found: InstanceMatch) -> Application {
+    let mut values: Vec<ValueId> = Vec::new();
+    let mut make = |term: &NewTerm| {
+        let end = InsertPoint::End(g.body());
+        let mut builder = Builder::new(g, end, Span::FILE);
+        let value = match term {
+            NewTerm::Value(value) => *value,
+            NewTerm::Constant(tensor) => (cx.constant)(&mut builder, tensor),
+            NewTerm::Op {
+                def,
+                attrs,
+                operands,
+            } => {
+                let operands = operands.iter().map(|&at| values[at]);
+                let operands: SmallVec<[ValueId; 4]> = operands.collect();
+                let attrs: SmallVec<[Attr<'_>; 4]> = attrs.iter().map(AttrValue::as_attr).collect();
+                let created = builder.create(def, &operands, &attrs).ok()?;
+                g.result(created)
+            }
+        };
+        values.push(value);
+        Some(value)
+    };
+    let terms = found.terms.unwrap_or_default();
+    let made: Option<Vec<ValueId>> = terms.iter().map(&mut make).collect();
+    let right = made.and_then(|values| values.last().copied());
+    Application {
+        conditions: found.conditions,
+        alternatives: found.alternatives,
+        right: right.filter(|&right| g.type_id(right) == g.type_id(root)),
     }
 }
 

@@ -174,6 +174,39 @@ impl<'g> Rewriter<'g> {
         Ok(())
     }
 
+    /// Makes every reader of one result of `op` read `value` instead, and erases `op` if nothing reads another one.
+    ///
+    /// # Errors
+    ///
+    /// A miss when the types differ; nothing is changed then.
+    pub fn replace_result(
+        &mut self,
+        op: OpId,
+        result: usize,
+        value: ValueId,
+    ) -> Result<(), MatchFailure> {
+        let results = self.graph.results(op);
+        let old = results.get(result);
+        if self.graph.type_id(old) != self.graph.type_id(value) {
+            return Err(MatchFailure("the replacement has another type"));
+        }
+        for (user, _) in self.graph.uses(old) {
+            self.worklist.push(user);
+        }
+        self.graph.replace_all_uses(old, value);
+        self.replacement = Some(value);
+        if results
+            .iter()
+            .all(|value| self.graph.uses(value).is_empty())
+        {
+            self.erase(op);
+        } else {
+            // Its other results may have rules, too.
+            self.worklist.push(op);
+        }
+        Ok(())
+    }
+
     /// Replaces `op` by a new op in its place.
     ///
     /// # Errors

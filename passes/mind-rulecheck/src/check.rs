@@ -232,7 +232,7 @@ impl<'c, 'r> Checker<'c, 'r> {
         };
         // Few dtypes share what many would be tried on.
         let wanted = wanted.max((2 * draws).div_ceil(self.dtypes().max(1)));
-        let (mut acted, mut kept_out, mut untyped) = (0, 0, false);
+        let (mut acted, mut full, mut kept_out, mut untyped) = (0, 0, 0, false);
         for _ in 0..wanted * PATIENCE {
             // Results of a few elements take more modules.
             let least = self.tally.judged.min(self.tally.numbers);
@@ -256,9 +256,12 @@ impl<'c, 'r> Checker<'c, 'r> {
                 taken.for_each(|(own, taken)| *own |= taken);
             }
             trial.run(&self.promise, rng, &mut self.tally);
-            if acted % 4 == 0 || dtype == DType::Bool {
+            // Results without elements tell no wrong side apart.
+            let weak = self.tally.mutants.values().all(|killed| !killed);
+            if full % 4 == 0 || weak || dtype == DType::Bool {
                 trial.run_mutants(&self.promise, rng, &mut self.tally);
             }
+            full += usize::from(!trial.is_empty());
             acted += 1;
         }
         self.look_for_needs(dtype, rng);

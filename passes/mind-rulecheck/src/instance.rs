@@ -238,7 +238,7 @@ impl Assembler {
             let Ok(created) = self.builder().create(op.left.def, &operands, &borrowed) else {
                 continue;
             };
-            self.values[op.result] = Some(self.instance.graph.result(created));
+            self.values[op.result] = Some(self.instance.graph.results(created).get(op.left.nth));
             for (attr, value) in op.left.attrs.iter().zip(&attrs) {
                 if let mind_rules::LhsAttr::Named(number) = attr {
                     self.named[*number] = Some(value.clone());
@@ -279,7 +279,7 @@ impl Assembler {
     }
 
     fn leaf(&mut self, leaf: Leaf) -> Option<()> {
-        if leaf.shape.iter().any(|&extent| extent < 1) {
+        if leaf.shape.iter().any(|&extent| extent < 0) {
             return None;
         }
         let value = match &leaf.kind {

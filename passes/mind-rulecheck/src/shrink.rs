@@ -7,7 +7,7 @@ use mind_rules::{AttrValue, RuleInstance};
 
 use crate::evaluate::values;
 use crate::format::{bits_of, from_bits};
-use crate::instance::{Draw, LeafKind, replay};
+use crate::instance::{Draw, Leaf, LeafKind, replay};
 use crate::plan::Plan;
 use crate::tally::{Failure, Tally};
 use crate::trial::{Promise, Trial};
@@ -36,7 +36,7 @@ pub(crate) fn shrink<'r>(
     };
     shrinker.fix_symbol();
     shrinker.reduce_to_scalars();
-    while shrinker.smaller_extents() {}
+    while shrinker.smaller_extents() || shrinker.fewer_along_an_axis() {}
     shrinker.simpler_values();
     shrinker.best
 }
@@ -158,16 +158,33 @@ impl Shrinker<'_, '_> {
     fn cut(&mut self, draw: &Draw, extent: i64, smaller: i64) -> bool {
         let mut small = draw.clone();
         for leaf in &mut small.leaves {
-            let before: Vec<usize> = leaf.shape.iter().map(|&own| own as usize).collect();
-            replace(&mut leaf.shape, extent, smaller);
-            if let LeafKind::Constant(tensor) = &leaf.kind {
-                leaf.kind = LeafKind::Constant(cropped(tensor, &before, &leaf.shape));
-            }
+            crop(leaf, |shape| replace(shape, extent, smaller));
         }
         for attr in small.attrs.iter_mut().flatten() {
             *attr = with_extent(attr, extent, smaller);
         }
-        let built = replay(self.plan, &small);
+        self.try_shapes(&small)
+    }
+
+    /// One extent of 1 in place of a larger one, along one axis of every leaf: axes of one extent may need different ones.
+    fn fewer_along_an_axis(&mut self) -> bool {
+        let draw = self.best.draw.clone();
+        let ranks = draw.leaves.iter().map(|leaf| leaf.shape.len());
+        (0..ranks.max().unwrap_or(0)).any(|axis| {
+            let mut small = draw.clone();
+            for leaf in &mut small.leaves {
+                crop(leaf, |shape| {
+                    let extents = shape.get_mut(axis).into_iter();
+                    extents.for_each(|extent| *extent = (*extent).min(1));
+                });
+            }
+            small != draw && self.try_shapes(&small)
+        })
+    }
+
+    /// The case with the shapes of `small`, on the elements that are left or on fresh ones.
+    fn try_shapes(&mut self, small: &Draw) -> bool {
+        let built = replay(self.plan, small);
         let Some(trial) = built.map(|built| Trial::new(self.forms, self.form, built)) else {
             return false;
         };
@@ -231,6 +248,15 @@ impl Shrinker<'_, '_> {
         let (mut values, mode) = (self.best.values.clone(), self.best.mode);
         values[input] = Tensor::new(values[input].shape().to_vec(), buffer);
         self.try_values(trial, &values, mode)
+    }
+}
+
+/// A leaf of the shape that `change` makes of its own, with the elements that are left.
+fn crop(leaf: &mut Leaf, change: impl FnOnce(&mut [i64])) {
+    let before: Vec<usize> = leaf.shape.iter().map(|&own| own as usize).collect();
+    change(&mut leaf.shape);
+    if let LeafKind::Constant(tensor) = &leaf.kind {
+        leaf.kind = LeafKind::Constant(cropped(tensor, &before, &leaf.shape));
     }
 }
 

@@ -55,6 +55,12 @@ impl Trial {
         any && holding.all(|each| each.right.is_none())
     }
 
+    /// Whether the left side has no elements.
+    pub(crate) fn is_empty(&self) -> bool {
+        let left = self.instance.graph.ty(self.instance.left);
+        left.count() == Some(0)
+    }
+
     /// Both sides, this being the right one.
     pub(crate) fn sides(&self, right: ValueId) -> Sides {
         let outputs = [self.instance.left, right];

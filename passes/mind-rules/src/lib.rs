@@ -28,7 +28,7 @@ pub use expr::{
     Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_params,
     built_in_predicates,
 };
-pub use instance::{Hint, Lhs, LhsAttr, LhsDim, LhsOp, LhsType, RuleInstance};
+pub use instance::{Hint, InstanceMatch, Lhs, LhsAttr, LhsDim, LhsOp, LhsType, RuleInstance};
 pub use language::format::{Comments, format_rules};
 pub use language::lex::{Kind as TokenKind, Token, tokens};
 pub use matching::greedy::GreedyRule;

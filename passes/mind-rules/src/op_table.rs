@@ -15,10 +15,13 @@ impl OpIx {
     }
 }
 
-/// The rows of a registry, numbered in its order.
+/// The rows of a registry, numbered in its order. Behind them, the results of each op of several have a number each, under
+/// which patterns match them.
 #[derive(Debug)]
 pub struct OpTable {
     defs: Vec<&'static OpDef>,
+    /// Ops of several results, with the number of one of them.
+    projections: Vec<(&'static OpDef, usize)>,
     /// By the row's address, which is its identity.
     numbers: FxHashMap<usize, OpIx>,
 }
@@ -33,6 +36,7 @@ impl OpTable {
             .map(|(at, def)| (address(def), OpIx(at as u16)));
         OpTable {
             numbers: numbers.collect(),
+            projections: projections(&defs),
             defs,
         }
     }
@@ -44,7 +48,29 @@ impl OpTable {
 
     /// The row of `op`.
     pub fn def(&self, op: OpIx) -> &'static OpDef {
-        self.defs[op.index()]
+        match op.index().checked_sub(self.defs.len()) {
+            None => self.defs[op.index()],
+            Some(projection) => self.projections[projection].0,
+        }
+    }
+
+    /// Whether `op` is one result of an op of several.
+    pub fn is_projection(&self, op: OpIx) -> bool {
+        op.index() >= self.defs.len()
+    }
+
+    /// Which result of its row `op` is.
+    pub fn result(&self, op: OpIx) -> usize {
+        let projection = op.index().checked_sub(self.defs.len());
+        projection.map_or(0, |projection| self.projections[projection].1)
+    }
+
+    /// The number of one result of `def`, if that is pure, has several results and no regions, and its shape rule gives
+    /// their types.
+    pub fn projection(&self, def: &'static OpDef, result: usize) -> Option<OpIx> {
+        let own = |&(other, number): &(&OpDef, usize)| std::ptr::eq(other, def) && number == result;
+        let at = self.defs.len() + self.projections.iter().position(own)?;
+        u16::try_from(at).ok().map(OpIx)
     }
 
     /// Every row, in order.
@@ -61,17 +87,29 @@ impl OpTable {
             Trait::Terminator,
             Trait::Constant,
         ];
-        let looked_into = def.has(Trait::Pure)
-            && def.results == Results::One
-            && def.regions == 0
+        let looked_into = def.results == Results::One
             && def.infer.is_some()
-            && !opaque.into_iter().any(|each| def.has(each))
-            && def
-                .attrs
-                .iter()
-                .all(|attr| attr.kind != AttrKind::LiteralData);
+            && is_function(def)
+            && !opaque.into_iter().any(|each| def.has(each));
         self.number(def).filter(|_| looked_into)
     }
+}
+
+/// Whether the results of an op follow from its operands and its attributes, which rules can say.
+fn is_function(def: &OpDef) -> bool {
+    let mut attrs = def.attrs.iter();
+    def.has(Trait::Pure) && def.regions == 0 && attrs.all(|attr| attr.kind != AttrKind::LiteralData)
+}
+
+/// Each result of the ops of several.
+fn projections(defs: &[&'static OpDef]) -> Vec<(&'static OpDef, usize)> {
+    let several = defs.iter().filter_map(|&def| match def.results {
+        Results::Named(names) if is_function(def) && def.infer.is_some() => Some((def, names)),
+        Results::None | Results::One | Results::Named(_) | Results::Many => None,
+    });
+    several
+        .flat_map(|(def, names)| (0..names.len()).map(move |result| (def, result)))
+        .collect()
 }
 
 fn address(def: &'static OpDef) -> usize {

@@ -78,6 +78,19 @@ impl Module {
         self.row(def(name), operands, attrs)
     }
 
+    /// One result of an op.
+    pub fn result_of(
+        &mut self,
+        name: &str,
+        result: usize,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+    ) -> ValueId {
+        let op = self.builder().create(def(name), operands, attrs);
+        let op = op.unwrap_or_else(|error| panic!("{name}: {error}"));
+        self.g.results(op).get(result)
+    }
+
     /// An op of any dialect.
     pub fn row(
         &mut self,

@@ -169,6 +169,10 @@ impl<'t> Parser<'t> {
                 _ => Vec::new(),
             })
             .collect();
+        let (name, result) = match name.rsplit_once('.') {
+            Some((name, result)) => (name, result.parse().expect("the number of a result")),
+            None => (name, 0),
+        };
         let attrs: Vec<Attr<'_>> = def(name)
             .attrs
             .iter()
@@ -200,7 +204,7 @@ impl<'t> Parser<'t> {
                 }
             })
             .collect();
-        self.module.op_with(name, &operands, &attrs)
+        self.module.result_of(name, result, &operands, &attrs)
     }
 
     fn value(&mut self) -> Value {

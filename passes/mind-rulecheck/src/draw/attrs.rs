@@ -100,7 +100,11 @@ impl Chooser<'_, '_> {
                 }
             }
             "count" => {
-                let extent = request.axis(shape).unwrap_or(1);
+                // Any number of parts divides nothing.
+                let extent = match request.axis(shape).unwrap_or(1) {
+                    0 => 6,
+                    extent => extent,
+                };
                 let divisors: Vec<i64> = (1..=extent).filter(|d| extent % d == 0).collect();
                 *self.rng.pick(&divisors)
             }

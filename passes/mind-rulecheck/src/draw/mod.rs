@@ -21,6 +21,9 @@ const ATTEMPTS: usize = 6;
 /// Extents that are drawn: 1, which broadcasts, and small primes and their neighbours.
 const EXTENTS: [i64; 8] = [1, 2, 3, 5, 8, 17, 2, 3];
 
+/// How many of a hundred shapes have an extent of 0.
+const EMPTY: usize = 5;
+
 /// Extents around the number of partial sums of a reduction.
 const LONG: [i64; 6] = [63, 64, 65, 127, 129, 200];
 

@@ -1,6 +1,6 @@
 //! Drawing the shapes of products by lists of dimensions, and of scales.
 
-use super::{Chooser, EXTENTS};
+use super::Chooser;
 
 /// What a dimension of the operand that is drawn first is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ impl Chooser<'_, '_> {
         let given = known[usize::from(!is_left)].clone();
         let mut given = given.unwrap_or_else(|| self.base.clone());
         if given.is_empty() {
-            given.push(*self.rng.pick(&EXTENTS));
+            given.push(self.any_extent());
         }
         let is_stack = self.rng.chance(60) && given.len() > 1;
         let roles = if is_stack {
@@ -51,7 +51,7 @@ impl Chooser<'_, '_> {
             axes.iter().map(|&at| (Some(at), given[at])).collect()
         };
         let mut other = paired(&batch);
-        let free = (None, *self.rng.pick(&EXTENTS));
+        let free = (None, self.any_extent());
         if is_left {
             other.extend(paired(&contracted));
             other.push(free);

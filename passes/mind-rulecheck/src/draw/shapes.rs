@@ -11,7 +11,7 @@ use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::opdef::{Op, Trait};
 use mind_rules::{AttrValue, Hint, LhsAttr, LhsDim};
 
-use super::{Chooser, ELEMENTS, EXTENTS, LONG};
+use super::{Chooser, ELEMENTS, EMPTY, EXTENTS, LONG};
 use crate::plan::{PlanOp, is_any, is_index};
 
 impl Chooser<'_, '_> {
@@ -47,7 +47,7 @@ impl Chooser<'_, '_> {
             shape[at] = *self.rng.pick(&LONG);
         }
         let mut shape = self.bounded(shape);
-        if rank > 0 && self.rng.chance(4) {
+        if rank > 0 && self.rng.chance(EMPTY) {
             let at = self.rng.below(rank);
             shape[at] = 0;
         }
@@ -69,6 +69,15 @@ impl Chooser<'_, '_> {
     fn extent(&mut self) -> i64 {
         if self.plan.reduces && self.rng.chance(20) {
             *self.rng.pick(&LONG)
+        } else {
+            self.any_extent()
+        }
+    }
+
+    /// An extent, which may be 0.
+    pub(super) fn any_extent(&mut self) -> i64 {
+        if self.rng.chance(EMPTY) {
+            0
         } else {
             *self.rng.pick(&EXTENTS)
         }
@@ -115,7 +124,7 @@ impl Chooser<'_, '_> {
         if is_any(def, &[Gather::DEF]) {
             let indices = match self.rng.below(3) {
                 0 => Vec::new(),
-                1 => vec![*self.rng.pick(&EXTENTS)],
+                1 => vec![self.any_extent()],
                 _ => vec![2, 3],
             };
             let data = if self.base.is_empty() {
@@ -197,10 +206,10 @@ impl Chooser<'_, '_> {
         let (last_m, last_n) = (last.map(|last| last[0]), last.map(|last| last[2]));
         let m = end(&known[0], 2)
             .or(last_m)
-            .unwrap_or_else(|| *self.rng.pick(&EXTENTS));
+            .unwrap_or_else(|| self.any_extent());
         let n = end(&known[1], 1)
             .or(last_n)
-            .unwrap_or_else(|| *self.rng.pick(&EXTENTS));
+            .unwrap_or_else(|| self.any_extent());
         self.matrix = Some([m, k, n]);
         let batch: Vec<i64> = match known.iter().flatten().next() {
             Some(shape) => shape[..shape.len().saturating_sub(2)].to_vec(),
@@ -260,7 +269,14 @@ impl Chooser<'_, '_> {
                 .unwrap_or_else(|| small(self.rng, &[1, 2, 3, 5])),
         );
         let channels = image(3).or(filter(2));
-        let channels = channels.unwrap_or_else(|| small(self.rng, &[1, 2, 3, 17]));
+        let channels = channels.unwrap_or_else(|| {
+            let empty = self.rng.chance(EMPTY);
+            if empty {
+                0
+            } else {
+                small(self.rng, &[1, 2, 3, 17])
+            }
+        });
         let window = match self.rng.below(3) {
             0 => [1, 1],
             1 => [h, w],
@@ -321,7 +337,7 @@ impl Chooser<'_, '_> {
         let first = known.iter().flatten().next().cloned();
         let first = first.unwrap_or_else(|| {
             if self.base.is_empty() {
-                vec![*self.rng.pick(&EXTENTS)]
+                vec![self.any_extent()]
             } else {
                 self.base.clone()
             }
@@ -339,7 +355,7 @@ impl Chooser<'_, '_> {
         for shape in known {
             let mut own = first.clone();
             if let (true, Some(extent)) = (longer, own.get_mut(axis as usize)) {
-                *extent = *self.rng.pick(&EXTENTS);
+                *extent = self.any_extent();
             }
             shapes.push(shape.clone().unwrap_or(own));
         }

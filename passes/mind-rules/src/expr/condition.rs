@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mind_ir::types::Dim;
 
+use super::contents;
 use super::functions::Function;
 use super::number::Number;
 use super::predicates::Predicate;
@@ -30,6 +31,8 @@ pub enum Expression {
     Shape(Slot),
     /// How many values a list holds.
     Count(Slot),
+    /// The integers that the values of a list are, each a constant of one element.
+    Integers(Slot),
     /// Integers, each an item, and lists of extents in between.
     List(Box<[Expression]>),
     /// The same as a shape.
@@ -124,6 +127,12 @@ impl Expression {
             Expression::Count(list) => {
                 let count = scope.slots.lists[usize::from(*list)].len();
                 Argument::Attr(AttrValue::Int(count as i64))
+            }
+            Expression::Integers(list) => {
+                let values = scope.slots.lists[usize::from(*list)].iter();
+                let one = |&value| contents::integer(scope.info(value).constant()?);
+                let all: Option<Box<[i64]>> = values.map(one).collect();
+                Argument::Attr(AttrValue::Ints(all?))
             }
             Expression::List(items) => {
                 let dims = dims(items, scope)?;

@@ -42,6 +42,14 @@ pub(super) fn integers(constant: &Constant) -> Option<Vec<i64>> {
     with_num!(constant.data.dtype(), T => all::<T>(&constant.data), else None)
 }
 
+/// The one element of an integer constant.
+pub(super) fn integer(constant: &Constant) -> Option<i64> {
+    match *integers(constant)?.as_slice() {
+        [integer] => Some(integer),
+        _ => None,
+    }
+}
+
 /// Whether the one element of `data` has the bits of `wanted` in its dtype.
 pub(super) fn element_equals(data: &Tensor, wanted: &AttrValue) -> bool {
     fn float<T: FloatNum>(data: &Tensor, wanted: f64) -> bool {

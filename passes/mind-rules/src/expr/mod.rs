@@ -23,4 +23,5 @@ pub use number::Number;
 pub(crate) use predicates::{PREDICATES, fits_in};
 pub use scope::{Argument, Scope, ValueInfo};
 pub use show::{Shown, attr_text, constant_text};
+pub(crate) use vocabulary::OF_LISTS;
 pub use vocabulary::{Vocabulary, built_in_functions, built_in_params, built_in_predicates};

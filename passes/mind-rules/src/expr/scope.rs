@@ -88,7 +88,11 @@ impl<'a, S: Subject> Scope<'a, S> {
 
     /// The value in `reg`.
     pub fn value(&self, reg: Reg) -> ValueInfo<'a> {
-        let value = self.registers[usize::from(reg)];
+        self.info(self.registers[usize::from(reg)])
+    }
+
+    /// What is known of `value`.
+    pub fn info(&self, value: S::Value) -> ValueInfo<'a> {
         ValueInfo {
             ty: self.subject.ty(value),
             knowledge: self.subject,

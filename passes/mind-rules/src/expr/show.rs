@@ -106,6 +106,9 @@ impl<S: Subject> Shown<'_, S> {
             Expression::Dim(slot) => named("", &self.names.dims, *slot),
             Expression::Shape(slot) => named("..", &self.names.shapes, *slot),
             Expression::Count(slot) => format!("count(?{})", named("", &self.names.lists, *slot)),
+            Expression::Integers(slot) => {
+                format!("integers(?{})", named("", &self.names.lists, *slot))
+            }
             Expression::List(items) | Expression::Dims(items) => format!("[{}]", self.list(items)),
             Expression::Call(function, arguments) => {
                 format!("{}({})", function.name, self.list(arguments))

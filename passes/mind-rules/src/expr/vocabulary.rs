@@ -8,6 +8,9 @@ use super::kind::{Kind, Param};
 use super::predicates::PREDICATES;
 use super::scope::Argument;
 
+/// The functions of a list of operands.
+pub(crate) const OF_LISTS: [&str; 2] = ["count", "integers"];
+
 /// Functions and predicates that rule files may call besides the built-in ones.
 ///
 /// Each must be pure and total: the same arguments always give the same answer; `None` if there is
@@ -31,7 +34,7 @@ pub struct Vocabulary {
 
 /// The names of the functions that every rule file may call.
 pub fn built_in_functions() -> impl Iterator<Item = &'static str> {
-    FUNCTIONS.iter().map(|own| own.name).chain(["count"])
+    FUNCTIONS.iter().map(|own| own.name).chain(OF_LISTS)
 }
 
 /// The names of the predicates that every rule file may call.

@@ -29,7 +29,9 @@ pub struct Lhs<'r> {
 pub struct LhsOp<'r> {
     /// Its row in the op table.
     pub def: &'static OpDef,
-    /// The value it computes.
+    /// Which of its results is looked for.
+    pub nth: usize,
+    /// The value that this is.
     pub result: usize,
     /// The values it reads.
     pub operands: Range<usize>,
@@ -196,6 +198,7 @@ impl<'r> LeftBuilder<'r, '_> {
     fn op(&mut self, reg: Reg, op: OpIx, attrs: &'r [AttrPattern], operands: Range<usize>) {
         self.left.ops.push(LhsOp {
             def: self.table.def(op),
+            nth: self.table.result(op),
             result: self.value(reg),
             operands,
             attrs: attrs.iter().map(attr).collect(),

@@ -8,9 +8,13 @@ pub use hints::Hint;
 pub use lhs::{Lhs, LhsAttr, LhsDim, LhsOp, LhsType};
 
 use mind_ir::types::DType;
+use mind_ir::{Graph, ValueId};
 
 use crate::expr::{Condition, Scope};
+use crate::matching::matcher::{Found, Workspace, search};
+use crate::matching::module::InModule;
 use crate::matching::pattern::{Effect, Rule};
+use crate::matching::replacement::{Asked, NewTerm, ReplacementBuffers, replacement};
 use crate::matching::subject::Subject;
 use crate::ruleset::RuleSet;
 use crate::ruleset::fast_math::FastMath;
@@ -24,6 +28,17 @@ impl RuleSet {
             .iter()
             .map(move |rule| RuleInstance { set, rule })
     }
+}
+
+/// A match of a rule in a module.
+#[derive(Debug)]
+pub struct InstanceMatch {
+    /// Whether each part of the condition holds; `None` if it cannot be told.
+    pub conditions: Vec<Option<bool>>,
+    /// Whether each alternative of an `or` of the condition holds.
+    pub alternatives: Vec<bool>,
+    /// The terms of the right side, each after those it reads, the root last; `None` if one cannot be made.
+    pub terms: Option<Vec<NewTerm>>,
 }
 
 /// One direction of a rule, for one of the ops that it is written for.
@@ -124,6 +139,48 @@ impl<'a> RuleInstance<'a> {
             Some(Condition::All(parts)) => parts,
             Some(condition) => std::slice::from_ref(condition),
         }
+    }
+
+    /// Whether the rule matches results of ops of several, which the e-graph does not hold.
+    pub fn matches_projection(self) -> bool {
+        self.rule.pattern.matches_projection(&self.set.ops)
+    }
+
+    /// The first match at `root`, a value of the module: whether each [part](RuleInstance::parts) of the condition holds,
+    /// which [alternatives](RuleInstance::taken) do, and what the rule puts there, as for the greedy driver.
+    pub fn at(self, g: &Graph, root: ValueId) -> Option<InstanceMatch> {
+        let subject = InModule::new(g, &self.set.ops);
+        let (mut workspace, mut found) = (Workspace::default(), None);
+        let mut accept = |matched: Found<'_, InModule<'_>>| {
+            let scope = Scope {
+                subject: &subject,
+                registers: matched.registers,
+                slots: matched.slots,
+            };
+            let parts = self.parts().iter();
+            found = Some((
+                parts.map(|part| part.holds(&scope)).collect(),
+                self.taken(&scope),
+            ));
+            false
+        };
+        search(
+            &subject,
+            &self.rule.pattern,
+            root,
+            &mut workspace,
+            &mut accept,
+        );
+        let (conditions, alternatives) = found?;
+        let mut buffers = ReplacementBuffers::default();
+        let op = g.defining_op(root)?;
+        let asked = Asked::Pattern;
+        let terms = replacement(self.rule, &self.set.ops, g, op, asked, &mut buffers);
+        Some(InstanceMatch {
+            conditions,
+            alternatives,
+            terms: terms.ok().map(<[NewTerm]>::to_vec),
+        })
     }
 
     /// The [parts](RuleInstance::parts) of the condition, in words.

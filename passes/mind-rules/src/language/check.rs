@@ -18,7 +18,7 @@ use crate::matching::operand_filter::OperandFilter;
 use crate::matching::pattern::{Effect, Rule, Template};
 use crate::op_table::{OpIx, OpTable};
 use crate::ruleset::rule_info::RuleIx;
-use crate::ruleset::rule_info::{Direction, Phase, RuleInfo};
+use crate::ruleset::rule_info::{Direction, Engine, Phase, RuleInfo};
 
 /// The kinds of group that a fusion may name.
 pub(crate) const KINDS: [&str; 13] = [
@@ -147,7 +147,7 @@ pub(crate) fn compile(
         }
     };
     let patterns = match &rule.body {
-        Body::Fusion(term) => expand(rule, term, found),
+        Body::Fusion(term) => expand(rule, term, wanted, found),
         Body::Rewrite { lhs, .. } => no_alternatives(rule, lhs, found),
     };
     let Some(patterns) = patterns else { return };
@@ -165,6 +165,13 @@ pub(crate) fn compile(
                 // Where the match's own part lies in what is joined.
                 names.attrs.extend([("from", Kind::Int), ("to", Kind::Int)]);
                 pattern.attrs += 2;
+            }
+            let several = pattern
+                .as_ref()
+                .is_some_and(|own| own.matches_projection(cx.table));
+            if several && info.engine != Engine::Greedy {
+                let message = "the e-graph does not hold ops of several results";
+                found.push(Diagnostic::error(rule.sides, message).help("write `engine greedy`"));
             }
             let condition = rule
                 .condition

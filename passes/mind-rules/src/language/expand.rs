@@ -3,6 +3,8 @@
 //! `any(a, b)` stands for either term, `let ?x = term` for the term wherever `?x` first stands. Each
 //! combination becomes a pattern of its own.
 
+use std::cell::Cell;
+
 use mind_diag::{Diagnostic, Diagnostics, Span};
 
 use super::ast::{Name, Operand, RuleAst, Term};
@@ -16,11 +18,13 @@ const MAX_LETS: usize = 16;
 /// A term without alternatives, and the names of `let` that it has opened.
 type Written<'s> = (Term<'s>, Vec<&'s str>);
 
-/// The patterns that `term`, the body of the fusion `rule`, stands for. Returns `None` if they are more than
-/// [`MAX_PATTERNS`], or if it defines more than [`MAX_LETS`] names, or one twice or in vain, after reporting it.
+/// The patterns that `term`, the body of the fusion `rule`, stands for, without those that hold an op that `wanted` does
+/// not accept by name. Returns `None` if they are more than [`MAX_PATTERNS`], or if it defines more than [`MAX_LETS`]
+/// names, or one twice or in vain, after reporting it.
 pub(super) fn expand<'s>(
     rule: &RuleAst<'s>,
     term: &Term<'s>,
+    wanted: &dyn Fn(&str) -> bool,
     found: &mut Diagnostics,
 ) -> Option<Vec<Term<'s>>> {
     for (at, (name, _)) in rule.lets.iter().enumerate() {
@@ -33,7 +37,16 @@ pub(super) fn expand<'s>(
         found.push(Diagnostic::error(name.span, message));
         return None;
     }
-    let written = alternatives(&rule.lets, term, Vec::new());
+    let all_wanted = Cell::new(true);
+    let expansion = Expansion {
+        lets: &rule.lets,
+        wanted: &|op| {
+            let is_wanted = op == "op" || wanted(op);
+            all_wanted.set(all_wanted.get() && is_wanted);
+            is_wanted
+        },
+    };
+    let written = expansion.alternatives(term, Vec::new());
     let Some(written) = written else {
         let message = format!(
             "fusion `{}` stands for more than {MAX_PATTERNS} patterns",
@@ -48,7 +61,8 @@ pub(super) fn expand<'s>(
             .iter()
             .any(|(_, opened)| opened.contains(&name.text))
     };
-    if let Some((name, _)) = rule.lets.iter().find(|(name, _)| !used(name)) {
+    let unused = rule.lets.iter().find(|(name, _)| !used(name));
+    if let Some((name, _)) = unused.filter(|_| all_wanted.get()) {
         let message = format!("`?{}` is defined and stands nowhere below", name.text);
         found.push(Diagnostic::error(name.span, message).help("use it, or drop the line"));
         return None;
@@ -92,71 +106,78 @@ pub(super) fn only_in_fusions(what: &str, span: Span) -> Diagnostic {
     Diagnostic::error(span, message).help("write one rule for each case")
 }
 
-/// The terms that `term` stands for where the names in `opened` are open; `None` if there are too many.
-fn alternatives<'s>(
-    lets: &[(Name<'s>, Term<'s>)],
-    term: &Term<'s>,
-    opened: Vec<&'s str>,
-) -> Option<Vec<Written<'s>>> {
-    match term {
-        Term::Value { name, .. } => {
-            let definition = lets.iter().find(|(own, _)| own.text == name.text);
-            match definition.filter(|_| !opened.contains(&name.text)) {
-                None => Some(vec![(term.clone(), opened)]),
-                Some((_, definition)) => {
-                    let opened = [opened.as_slice(), &[name.text]].concat();
-                    let inner = alternatives(lets, definition, opened)?;
-                    Some(named(*name, inner))
-                }
-            }
-        }
-        Term::Named { name, term } => Some(named(*name, alternatives(lets, term, opened)?)),
-        Term::Like { .. } | Term::Near { .. } => Some(vec![(term.clone(), opened)]),
-        Term::Any { terms, .. } => {
-            let mut all = Vec::new();
-            for term in terms {
-                all.extend(alternatives(lets, term, opened.clone())?);
-            }
-            (all.len() <= MAX_PATTERNS).then_some(all)
-        }
-        Term::Op {
-            name,
-            operands,
-            attrs,
-        } => {
-            let mut all: Vec<(Vec<Operand<'s>>, Vec<&'s str>)> = vec![(Vec::new(), opened)];
-            for operand in operands {
-                let mut longer = Vec::new();
-                for (before, opened) in all {
-                    let (term, wrap): (_, fn(Term<'s>) -> Operand<'s>) = match operand {
-                        Operand::One(term) => (term, Operand::One),
-                        Operand::Each(term) => (term, Operand::Each),
-                        Operand::List(name) => {
-                            longer.push(([before, vec![Operand::List(*name)]].concat(), opened));
-                            continue;
-                        }
-                    };
-                    for (term, opened) in alternatives(lets, term, opened)? {
-                        let mut operands = before.clone();
-                        operands.push(wrap(term));
-                        longer.push((operands, opened));
-                    }
-                    if longer.len() > MAX_PATTERNS {
-                        return None;
+/// What alternatives are written out with.
+struct Expansion<'a, 's> {
+    lets: &'a [(Name<'s>, Term<'s>)],
+    /// Whether patterns may hold the op of this name.
+    wanted: &'a dyn Fn(&str) -> bool,
+}
+
+impl<'s> Expansion<'_, 's> {
+    /// The terms that `term` stands for where the names in `opened` are open; `None` if there are too many.
+    fn alternatives(&self, term: &Term<'s>, opened: Vec<&'s str>) -> Option<Vec<Written<'s>>> {
+        match term {
+            Term::Value { name, .. } => {
+                let definition = self.lets.iter().find(|(own, _)| own.text == name.text);
+                match definition.filter(|_| !opened.contains(&name.text)) {
+                    None => Some(vec![(term.clone(), opened)]),
+                    Some((_, definition)) => {
+                        let opened = [opened.as_slice(), &[name.text]].concat();
+                        let inner = self.alternatives(definition, opened)?;
+                        Some(named(*name, inner))
                     }
                 }
-                all = longer;
             }
-            let op = |operands| Term::Op {
-                name: *name,
+            Term::Named { name, term } => Some(named(*name, self.alternatives(term, opened)?)),
+            Term::Like { .. } | Term::Near { .. } => Some(vec![(term.clone(), opened)]),
+            Term::Any { terms, .. } => {
+                let mut all = Vec::new();
+                for term in terms {
+                    all.extend(self.alternatives(term, opened.clone())?);
+                }
+                (all.len() <= MAX_PATTERNS).then_some(all)
+            }
+            Term::Op { name, .. } if !(self.wanted)(name.text) => Some(Vec::new()),
+            Term::Op {
+                name,
                 operands,
-                attrs: attrs.clone(),
-            };
-            Some(
-                all.into_iter()
-                    .map(|(operands, opened)| (op(operands), opened))
-                    .collect(),
-            )
+                attrs,
+            } => {
+                let mut all: Vec<(Vec<Operand<'s>>, Vec<&'s str>)> = vec![(Vec::new(), opened)];
+                for operand in operands {
+                    let mut longer = Vec::new();
+                    for (before, opened) in all {
+                        let (term, wrap): (_, fn(Term<'s>) -> Operand<'s>) = match operand {
+                            Operand::One(term) => (term, Operand::One),
+                            Operand::Each(term) => (term, Operand::Each),
+                            Operand::List(name) => {
+                                longer
+                                    .push(([before, vec![Operand::List(*name)]].concat(), opened));
+                                continue;
+                            }
+                        };
+                        for (term, opened) in self.alternatives(term, opened)? {
+                            let mut operands = before.clone();
+                            operands.push(wrap(term));
+                            longer.push((operands, opened));
+                        }
+                        if longer.len() > MAX_PATTERNS {
+                            return None;
+                        }
+                    }
+                    all = longer;
+                }
+                let op = |operands| Term::Op {
+                    name: *name,
+                    operands,
+                    attrs: attrs.clone(),
+                };
+                Some(
+                    all.into_iter()
+                        .map(|(operands, opened)| (op(operands), opened))
+                        .collect(),
+                )
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use mind_ir::types::DType;
 use super::ast::{Expr, Name};
 use super::names::{Names, unknown};
 use crate::attr_value::AttrValue;
-use crate::expr::{Expression, FUNCTIONS, Kind, Number, Param, Vocabulary};
+use crate::expr::{Expression, FUNCTIONS, Kind, Number, OF_LISTS, Param, Vocabulary};
 use crate::matching::slots::Slot;
 
 impl Names<'_> {
@@ -65,18 +65,22 @@ impl Names<'_> {
                 Some((Expression::Register(reg), Kind::Value))
             }
             Expr::List(_, items) => self.list_of(items, cx, found),
-            Expr::Call { name, arguments } if name.text == "count" => match arguments.as_slice() {
-                [Expr::Values(list)] => {
-                    Some((Expression::Count(self.list_slot(*list, found)?), Kind::Int))
-                }
-                _ => {
-                    let message = "`count` takes a list such as `?xs..`";
-                    let help =
-                        "write `count(?xs..)`, for operands that the left side binds as `?xs..`";
+            Expr::Call { name, arguments } if OF_LISTS.contains(&name.text) => {
+                let [Expr::Values(list)] = arguments.as_slice() else {
+                    let own = name.text;
+                    let message = format!("`{own}` takes a list such as `?xs..`");
+                    let help = format!(
+                        "write `{own}(?xs..)`, for operands that the left side binds as `?xs..`"
+                    );
                     found.push(Diagnostic::error(name.span, message).help(help));
-                    None
-                }
-            },
+                    return None;
+                };
+                let list = self.list_slot(*list, found)?;
+                Some(match name.text {
+                    "count" => (Expression::Count(list), Kind::Int),
+                    _ => (Expression::Integers(list), Kind::Ints),
+                })
+            }
             Expr::Call { name, arguments } => {
                 let own = cx.functions.iter().rfind(|own| own.name == name.text);
                 if let Some(own) = own {
@@ -85,7 +89,7 @@ impl Names<'_> {
                 }
                 let Some(function) = FUNCTIONS.iter().find(|own| own.name == name.text) else {
                     let own = cx.functions.iter().map(|own| own.name.as_str());
-                    let known = FUNCTIONS.iter().map(|own| own.name).chain(["count"]);
+                    let known = FUNCTIONS.iter().map(|own| own.name).chain(OF_LISTS);
                     found.push(unknown("function", *name, known.chain(own)));
                     for argument in arguments {
                         self.expression(argument, cx, found);

@@ -94,8 +94,9 @@ fn members(name: Name<'_>, ops: Ops<'_>, found: &mut Diagnostics) -> Option<Vec<
     };
     let with_trait = |def: &&'static OpDef| def.attrs.is_empty() && (own.has)(def);
     let defs = || ops.table.defs().iter().copied();
+    let count: Option<Option<usize>> = arity.map(|arity| arity.parse().ok());
     let fits = |def: &&'static OpDef| {
-        arity.is_none_or(|arity| arity.parse() == Ok(def.operands.len())) && with_trait(def)
+        count.is_none_or(|count| count == Some(def.operands.len())) && with_trait(def)
     };
     let transparent = |def: &'static OpDef| ops.table.transparent(def);
     let all: Vec<OpIx> = defs().filter(fits).filter_map(transparent).collect();

@@ -1,7 +1,7 @@
 //! The ops that a rule may name.
 
 use mind_diag::{Diagnostic, Diagnostics};
-use mind_ir::opdef::{OpDef, Registry, nearest};
+use mind_ir::opdef::{OpDef, Registry, Results, nearest};
 
 use super::ast::Name;
 use crate::expr::Vocabulary;
@@ -18,6 +18,13 @@ pub(crate) struct Ops<'a> {
     pub(crate) op: Option<OpIx>,
 }
 
+/// The op that `text` names, and which of its results: `core.sort.0` is the first one of `core.sort`.
+pub(crate) fn split_result(text: &str) -> (&str, Option<usize>) {
+    let split = text.rsplit_once('.');
+    let numbered = split.and_then(|(op, number)| Some((op, number.parse().ok()?)));
+    numbered.map_or((text, None), |(op, number)| (op, Some(number)))
+}
+
 impl Ops<'_> {
     /// The op called `name`. Returns `None` for an unknown op and for one that rules may not name, after reporting it.
     pub(super) fn resolve(
@@ -28,6 +35,10 @@ impl Ops<'_> {
         let text = name.text;
         if let ("op", Some(op)) = (text, self.op) {
             return Some((op, self.table.def(op)));
+        }
+        let (own, result) = split_result(text);
+        if let (Some(def), Some(result)) = (self.registry.get(own), result) {
+            return self.projection(name, def, result, found);
         }
         let Some(def) = self.registry.get(text) else {
             let error = Diagnostic::error(name.span, format!("unknown op `{text}`"));
@@ -47,8 +58,34 @@ impl Ops<'_> {
         let number = self.table.transparent(def);
         if number.is_none() {
             let message = format!("`{text}` cannot stand in a rule");
-            let help =
-                "rules are about pure ops of one result, without regions, whose type is inferred";
+            let help = match self.table.projection(def, 0) {
+                Some(_) => format!("name one of its results, as in `{text}.0(...)`"),
+                None => {
+                    "rules are about pure ops without regions, whose types are inferred".to_owned()
+                }
+            };
+            found.push(Diagnostic::error(name.span, message).help(help));
+        }
+        Some((number?, def))
+    }
+
+    /// One result of `def`, an op of several.
+    fn projection(
+        &self,
+        name: Name<'_>,
+        def: &'static OpDef,
+        result: usize,
+        found: &mut Diagnostics,
+    ) -> Option<(OpIx, &'static OpDef)> {
+        let number = self.table.projection(def, result);
+        if number.is_none() {
+            let message = format!("`{}` cannot stand in a rule", name.text);
+            let help = match (def.results, self.table.projection(def, 0)) {
+                (Results::Named(names), Some(_)) => {
+                    format!("`{}` has {} results, counted from 0", def.name, names.len())
+                }
+                _ => format!("`{}` has no numbered results for rules", def.name),
+            };
             found.push(Diagnostic::error(name.span, message).help(help));
         }
         Some((number?, def))

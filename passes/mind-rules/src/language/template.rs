@@ -105,6 +105,13 @@ impl Compiler<'_, '_> {
                 attrs,
             } => {
                 let resolved = self.ops.resolve(*name, self.found);
+                if resolved.is_some_and(|(op, _)| self.ops.table.is_projection(op)) {
+                    let message = format!("`{}` is matched and cannot be made", name.text);
+                    let help = "the right side makes ops of one result";
+                    self.found
+                        .push(Diagnostic::error(name.span, message).help(help));
+                    return None;
+                }
                 let attrs = resolved.and_then(|(_, def)| {
                     let attrs = self.attrs(*name, def, attrs);
                     check_arity(*name, def, operands, self.found).and(attrs)

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::attr_value::AttrValue;
 use crate::language::ast::{DimAst, Expr, Operand, Term, TypeAst};
-use crate::language::ops::Ops;
+use crate::language::ops::{Ops, split_result};
 use crate::unknown::Unknown;
 
 /// The left side of a rule in a module, over leaves of drawn types.
@@ -81,7 +81,7 @@ impl<'s, 'c> Drawn<'s, 'c> {
             } => {
                 let def = match self.ops.op {
                     Some(op) if name.text == "op" => self.ops.table.def(op),
-                    _ => self.ops.registry.get(name.text)?,
+                    _ => self.ops.registry.get(split_result(name.text).0)?,
                 };
                 let mut values = Vec::new();
                 let outer = self.dtype;
@@ -110,7 +110,8 @@ impl<'s, 'c> Drawn<'s, 'c> {
                 self.dtype = outer;
                 let written: Option<Vec<AttrValue>> =
                     def.attrs.iter().map(|row| self.attr(row, attrs)).collect();
-                self.create(def, &values, &written?)
+                let result = split_result(name.text).1.unwrap_or(0);
+                self.create(def, result, &values, &written?)
             }
         }
     }
@@ -118,6 +119,7 @@ impl<'s, 'c> Drawn<'s, 'c> {
     fn create(
         &mut self,
         def: &'static OpDef,
+        result: usize,
         operands: &[ValueId],
         attrs: &[AttrValue],
     ) -> Option<ValueId> {
@@ -125,7 +127,8 @@ impl<'s, 'c> Drawn<'s, 'c> {
         let at = InsertPoint::End(self.g.body());
         let mut builder = Builder::new(&mut self.g, at, Span::FILE);
         let op = builder.create(def, operands, &attrs).ok()?;
-        Some(self.g.result(op))
+        let results = self.g.results(op);
+        (result < results.len()).then(|| results.get(result))
     }
 
     /// A value of which only the type is known, drawn within `ty`, for an operand of `class`.

@@ -12,6 +12,7 @@ use super::draw::Drawn;
 use crate::attr_value::AttrValue;
 use crate::language::ast::Term;
 use crate::language::ops::Ops;
+use crate::matching::module::result_value;
 use crate::matching::pattern::Rule;
 use crate::matching::replacement::{Asked, NewTerm, ReplacementBuffers, replacement};
 use crate::op_table::OpTable;
@@ -52,7 +53,7 @@ pub(crate) fn sides(rule: &Rule, left: &Term<'_>, ops: Ops<'_>) -> Verdict {
             continue;
         };
         let Some(&value) = right.last() else { continue };
-        let result = g.result(root);
+        let result = result_value(g, ops.table, rule.pattern.root, root);
         if g.type_id(value) == g.type_id(result) {
             let own = GreedyInstance { rule, left, ops };
             return if rule.engine.in_greedy() && loops(own, &[rule]) {

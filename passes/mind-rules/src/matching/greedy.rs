@@ -32,6 +32,11 @@ impl RuleSet {
         self.ops.def(self.rules[form.0].pattern.root)
     }
 
+    /// Which result of an op of its [kind](RuleSet::root_of) `form` replaces.
+    pub fn result_of(&self, form: GreedyRule) -> usize {
+        self.ops.result(self.rules[form.0].pattern.root)
+    }
+
     /// Whether `form` may act on an op of its [kind](RuleSet::root_of) with these operands, each computed by an op of its
     /// entry in `defs`, if by any. A cheap test that rejects most ops.
     pub fn may_match(
@@ -44,7 +49,7 @@ impl RuleSet {
     }
 
     /// What `form` puts in place of `op`, which is of its [kind](RuleSet::root_of): terms, each after those it reads,
-    /// the last one for the result. The types of new ops are not checked.
+    /// the last one for the [result](RuleSet::result_of). The types of new ops are not checked.
     ///
     /// # Errors
     ///
@@ -57,6 +62,13 @@ impl RuleSet {
         buffers: &'b mut ReplacementBuffers,
     ) -> Result<&'b [NewTerm], NoMatch> {
         let rule = &self.rules[form.0];
+        let root = rule.pattern.root;
+        // What nobody reads stays: an op of which another result is read computes it anyway.
+        if self.ops.is_projection(root)
+            && g.uses(g.results(op).get(self.ops.result(root))).is_empty()
+        {
+            return Err(NoMatch::Pattern);
+        }
         replacement(rule, &self.ops, g, op, Asked::Condition, buffers)
     }
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod greedy;
 pub mod matcher;
-mod module;
+pub(crate) mod module;
 pub(crate) mod operand_filter;
 pub mod pattern;
 pub mod plan;

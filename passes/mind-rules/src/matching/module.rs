@@ -58,7 +58,10 @@ impl<'g> Subject for InModule<'g> {
 
     fn op(&self, value: ValueId, op: OpIx, nth: usize) -> Option<OpId> {
         let defining = self.g.defining_op(value).filter(|_| nth == 0)?;
-        std::ptr::eq(self.g.def(defining), self.ops.def(op)).then_some(defining)
+        let is_op = std::ptr::eq(self.g.def(defining), self.ops.def(op));
+        let is_result =
+            || !self.ops.is_projection(op) || result_value(self.g, self.ops, op, defining) == value;
+        (is_op && is_result()).then_some(defining)
     }
 
     fn operands(&self, op: OpId) -> &[ValueId] {
@@ -115,6 +118,11 @@ impl Knowledge for InModule<'_> {
     fn uses(&self, value: usize) -> u32 {
         self.g.uses(ValueId::new(value)).count() as u32
     }
+}
+
+/// The value that a pattern with the root `kind` matches of `op`.
+pub(crate) fn result_value(g: &Graph, ops: &OpTable, kind: OpIx, op: OpId) -> ValueId {
+    g.results(op).get(ops.result(kind))
 }
 
 impl InModule<'_> {

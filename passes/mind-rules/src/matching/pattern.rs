@@ -66,6 +66,25 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    /// Whether it matches a result of an op of several.
+    pub fn matches_projection(&self, ops: &OpTable) -> bool {
+        fn any(instructions: &[Instruction], ops: &OpTable) -> bool {
+            instructions.iter().any(|each| match each {
+                Instruction::Open { op, .. } | Instruction::OpenList { op, .. } => {
+                    ops.is_projection(*op)
+                }
+                Instruction::Each(each) => any(&each.body, ops),
+                Instruction::Near { .. }
+                | Instruction::Same(..)
+                | Instruction::SameList(..)
+                | Instruction::Type { .. }
+                | Instruction::First { .. }
+                | Instruction::Start { .. } => false,
+            })
+        }
+        any(&self.instructions, ops)
+    }
+
     /// How many ops lie on the longest way from its root to a value.
     pub fn depth(&self) -> usize {
         fn depths(instructions: &[Instruction], of: &mut Depths) {

@@ -9,7 +9,7 @@ use crate::attr_value::AttrValue;
 use crate::constant::{LIKE_LIMIT, element};
 use crate::expr::{Number, Scope};
 use crate::matching::matcher::{Found, WorkspaceFor, search};
-use crate::matching::module::InModule;
+use crate::matching::module::{InModule, result_value};
 use crate::matching::pattern::{Effect, Rule};
 use crate::matching::plan::{Planned, plan};
 use crate::op_table::OpTable;
@@ -72,7 +72,7 @@ pub struct ReplacementBuffers {
     terms: Vec<NewTerm>,
 }
 
-/// What `rule` puts in place of `op`: terms, each after those it reads, the last one for the result. The types of new
+/// What `rule` puts in place of `op`: terms, each after those it reads, the last one for the result that it matches. The types of new
 /// ops are not checked; a value in place of the result has its type if the condition is asked for.
 ///
 /// # Errors
@@ -89,12 +89,16 @@ pub(crate) fn replacement<'b>(
     let Effect::Rewrite(template) = &rule.effect else {
         return Err(NoMatch::Pattern);
     };
+    if !std::ptr::eq(g.def(op), ops.def(rule.pattern.root)) {
+        return Err(NoMatch::Pattern);
+    }
     let ReplacementBuffers {
         matching,
         planned,
         terms,
     } = buffers;
     let subject = InModule::new(g, ops);
+    let root = result_value(g, ops, rule.pattern.root, op);
     let mut best = NoMatch::Pattern;
     let mut made = false;
     let mut accept = |found: Found<'_, InModule<'_>>| {
@@ -116,17 +120,17 @@ pub(crate) fn replacement<'b>(
         // Another match may give a value of the right type.
         let fits = |last: &Planned<ValueId>| match last {
             Planned::Value(value) if asked == Asked::Condition => {
-                g.type_id(*value) == g.type_id(g.result(op))
+                g.type_id(*value) == g.type_id(root)
             }
             _ => true,
         };
         made = plan(template, &scope, planned).is_some()
             && planned.last().is_none_or(fits)
-            && add_terms(ops, g, op, planned.drain(..), terms).is_some();
+            && add_terms(ops, g, root, planned.drain(..), terms).is_some();
         best = NoMatch::RightSide;
         !made
     };
-    search(&subject, &rule.pattern, g.result(op), matching, &mut accept);
+    search(&subject, &rule.pattern, root, matching, &mut accept);
     if made { Ok(terms) } else { Err(best) }
 }
 
@@ -134,11 +138,10 @@ pub(crate) fn replacement<'b>(
 fn add_terms(
     ops: &OpTable,
     g: &Graph,
-    op: OpId,
+    goes: ValueId,
     planned: impl Iterator<Item = Planned<ValueId>>,
     terms: &mut Vec<NewTerm>,
 ) -> Option<()> {
-    let goes = g.result(op);
     for term in planned {
         terms.push(match term {
             Planned::Value(value) if value == goes => return None,

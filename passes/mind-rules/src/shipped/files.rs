@@ -55,6 +55,7 @@ pub static SHIPPED: &[(&str, &str)] = &[
         include_str!("../../rules/positions.rules"),
     ),
     ("argmax.rules", include_str!("../../rules/argmax.rules")),
+    ("sorts.rules", include_str!("../../rules/sorts.rules")),
     ("windows.rules", include_str!("../../rules/windows.rules")),
     (
         "reductions.rules",

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use super::files::SHIPPED;
 use crate::expr::Vocabulary;
 use crate::language::ast::{Body, Operand, RuleAst, Term};
-use crate::language::ops::Ops;
+use crate::language::ops::{Ops, split_result};
 use crate::language::{RuleLocation, header, listed, parse_from};
 use crate::op_table::OpTable;
 use crate::ruleset::fast_math::FastMath;
@@ -117,7 +117,7 @@ fn dotted(text: &str) -> Vec<&str> {
             .count();
         let word = &text[dot - before..=dot + behind];
         let is_name = word.starts_with(|c: char| c.is_ascii_alphabetic()) && !word.contains("..");
-        (is_name && before > 0 && behind > 0).then_some(word)
+        (is_name && before > 0 && behind > 0).then(|| split_result(word).0)
     };
     text.match_indices('.').filter_map(word).collect()
 }
@@ -184,7 +184,8 @@ impl ShippedOps {
         let mut seen: FxHashSet<*const OpDef> = FxHashSet::default();
         let defs = g.walk().map(|op| g.def(op));
         let defs = defs.filter(|def| seen.insert(std::ptr::from_ref(*def)));
-        let named = defs.filter(|def| table.transparent(def).is_some());
+        let named = defs
+            .filter(|def| table.transparent(def).is_some() || table.projection(def, 0).is_some());
         ShippedOps(Some(named.map(|def| def.name).collect()))
     }
 
@@ -311,7 +312,7 @@ impl<'r> Sides<'r> {
                 let has = if name.text == "op" {
                     self.listed.iter().any(|op| set.contains(op))
                 } else {
-                    set.contains(name.text)
+                    set.contains(split_result(name.text).0)
                 };
                 let possible = |operand: &Operand<'static>| match operand {
                     Operand::One(term) | Operand::Each(term) => self.is_possible(term, set),

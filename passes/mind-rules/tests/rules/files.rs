@@ -48,6 +48,20 @@ fn ops_and_arity() {
 }
 
 #[test]
+fn results_of_ops_of_several() {
+    snapshot!(rules(&[
+        "engine greedy\ncore.sort(?x) => ?x",
+        "engine greedy\ncore.sort.2(?x) => ?x",
+        "engine greedy\ncore.neg.0(?x) => ?x",
+        "engine greedy\ncore.if.0(?x) => ?x",
+        "core.sort.0(?x) => ?x",
+        "core.neg(core.sort.0(?x)) => ?x",
+        "engine greedy\ncore.neg(?x) => core.sort.0(?x)",
+        "engine greedy\nwhere len(integers(?x)) == 1\ncore.neg(?x) => ?x",
+    ]));
+}
+
+#[test]
 fn traits() {
     snapshot!(rules(&[
         "for op in elementwize/1\nop(?x) => ?x",

@@ -88,7 +88,8 @@ impl RewritePattern for Rule {
             })
             .and_then(|()| {
                 let result = values.last().copied();
-                rw.replace(op, result.ok_or(MatchFailure("the right side is empty"))?)
+                let value = result.ok_or(MatchFailure("the right side is empty"))?;
+                rw.replace_result(op, self.rules.result_of(self.form), value)
             });
         if replaced.is_err() {
             created
