@@ -12,7 +12,6 @@ use std::sync::Arc;
 use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_core::ops::sample::GridSample;
 use mind_core::ops::scatter::{ScatterElements, ScatterNd};
-use mind_core::ops::sort::{Sort, TopK};
 use mind_driver::engine::{Config, Engine, c_text};
 use mind_driver::executable::{Executable, View};
 use mind_driver::formats::Format;
@@ -567,14 +566,31 @@ fn written_as_c() {
 }
 
 #[test]
+fn sorts_written_as_c() {
+    let (bench, folder) = (Bench::new(), Folder::new("sorts-as-c"));
+    for (seed, dtype) in DType::ALL.iter().enumerate() {
+        let text = format!(
+            "%0 = Input {{name=x}} : tensor<{dtype}[3, 67, 2]>\n%1, %2 = Sort (%0) {{axis=1, descending=true}}\n\
+             %3, %4 = Sort (%0)\n%5, %6 = TopK (%0) {{axis=1, k=5}}\n%7, %8 = TopK (%0) {{axis=0, k=0, largest=false}}\n\
+             %9 = Input {{name=y}} : tensor<{dtype}[0, 4]>\n%10, %11 = Sort (%9)\n\
+             outputs: %1, %2, %3, %4, %5, %6, %7, %8, %10, %11"
+        );
+        let g = bench
+            .read(&text)
+            .unwrap_or_else(|| panic!("not valid: {text}"));
+        // Zeros of both signs, NaNs and elements that are equal.
+        let arrays = special_inputs(&g, seed as u64, Extents::default()).expect("small arrays");
+        check_as_c(&bench, &g, &arrays, &folder.0).unwrap_or_else(|why| panic!("{why}\n{text}"));
+    }
+}
+
+#[test]
 fn drawn_modules_written_as_c() {
     let (bench, folder) = (Bench::new(), Folder::new("drawn-as-c"));
     // Only the program calls what has no kernel.
     let config = mind_testgen::Config {
         symbols: false,
         without: vec![
-            Sort::DEF,
-            TopK::DEF,
             ScatterElements::DEF,
             ScatterNd::DEF,
             GridSample::DEF,

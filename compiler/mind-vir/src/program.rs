@@ -199,6 +199,24 @@ pub struct Evaluate {
     pub results: Vec<Region>,
     /// The op, for messages.
     pub op: &'static str,
+    /// What the routine computes, where C can say it, too.
+    pub sorting: Option<Sorting>,
+}
+
+/// A sort, stable in both directions, of the elements along the middle of three dimensions: the first ones in order, and
+/// the index that each had.
+///
+/// -0 equals +0, all NaNs are equal and above everything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sorting {
+    /// The type of an element.
+    pub dtype: DType,
+    /// The dimensions.
+    pub extents: [usize; 3],
+    /// How many elements of the middle dimension are wanted.
+    pub kept: usize,
+    /// Whether the largest comes first.
+    pub is_descending: bool,
 }
 
 /// Control flow: which other programs run, how often and on what.

@@ -1,9 +1,11 @@
 //! Control flow: the same bits from the interpreter, from machine code and as C, and the same refusals.
 
-use mind_driver::engine::c_text;
+use std::sync::Arc;
+
+use mind_driver::engine::{Config, Engine, c_text};
 use mind_interp::{Extents, random_inputs};
 
-use super::{BROKEN, Bench, Folder, check_as_c, run_c};
+use super::{BROKEN, Bench, Folder, check_as_c, in_parts, run_c};
 
 /// Each with how many draws of its inputs are run.
 const MODULES: &[(&str, u64)] = &[
@@ -90,6 +92,23 @@ fn control_flow_gives_the_same_bits_compiled_and_as_c() {
             checked.unwrap_or_else(|why| panic!("draw {seed}: {why}\n{text}"));
         }
     }
+}
+
+#[test]
+fn a_loop_whose_extents_grow_obeys_the_limit_on_steps() {
+    let bench = Bench::new();
+    let text = "%0 = Input {name=x} : tensor<f32[2]>\n%1 = While (%0) {carried=1} {\n  args: %2\n\
+        \x20 %3 = Sum (%2)\n  %4 = Compare (%3, %3) {direction=eq}\n  yield: %4\n} {\n  args: %5 : tensor<f32[?]>\n\
+        \x20 %6 = Concat (%5, %5) {axis=0}\n  yield: %6\n}\noutputs: %1";
+    let g = bench.read(text).expect("a valid module");
+    let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+    let config = Config {
+        max_steps: Some(10),
+        ..Config::default()
+    };
+    let engine = Arc::new(Engine::new(&config).expect("an engine"));
+    let stopped = in_parts(&engine, &g, &arrays).expect_err("it does not end");
+    assert!(stopped.contains("10 steps"), "{stopped}");
 }
 
 #[test]

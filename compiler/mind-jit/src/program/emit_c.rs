@@ -141,8 +141,12 @@ fn checked<'g>(
     let builder = build(g, target, choice, keeps_weights)?;
     let mut steps = builder.bind_steps.iter().chain(&builder.steps);
     let evaluated = steps.find_map(|step| match step {
-        Step::Evaluate(call) => Some(&builder.routines[call.routine]),
-        Step::Call(_) | Step::Gather(_) | Step::Transfer(_) | Step::Control(_) => None,
+        Step::Evaluate(call) if call.sorting.is_none() => Some(&builder.routines[call.routine]),
+        Step::Evaluate(_)
+        | Step::Call(_)
+        | Step::Gather(_)
+        | Step::Transfer(_)
+        | Step::Control(_) => None,
     });
     if let Some(routine) = evaluated {
         let (op, span) = (routine.name, routine.span);

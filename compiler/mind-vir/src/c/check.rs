@@ -85,7 +85,10 @@ impl Module<'_> {
             }
             let call = match step {
                 Step::Call(call) => call,
-                Step::Evaluate(call) => return Err(EmitError::NoC { op: call.op }),
+                Step::Evaluate(call) => {
+                    self.check_sort(call)?;
+                    continue;
+                }
                 Step::Control(control) => {
                     self.check_control(control)?;
                     used.memory |= carried_by(control) > 0;

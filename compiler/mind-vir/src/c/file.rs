@@ -85,6 +85,7 @@ impl Module<'_> {
                 self.name
             );
         }
+        code += &self.sort_memory();
         for (number, kernel) in self.functions.iter().enumerate() {
             if used.functions[number] {
                 code.push('\n');
@@ -185,7 +186,7 @@ impl Module<'_> {
                     *out += &format!("    memcpy({to}, {from}, {bytes});\n");
                 }
                 Step::Control(control) => self.control(control, writing, out),
-                Step::Evaluate(_) => unreachable!("`check` refuses what has no C"),
+                Step::Evaluate(call) => self.sort(call, out),
             }
         }
     }

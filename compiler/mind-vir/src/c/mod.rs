@@ -19,6 +19,7 @@ mod loops;
 mod module;
 mod plan;
 mod prelude;
+mod sort;
 mod subprogram;
 mod symbol;
 mod writer;

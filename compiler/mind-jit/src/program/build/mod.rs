@@ -15,6 +15,7 @@ mod pack;
 mod product;
 mod quantised;
 mod slide;
+mod sorting;
 mod window;
 
 use indexmap::IndexMap;

@@ -8,6 +8,7 @@ use mind_loops::ops::movement::{Gather, Join};
 
 use super::grid::cost;
 use super::kernel::{Computation, KernelCall};
+use super::sorting::sorting;
 use super::{ProgramBuilder, Strided};
 use crate::lower::nest::{Nest, Node, Output, StridedAccess, lanes};
 use crate::program::error::ProgramError;
@@ -51,6 +52,7 @@ impl ProgramBuilder<'_> {
             operands: self.regions(op.id(), op.inputs(g).iter().copied())?,
             results: self.regions(op.id(), g.results(op.id()))?,
             op: routine.name,
+            sorting: sorting(g, op),
         };
         self.routines.push(routine);
         self.push(op.id(), Step::Evaluate(call));

@@ -561,3 +561,100 @@ MIND_HELPER double mind_round_f64(double x)
         return x < 0.0 ? whole - 1.0 : whole + 1.0;
     return whole;
 }
+
+
+/* A number that is greater for a greater x; -0 is 0, and a NaN is above everything. */
+MIND_HELPER uint64_t mind_key_f64_of(double x)
+{
+    const uint64_t bits = x == 0 ? UINT64_C(0) : mind_bits_f64(x);
+    if (x != x) {
+        return UINT64_MAX;
+    }
+    return bits >> 63 ? ~bits : bits | UINT64_C(0x8000000000000000);
+}
+
+
+MIND_HELPER uint64_t mind_key_f64(const unsigned char *at)
+{
+    return mind_key_f64_of(mind_load_f64(at));
+}
+
+
+MIND_HELPER uint64_t mind_key_f32(const unsigned char *at)
+{
+    return mind_key_f64_of(mind_load_f32(at));
+}
+
+
+MIND_HELPER uint64_t mind_key_f16(const unsigned char *at)
+{
+    return mind_key_f64_of(mind_half_to_f32(mind_load_u16(at)));
+}
+
+
+MIND_HELPER uint64_t mind_key_bf16(const unsigned char *at)
+{
+    return mind_key_f64_of(mind_f32((uint32_t)mind_load_u16(at) << 16));
+}
+
+
+/* Signed integers, in the order of unsigned ones. */
+MIND_HELPER uint64_t mind_key_int(int64_t x)
+{
+    return (uint64_t)x ^ UINT64_C(0x8000000000000000);
+}
+
+
+MIND_HELPER uint64_t mind_key_i8(const unsigned char *at)
+{
+    return mind_key_int((int8_t)mind_load_u8(at));
+}
+
+
+MIND_HELPER uint64_t mind_key_i16(const unsigned char *at)
+{
+    return mind_key_int((int16_t)mind_load_u16(at));
+}
+
+
+MIND_HELPER uint64_t mind_key_i32(const unsigned char *at)
+{
+    return mind_key_int((int32_t)mind_load_u32(at));
+}
+
+
+MIND_HELPER uint64_t mind_key_i64(const unsigned char *at)
+{
+    return mind_key_int((int64_t)mind_load_u64(at));
+}
+
+
+/* Sorts keys, and with them their indices, by merging; equal keys stay as they were. Both have room for as many again. */
+MIND_HELPER void mind_sort(uint64_t *keys, int64_t *indices, int64_t count)
+{
+    uint64_t *from = keys, *to = keys + count;
+    int64_t *from_indices = indices, *to_indices = indices + count;
+    for (int64_t width = 1; width < count; width *= 2) {
+        for (int64_t start = 0; start < count; start += 2 * width) {
+            const int64_t middle = start + width < count ? start + width : count;
+            const int64_t end = middle + width < count ? middle + width : count;
+            int64_t left = start, right = middle;
+            for (int64_t i = start; i < end; ++i) {
+                const int is_right = left == middle || (right < end && from[right] < from[left]);
+                const int64_t next = is_right ? right++ : left++;
+                to[i] = from[next];
+                to_indices[i] = from_indices[next];
+            }
+        }
+        uint64_t *const keys_merged = to;
+        int64_t *const indices_merged = to_indices;
+        to = from;
+        to_indices = from_indices;
+        from = keys_merged;
+        from_indices = indices_merged;
+    }
+    if (from != keys) {
+        memcpy(keys, from, (size_t)count * 8);
+        memcpy(indices, from_indices, (size_t)count * 8);
+    }
+}
