@@ -38,7 +38,7 @@ impl Block {
             _ => 8,
         };
         let whole = s.axes[vector].slide.positions / lanes as usize;
-        let vectors = whole.clamp(1, VECTORS_OF_ROW).next_power_of_two() as u32;
+        let vectors = 1 << whole.clamp(1, VECTORS_OF_ROW).ilog2();
         let rows = sums / vectors;
         let shares_filter = |&axis: &usize| {
             let own = &s.axes[axis];
