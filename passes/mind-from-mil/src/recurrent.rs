@@ -197,8 +197,8 @@ fn scan(
     backwards: bool,
 ) -> Several {
     let carried = initial.len();
-    let direction = [i64::from(backwards)];
-    let attrs = Scan::attrs(carried as i64, 1, &[], &[], &direction, &direction);
+    let direction: &[i64] = if backwards { &[1] } else { &[] };
+    let attrs = Scan::attrs(carried as i64, 1, &[], &[], direction, direction);
     let operands = [initial, &[sums], fixed].concat();
     let step = |b: &mut Builder<'_>, arguments: &[ValueId]| {
         let mut constants = FxHashMap::default();
