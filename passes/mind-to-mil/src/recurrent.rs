@@ -204,7 +204,20 @@ fn weights(
     fixed: &[Weights],
 ) -> Option<Vec<(&'static str, Weights)>> {
     let units = cell.units as usize;
-    let all = input.0[1];
+    let gates = match cell.row {
+        "rnn" => 1,
+        "gru" => 3,
+        _ => 4,
+    };
+    let all = gates * units;
+    let mut expected: Vec<Vec<usize>> = match cell.row {
+        "gru" => vec![vec![units, 2 * units], vec![units; 2]],
+        _ => vec![vec![units, all]],
+    };
+    expected.extend(cell.resets_after.then(|| vec![units]));
+    expected.extend(cell.looks.then(|| vec![3 * units]));
+    let fits = expected.iter().eq(fixed.iter().map(|(shape, _)| shape));
+    (fits && input.0[1] == all).then_some(())?;
     let matrix =
         |list: Vec<f64>, columns: usize| (vec![list.len() / columns.max(1), columns], list);
     let mut own = vec![("weight_ih", matrix(rows(input, 0, all), input.0[0]))];
