@@ -69,7 +69,11 @@ impl Layer {
         let cell = cell::of(g, scan)?;
         let sums = scan.inputs(g)[0];
         let (product, bias) = match made::<Add>(g, sums) {
-            Some(add) => (add.lhs(g), Some(numbers(g, add.rhs(g))?)),
+            Some(add) => {
+                let pairs = [(add.lhs(g), add.rhs(g)), (add.rhs(g), add.lhs(g))];
+                let mut pairs = pairs.into_iter();
+                pairs.find_map(|(product, bias)| Some((product, Some(numbers(g, bias)?))))?
+            }
             None => (sums, None),
         };
         let product = made::<MatMul>(g, product)?;
