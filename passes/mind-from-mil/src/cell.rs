@@ -38,6 +38,8 @@ impl Kind {
 #[derive(Debug)]
 pub(crate) struct Cell {
     pub(crate) kind: Kind,
+    /// How many numbers a step reads of the sequence, and a state has.
+    pub(crate) inputs: usize,
     pub(crate) units: usize,
     /// Whether the gates look at the cell.
     pub(crate) looks: bool,
@@ -49,12 +51,12 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// The cell of a layer with `units` numbers a state; `looks` is still to be found.
+    /// The cell of a layer that reads `inputs` numbers and has `units`; `looks` is still to be found.
     ///
     /// # Errors
     ///
     /// Another op.
-    pub(crate) fn of(call: &Call<'_>, units: usize) -> Result<Cell, Box<Refused>> {
+    pub(crate) fn of(call: &Call<'_>, [inputs, units]: [i64; 2]) -> Result<Cell, Box<Refused>> {
         let word = |name: &str, default: &str| match call.word(name) {
             "" => default.to_owned(),
             word => word.to_owned(),
@@ -67,7 +69,8 @@ impl Cell {
         };
         Ok(Cell {
             kind,
-            units,
+            inputs: inputs as usize,
+            units: units as usize,
             looks: false,
             resets_after: kind == Kind::Gru && call.flag("reset_after"),
             clip: call.float("clip").map(|clip| clip as f32),

@@ -148,7 +148,12 @@ impl Importing {
                 b: Builder::before(g, op),
                 constants: &mut constants,
             };
+            let results = e.g().results(op).len();
             match replacements(op, &mut e) {
+                Ok(values) if values.len() < results => {
+                    let why = format!("it has {results} results, and not {}", values.len());
+                    self.refused.push(g.def(op).name, &why, g.span(op));
+                }
                 Ok(values) => {
                     replace(g, op, &values);
                     self.imported += 1;

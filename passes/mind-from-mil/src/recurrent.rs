@@ -79,10 +79,12 @@ impl Weights {
         let gates = cell.kind.gates();
         let all: Vec<usize> = (0..gates).collect();
         let counts = [input.rows, hidden.rows];
+        let sizes = [input.numbers.len(), hidden.numbers.len()];
+        let wanted = [gates * units * cell.inputs, gates * units * units];
         let fits = |matrix: &Option<Matrix>, count: usize| {
             matrix.as_ref().is_none_or(|own| own.numbers.len() == count)
         };
-        if counts != [gates * units; 2] || !fits(&bias, gates * units) {
+        if counts != [gates * units; 2] || sizes != wanted || !fits(&bias, gates * units) {
             return Err(Refused::new("a weight does not fit the layer"));
         }
         let mut fixed = Vec::new();
@@ -150,9 +152,18 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
             states.push(e.convert(initial, DType::F32)?);
         }
     }
-    let whole = e.shape(states[0])?[1];
-    let units = whole / directions.len() as i64;
-    let mut cell = Cell::of(&e.call(op)?, units as usize)?;
+    let &[_, batch, inputs] = &e.shape(x)?[..] else {
+        return Err(Refused::new("its sequence has no rank of 3"));
+    };
+    let first = states.first().copied();
+    let whole = e.shape(first.ok_or_else(|| Refused::new("it has no state"))?)?;
+    let units = whole.get(1).copied().unwrap_or(0) / directions.len() as i64;
+    for &state in &states {
+        if e.shape(state)? != [batch, units * directions.len() as i64] || units == 0 {
+            return Err(Refused::new("a state does not fit the layer"));
+        }
+    }
+    let mut cell = Cell::of(&e.call(op)?, [inputs, units])?;
     let mut found: Vec<Vec<ValueId>> = Vec::new();
     for (at, &(end, backwards)) in directions.iter().enumerate() {
         cell.looks = e.call(op)?.value(&format!("peephole{end}")).is_some();
@@ -197,8 +208,8 @@ fn scan(
     backwards: bool,
 ) -> Several {
     let carried = initial.len();
-    let direction = [i64::from(backwards)];
-    let attrs = Scan::attrs(carried as i64, 1, &[], &[], &direction, &direction);
+    let direction: &[i64] = if backwards { &[1] } else { &[] };
+    let attrs = Scan::attrs(carried as i64, 1, &[], &[], direction, direction);
     let operands = [initial, &[sums], fixed].concat();
     let step = |b: &mut Builder<'_>, arguments: &[ValueId]| {
         let mut constants = FxHashMap::default();

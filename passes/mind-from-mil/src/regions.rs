@@ -20,6 +20,19 @@ use crate::slice::part;
 pub(crate) const ROWS: &[(&MilOp, Import)] =
     &[(&image::AFFINE, affine), (&image::CROP_RESIZE, crop_resize)];
 
+/// The most coordinates that are listed.
+const MOST_PLACES: i64 = 1 << 22;
+
+/// Refuses lists of `count` times `each` coordinates that are too long.
+fn listed(count: i64, each: i64) -> Result<(), Box<Refused>> {
+    match count.checked_mul(each) {
+        Some(all) if (0..=MOST_PLACES).contains(&all) => Ok(()),
+        _ => Err(Refused::new(format!(
+            "it has more than {MOST_PLACES} places"
+        ))),
+    }
+}
+
 /// The images `x` at the coordinates `places`.
 pub(crate) fn sampled(
     e: &mut Emit<'_>,
@@ -49,6 +62,7 @@ fn affine(op: OpId, e: &mut Emit<'_>) -> Imported {
     let &[batch, _, height, width] = &e.shape(e.g().result(op))?[..] else {
         return Err(Refused::new("it takes rank 4"));
     };
+    listed(height, width)?;
     let place = |at: i64, count: i64| -> f64 {
         let (at, count) = (at as f64, count as f64);
         let part = match sampling.coordinates {
@@ -187,7 +201,12 @@ fn crop_resize(op: OpId, e: &mut Emit<'_>) -> Imported {
     let list = e.argument(op, if is_list { "boxes" } else { "roi" })?;
     let list = e.convert(list, DType::F32)?;
     let shape = e.shape(list)?;
-    let (count, each) = (shape[0], shape.get(if is_list { 1 } else { 2 }).copied());
+    let &[count, ..] = &shape[..] else {
+        return Err(Refused::new("its boxes have no rank of 2 or 5"));
+    };
+    let each = shape.get(if is_list { 1 } else { 2 }).copied();
+    listed(rows, columns)?;
+    listed(count, batch)?;
     let each = each.filter(|each| [4, 5].contains(each));
     let each = each.ok_or_else(|| Refused::new("a box has four ends"))?;
     let list = e.reshape(list, &[count, each])?;

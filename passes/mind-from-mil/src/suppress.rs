@@ -8,6 +8,7 @@ use mind_core::ops::reduce::{Max, Sum};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
+use mind_mil::Opset;
 
 use crate::emit::{Emit, Imported};
 use crate::refuse::Refused;
@@ -18,14 +19,12 @@ type Several = Result<Vec<ValueId>, Box<Refused>>;
 /// Boxes, their scores, their indices, and in the first definition how many they are; -1 where there are fewer.
 pub(crate) fn suppression(op: OpId, e: &mut Emit<'_>) -> Several {
     let (mut boxes, mut scores) = (e.argument(op, "boxes")?, e.argument(op, "scores")?);
-    let count = e.g().results(op).len();
-    // Since ios17 boxes are columns.
-    let is_column = count == 3;
+    let is_column = e.call(op)?.opset >= Opset::Ios17;
     if is_column {
         boxes = e.transpose(boxes, &[0, 2, 1])?;
         scores = e.transpose(scores, &[0, 2, 1])?;
     }
-    let &[batch, _, classes] = &e.shape(scores)?[..] else {
+    let (&[batch, _, classes], 3) = (&e.shape(scores)?[..], e.rank(boxes)) else {
         return Err(Refused::new("it takes rank 3"));
     };
     if e.call(op)?.flag("per_class_suppression") && classes > 1 {

@@ -73,6 +73,7 @@ pub(crate) fn of(g: &Graph, scan: Scan) -> Option<Cell> {
             .all(|&axis| axis == 0);
     plain.then_some(())?;
     let units = *shape(g, arguments[0])?.get(1)?;
+    (units > 0).then_some(())?;
     let region = Region {
         g,
         units,

@@ -1,6 +1,6 @@
 //! Arithmetic.
 
-use mind_core::ops::compare::Select;
+use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu, Remainder};
 use mind_core::ops::logic::{And, Not, Or, Xor};
 use mind_core::ops::power::{Expm1, Log1p, Log2, Pow, Rsqrt};
@@ -10,8 +10,10 @@ use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::activation::GELU;
-use mind_mil::ops::binary::{ADD, MAXIMUM, MOD, MUL, POW, SELECT, SUB};
-use mind_mil::ops::unary::{ABS, CAST, EXP, FLOOR, LOG, RSQRT, SIGN};
+use mind_mil::ops::binary::{
+    ADD, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, MAXIMUM, MOD, MUL, POW, SELECT, SUB,
+};
+use mind_mil::ops::unary::{ABS, CAST, EXP, FLOOR, LOG, LOGICAL_NOT, RSQRT, SIGN};
 use mind_mil::scalar::op_of;
 
 use crate::emit::Argument::{Int, Number, Value, Word};
@@ -41,6 +43,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         let [x, _] = operands(op, e);
         e.op(&RSQRT, &[("x", Value(x)), ("epsilon", epsilon(e, x, 0.0))])
     }),
+    (Compare::DEF, lower_compare),
     (And::DEF, lower_logic),
     (Or::DEF, lower_logic),
     (Xor::DEF, lower_logic),
@@ -117,6 +120,38 @@ fn lower_logic(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
         dtype => Err(Refused::new(format!(
             "MIL has no ops on the bits of {dtype}"
         ))),
+    }
+}
+
+/// Comparisons, which MIL has of numbers: of truth values they are logic, false being less than true.
+fn lower_compare(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let [x, y] = operands(op, e);
+    if e.dtype(x) != DType::Bool {
+        return scalar(op, e);
+    }
+    let not = |e: &mut Emit<'_, '_>, x: ValueId| e.op(&LOGICAL_NOT, &[("x", Value(x))]);
+    match Compare::from_id(op).direction(e.g()) {
+        Direction::Ne => pair(e, &LOGICAL_XOR, x, y),
+        Direction::Eq => {
+            let differ = pair(e, &LOGICAL_XOR, x, y)?;
+            not(e, differ)
+        }
+        Direction::Lt => {
+            let is_false = not(e, x)?;
+            pair(e, &LOGICAL_AND, is_false, y)
+        }
+        Direction::Gt => {
+            let is_false = not(e, y)?;
+            pair(e, &LOGICAL_AND, x, is_false)
+        }
+        Direction::Le => {
+            let is_false = not(e, x)?;
+            pair(e, &LOGICAL_OR, is_false, y)
+        }
+        Direction::Ge => {
+            let is_false = not(e, y)?;
+            pair(e, &LOGICAL_OR, x, is_false)
+        }
     }
 }
 

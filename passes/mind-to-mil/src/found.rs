@@ -1,5 +1,7 @@
 //! Ops of MIL that stand in a module of core until its ops are lowered.
 
+use mind_core::ops::control::yields;
+use mind_core::ops::fused::Fused;
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
@@ -165,6 +167,7 @@ pub(crate) struct Placed {
 pub(crate) fn recognize(g: &mut Graph, config: &Config) -> FxHashMap<OpId, Found> {
     let mut all = FxHashMap::default();
     let in_opset = |row: &MilOp| definition(row.signatures, config.opset).is_some();
+    inline_fused(g);
     let ops: Vec<OpId> = g.walk().collect();
     // Layers first: what their steps do is no op of its own then.
     for &op in &ops {
@@ -190,6 +193,18 @@ pub(crate) fn recognize(g: &mut Graph, config: &Config) -> FxHashMap<OpId, Found
         }
     }
     all
+}
+
+/// Puts the ops of fused bodies where the bodies stand: what they say may begin before them and end behind.
+fn inline_fused(g: &mut Graph) {
+    let fused: Vec<OpId> = g.walk().filter(|&op| g.is::<Fused>(op)).collect();
+    for op in fused {
+        let yielded = yields(g, op, 0).iter().copied();
+        let same = g.results(op).into_iter().map(|value| g.type_id(value));
+        if same.eq(yielded.map(|value| g.type_id(value))) {
+            g.inline(op);
+        }
+    }
 }
 
 /// An op in the place of `roots`, a result for each.

@@ -69,7 +69,11 @@ impl Layer {
         let cell = cell::of(g, scan)?;
         let sums = scan.inputs(g)[0];
         let (product, bias) = match made::<Add>(g, sums) {
-            Some(add) => (add.lhs(g), Some(numbers(g, add.rhs(g))?)),
+            Some(add) => {
+                let pairs = [(add.lhs(g), add.rhs(g)), (add.rhs(g), add.lhs(g))];
+                let mut pairs = pairs.into_iter();
+                pairs.find_map(|(product, bias)| Some((product, Some(numbers(g, bias)?))))?
+            }
             None => (sums, None),
         };
         let product = made::<MatMul>(g, product)?;
@@ -204,7 +208,20 @@ fn weights(
     fixed: &[Weights],
 ) -> Option<Vec<(&'static str, Weights)>> {
     let units = cell.units as usize;
-    let all = input.0[1];
+    let gates = match cell.row {
+        "rnn" => 1,
+        "gru" => 3,
+        _ => 4,
+    };
+    let all = gates * units;
+    let mut expected: Vec<Vec<usize>> = match cell.row {
+        "gru" => vec![vec![units, 2 * units], vec![units; 2]],
+        _ => vec![vec![units, all]],
+    };
+    expected.extend(cell.resets_after.then(|| vec![units]));
+    expected.extend(cell.looks.then(|| vec![3 * units]));
+    let fits = expected.iter().eq(fixed.iter().map(|(shape, _)| shape));
+    (fits && input.0[1] == all).then_some(())?;
     let matrix =
         |list: Vec<f64>, columns: usize| (vec![list.len() / columns.max(1), columns], list);
     let mut own = vec![("weight_ih", matrix(rows(input, 0, all), input.0[0]))];

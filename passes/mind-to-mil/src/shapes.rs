@@ -191,8 +191,11 @@ fn blocks(g: &Graph, op: OpId) -> Option<Found> {
     let rows = BLOCKS.iter().filter(|row| row.order[..] == order[..]);
     let mut rows = rows.flat_map(|row| split.iter().map(move |&factor| (row, factor)));
     let (row, factor) = rows.find(|(row, factor)| {
+        if *factor < 2 {
+            return false;
+        }
         let (expected, joined) = row.shapes(*factor, own);
-        *factor > 1 && split == expected && result == joined
+        split == expected && result == joined
     })?;
     let mut found = Found::new(row.op);
     found.operand("x", x);

@@ -1,5 +1,6 @@
 //! Ops that act at every position alone.
 
+use mind_core::eval::convert;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::scalar::math::{exp2_f32, log_f32, tanh_f32};
@@ -9,7 +10,7 @@ use mind_ir::types::DType;
 use super::exponential;
 use super::kernel::{map, numbers, one, operand, optional, pairs, scalar, singles, stretched};
 use super::whole;
-use crate::call::{Call, floats, integers};
+use crate::call::{Call, integers};
 use crate::element::Element;
 use crate::functions;
 use crate::scalar::function_of;
@@ -156,20 +157,11 @@ pub(crate) fn select(
     }))
 }
 
-/// The elements in another element type; numbers are cut off to integers.
+/// The elements in another element type, as core's `Cast` converts them.
 pub(crate) fn cast(call: &Call<'_>, cx: &EvalCx<'_>, operands: Operands<'_, '_>) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let dtype = Element::parse(call.word("dtype")).map_or(DType::F32, Element::carrier);
-    cx.count(dtype, x.shape())?;
-    let shape = x.shape().to_vec();
-    one(match dtype {
-        DType::Bool => Tensor::of(shape, floats(x).into_iter().map(|x| x != 0.0).collect()),
-        DType::I32 => Tensor::of(shape, integers(x).into_iter().map(|x| x as i32).collect()),
-        dtype => {
-            let zero = Tensor::new(vec![0], mind_ir::tensor::Buffer::zeros(dtype, 0));
-            numbers(&zero, shape, &singles(x))
-        }
-    })
+    one(convert::cast(cx, x, dtype)?)
 }
 
 /// The larger of `x` and `bound`; NaN stays.

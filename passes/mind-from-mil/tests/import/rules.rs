@@ -55,3 +55,59 @@ fn other_functions_are_left_out() {
     let own = text(&imported(&read(text_of)).expect("an import"));
     assert!(own.contains("Relu") && !own.contains("Tanh"), "{own}");
 }
+
+#[test]
+fn operands_that_do_not_fit_are_refused() {
+    let layer = |h: &str, weight: &str, results: &str| {
+        let params = format!("tensor<fp32, [3, 1, 2]> x, tensor<fp32, {h}> h");
+        let statements = format!(
+            "{results} = rnn(initial_h = h, output_sequence = bool(true), weight_hh = tensor<fp32, [1, 1]>([[1]]), \
+             weight_ih = tensor<fp32, {weight}, x = x);"
+        );
+        refused(&params, &statements)
+    };
+    let (fits, two) = (
+        "[1, 2]>([[1, 2]])",
+        "tensor<fp32, [3, 1, 1]> y, tensor<fp32, [1, 1]> z",
+    );
+    for (h, weight, results, why) in [
+        ("[1]", fits, two, "a state does not fit the layer"),
+        ("[2, 1]", fits, two, "a state does not fit the layer"),
+        ("[1, 0]", fits, two, "a state does not fit the layer"),
+        (
+            "[1, 1]",
+            "[1, 1]>([[1]])",
+            two,
+            "a weight does not fit the layer",
+        ),
+        (
+            "[1, 1]",
+            "[2]>([1, 2])",
+            two,
+            "a weight does not fit the layer",
+        ),
+        (
+            "[1, 1]",
+            fits,
+            "tensor<fp32, [3, 1, 1]> y, tensor<fp32, [1, 1]> z, tensor<fp32, [1, 1]> more",
+            "it has 3 results, and not 2",
+        ),
+    ] {
+        let found = layer(h, weight, results);
+        assert_eq!(found, format!("`mil.rnn` is not imported: {why}"));
+    }
+    let size = 1 << 24;
+    let found = refused(
+        "tensor<fp32, [1, 1, 3, 3]> x",
+        &format!(
+            "tensor<fp32, [1, 1, {size}, {size}]> y = affine(align_corners = bool(true), \
+             coordinates_mode = string(\"unnormalized\"), output_height = int32({size}), output_width = int32({size}), \
+             padding_mode = string(\"constant\"), padding_value = fp32(0x0p+0), sampling_mode = string(\"bilinear\"), \
+             transform_matrix = tensor<fp32, [1, 6]>([[1, 0, 0, 0, 1, 0]]), x = x);"
+        ),
+    );
+    assert_eq!(
+        found,
+        "`mil.affine` is not imported: it has more than 4194304 places"
+    );
+}

@@ -89,3 +89,16 @@ fn places_of_elements_come_by_rows() {
     );
     assert!(!program.contains("transpose("), "{program}");
 }
+
+#[test]
+fn truth_values_are_compared_by_logic() {
+    for direction in ["eq", "ne", "lt", "le", "gt", "ge"] {
+        let program = same(&format!(
+            "%0 = Input {{name=x}} : tensor<f32[8]>\n%1 = Input {{name=z}} : tensor<f32[8]>\n\
+             %2 = ConstF32 {{value=0.0}}\n%3 = Compare (%0, %2) {{direction=lt}}\n\
+             %4 = Compare (%1, %2) {{direction=lt}}\n%5 = Compare (%3, %4) {{direction={direction}}}\n\
+             %6 = Select (%5, %0, %1)\noutputs: %6\n"
+        ));
+        assert!(program.contains("logical_"), "{program}");
+    }
+}

@@ -21,8 +21,8 @@ Each op has programs in every definition that an opset has of it, with `fp16` an
 - **since**: the opset that brought it, and those that changed what it takes.
 - **programs**: how many of its own the op has, and in how many opsets and floats those were tried.
 - **lowered**: `--lower-to-mil` emits it, for a program that is imported or a module of core.
-- **imported**: `--import-mil` has ops of core for it, `constants` where it only computes it from constants, else
-  why not; `in part` where [some of its forms](#forms-that-are-not-imported) are refused.
+- **imported**: `--import-mil` has ops of core for it, or computes it from `constants`, which counts too, else why
+  not; `in part` where [some of its forms](#forms-that-are-not-imported) are refused.
 - **evaluated**: the interpreter runs it; else why not.
 - **judged**: `numerically` where its numbers are held to those of coremltools 9.0 or of NumPy, `types` where its
   signature alone is.
