@@ -78,7 +78,7 @@ pub(super) struct Subject {
     pub(super) threads: usize,
     /// The instruction set, or what else runs it.
     pub(super) isa: &'static str,
-    /// At which ops the program is cut; none where there is no program.
+    /// At which ops the program is cut; `None` if there is no program.
     pub(super) cuts: Option<Cuts>,
 }
 
