@@ -376,9 +376,10 @@ pub(crate) fn constant(g: &Graph, value: ValueId) -> Option<Tensor> {
 
 /// The number that a constant of one element is.
 pub(crate) fn number(g: &Graph, value: ValueId) -> Option<f64> {
-    let is_one = g.ty(value).count() == Some(1);
-    let elements = floats(&constant(g, value).filter(|_| is_one)?);
-    elements.first().copied()
+    if g.ty(value).count() != Some(1) {
+        return None;
+    }
+    floats(&constant(g, value)?).first().copied()
 }
 
 /// A reduction along axes, which are counted from the front: its kind and input, the axes, and whether they stay.
