@@ -24,8 +24,6 @@ const NOT_IMPORTED: &[(&str, &str)] = &[
         "conv_quantized",
         "its reference leaves open how weights of few bits are packed",
     ),
-    ("fill", "core has no op whose extents come at run time"),
-    ("range_1d", "core has no op whose extents come at run time"),
     ("random_bernoulli", "its result is random"),
     ("random_categorical", "its result is random"),
     ("random_normal", "its result is random"),

@@ -17,12 +17,12 @@ use crate::emit::{Emit, Import};
 use crate::refuse::{Refusals, Refused};
 use crate::{
     comparison, compose, constant, contract, control, conv, elementwise, gather, interface,
-    movement, normalize, place, pool, quantize, recurrent, reduce, regions, slice, sorting, space,
-    suppress, without,
+    movement, normalize, place, pool, quantize, recurrent, reduce, regions, runtime_shape, slice,
+    sorting, space, suppress, without,
 };
 
 /// What each op of one result becomes.
-const FAMILIES: [&[(&MilOp, Import)]; 15] = [
+const FAMILIES: [&[(&MilOp, Import)]; 16] = [
     elementwise::ROWS,
     comparison::ROWS,
     reduce::ROWS,
@@ -32,6 +32,7 @@ const FAMILIES: [&[(&MilOp, Import)]; 15] = [
     pool::ROWS,
     movement::ROWS,
     regions::ROWS,
+    runtime_shape::ROWS,
     slice::ROWS,
     sorting::ROWS,
     gather::ROWS,

@@ -5,7 +5,7 @@ use mind_mil::MilOp;
 /// Why ops have no counterpart, and which they are.
 const REASONS: &[(&str, &[&str])] = &[
     (
-        "core has no op whose extents come at run time, and not all its operands are known",
+        "not all its operands are known",
         &[
             "constexpr_affine_dequantize",
             "constexpr_blockwise_shift_scale",
@@ -14,8 +14,6 @@ const REASONS: &[(&str, &[&str])] = &[
             "constexpr_lut_to_sparse",
             "constexpr_sparse_blockwise_shift_scale",
             "constexpr_sparse_to_dense",
-            "fill",
-            "range_1d",
         ],
     ),
     (

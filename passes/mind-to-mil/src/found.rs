@@ -6,7 +6,7 @@ use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::tensor::{FloatNum, Tensor};
-use mind_ir::types::{DType, TensorType};
+use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::{OpId, Ty, ValueId, with_float};
 use mind_mil::signature::definition;
 use mind_mil::{Attributes, MilOp, Opset};
@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::emit::Argument;
 use crate::emit::Emit;
 use crate::refuse::Refused;
-use crate::{places, recurrent, shapes, split};
+use crate::{places, recurrent, runtime_shape, shapes, split};
 
 /// What an argument is given.
 #[derive(Clone, Debug)]
@@ -114,10 +114,12 @@ impl Found {
         for (name, given) in &self.args {
             args.push((*name, argument(given, &operands, dtype, e)));
         }
-        match e.g().results(op).len() {
-            1 => Ok(vec![e.op(self.row, &args)?]),
-            _ => e.several(self.row, &args, op),
+        let results = e.g().results(op);
+        let is_open = |value: ValueId| e.g().ty(value).shape.contains(&Dim::Dynamic);
+        if results.len() == 1 && !results.into_iter().any(is_open) {
+            return Ok(vec![e.op(self.row, &args)?]);
         }
+        e.several(self.row, &args, op)
     }
 }
 
@@ -182,7 +184,12 @@ pub(crate) fn recognize(g: &mut Graph, config: &Config) -> FxHashMap<OpId, Found
             continue;
         }
         let found = compose::found(g, op, config.float).or_else(|| {
-            let mut recognizers = shapes::RECOGNIZERS.iter().chain(places::RECOGNIZERS);
+            let tables = [
+                shapes::RECOGNIZERS,
+                places::RECOGNIZERS,
+                runtime_shape::RECOGNIZERS,
+            ];
+            let mut recognizers = tables.into_iter().flatten();
             recognizers.find_map(|own| own(g, op, config.opset))
         });
         let found = found.map(|found| (vec![op], found));

@@ -35,6 +35,7 @@ mod recognize;
 mod recurrent;
 mod reduce;
 mod refuse;
+mod runtime_shape;
 mod sample;
 mod shapes;
 mod sorting;

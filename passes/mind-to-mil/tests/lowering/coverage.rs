@@ -18,11 +18,11 @@ const EXCUSED: &[(&str, &str)] = &[
     ),
     (
         "core.dynamic_broadcast_to",
-        "not lowered yet: `tile` by repetitions of the run",
+        "only of a number, as `fill`, which the round trip of programs shows",
     ),
     (
         "core.dynamic_iota",
-        "not lowered yet: `range_1d` to an end of the run",
+        "only of rank 1, as `range_1d`, which the round trip of programs shows",
     ),
     (
         "core.non_max_suppression",
