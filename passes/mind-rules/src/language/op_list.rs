@@ -15,7 +15,8 @@ struct OpTrait {
     has: fn(&OpDef) -> bool,
 }
 
-/// Every trait. An op has none of them if it has attributes, which a rule would have to carry over.
+/// Every trait. An op has none of them if it has attributes, which a rule would have to carry over, or if no format has a
+/// word for it: lowerings alone make it.
 const TRAITS: &[OpTrait] = &[
     OpTrait {
         name: "elementwise",
@@ -92,7 +93,9 @@ fn members(name: Name<'_>, ops: Ops<'_>, found: &mut Diagnostics) -> Option<Vec<
         }
         return ops.resolve(name, found).map(|(op, _)| vec![op]);
     };
-    let with_trait = |def: &&'static OpDef| def.attrs.is_empty() && (own.has)(def);
+    let is_written = |def: &OpDef| def.names.core.or(def.names.mic1).is_some();
+    let with_trait =
+        |def: &&'static OpDef| def.attrs.is_empty() && is_written(def) && (own.has)(def);
     let defs = || ops.table.defs().iter().copied();
     let count: Option<Option<usize>> = arity.map(|arity| arity.parse().ok());
     let fits = |def: &&'static OpDef| {

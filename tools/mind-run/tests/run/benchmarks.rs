@@ -23,6 +23,8 @@ fn json_has_the_documented_keys() {
         "gb_per_s": 0.002,
         "threads": 1,
         "isa": "interp",
+        "segments": null,
+        "cuts": null,
     });
     assert_eq!(value, expected);
 }
