@@ -1,6 +1,7 @@
 //! The ops that `for op in …` lists.
 
 use mind_diag::{Diagnostic, Diagnostics};
+use mind_ir::builtin;
 use mind_ir::opdef::{OpDef, Trait, nearest};
 use mind_ir::types::DType;
 
@@ -15,8 +16,8 @@ struct OpTrait {
     has: fn(&OpDef) -> bool,
 }
 
-/// Every trait. An op has none of them if it has attributes, which a rule would have to carry over, or if no format has a
-/// word for it: lowerings alone make it.
+/// Every trait. An op has none of them if it has attributes, which a rule would have to carry over, or if it
+/// is an op of every dialect, which models do not hold.
 const TRAITS: &[OpTrait] = &[
     OpTrait {
         name: "elementwise",
@@ -93,9 +94,9 @@ fn members(name: Name<'_>, ops: Ops<'_>, found: &mut Diagnostics) -> Option<Vec<
         }
         return ops.resolve(name, found).map(|(op, _)| vec![op]);
     };
-    let is_written = |def: &OpDef| def.names.core.or(def.names.mic1).is_some();
+    let is_builtin = |def: &OpDef| builtin::OPS.iter().any(|own| std::ptr::eq(*own, def));
     let with_trait =
-        |def: &&'static OpDef| def.attrs.is_empty() && is_written(def) && (own.has)(def);
+        |def: &&'static OpDef| def.attrs.is_empty() && !is_builtin(def) && (own.has)(def);
     let defs = || ops.table.defs().iter().copied();
     let count: Option<Option<usize>> = arity.map(|arity| arity.parse().ok());
     let fits = |def: &&'static OpDef| {
