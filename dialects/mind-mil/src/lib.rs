@@ -25,6 +25,7 @@ pub mod names;
 pub mod ops;
 pub mod opset;
 pub mod primer;
+pub mod recurrence;
 mod row;
 pub mod scalar;
 pub mod signature;

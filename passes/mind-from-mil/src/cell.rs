@@ -7,37 +7,16 @@ use mind_core::ops::power::Expm1;
 use mind_ir::ValueId;
 use mind_ir::types::DType;
 use mind_mil::call::Call;
+use mind_mil::recurrence::Recurrence;
 
 use crate::emit::{Emit, Imported};
 use crate::refuse::Refused;
 use crate::slice::part;
 
-/// Which states and gates a layer has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// A hidden state.
-    Rnn,
-    /// A hidden state, which one gate resets and another one updates.
-    Gru,
-    /// A hidden state and a cell, with gates that take, keep and give.
-    Lstm,
-}
-
-impl Kind {
-    /// How many rows of weights there are for each unit.
-    pub(crate) fn gates(self) -> usize {
-        match self {
-            Kind::Rnn => 1,
-            Kind::Gru => 3,
-            Kind::Lstm => 4,
-        }
-    }
-}
-
 /// What a layer does in a step.
 #[derive(Debug)]
 pub(crate) struct Cell {
-    pub(crate) kind: Kind,
+    pub(crate) kind: Recurrence,
     /// How many numbers a step reads of the sequence, and a state has.
     pub(crate) inputs: usize,
     pub(crate) units: usize,
@@ -61,18 +40,14 @@ impl Cell {
             "" => default.to_owned(),
             word => word.to_owned(),
         };
-        let kind = match call.name {
-            "rnn" => Kind::Rnn,
-            "gru" => Kind::Gru,
-            "lstm" => Kind::Lstm,
-            _ => return Err(Refused::new("it is no recurrent layer")),
-        };
+        let kind = Recurrence::named(call.name);
+        let kind = kind.ok_or_else(|| Refused::new("it is no recurrent layer"))?;
         Ok(Cell {
             kind,
             inputs: inputs as usize,
             units: units as usize,
             looks: false,
-            resets_after: kind == Kind::Gru && call.flag("reset_after"),
+            resets_after: kind == Recurrence::Gru && call.flag("reset_after"),
             clip: call.float("clip").map(|clip| clip as f32),
             words: [
                 word("recurrent_activation", "sigmoid"),
@@ -92,13 +67,13 @@ impl Cell {
         fixed: &[ValueId],
     ) -> Result<Vec<ValueId>, Box<Refused>> {
         match self.kind {
-            Kind::Rnn => {
+            Recurrence::Rnn => {
                 let past = MatMul::build(&mut e.b, states[0], fixed[0])?;
                 let sums = e.add(inside, past)?;
                 Ok(vec![activation(e, &self.words[2], sums)?])
             }
-            Kind::Gru => self.gru(e, states[0], inside, fixed),
-            Kind::Lstm => self.lstm(e, states, inside, fixed),
+            Recurrence::Gru => self.gru(e, states[0], inside, fixed),
+            Recurrence::Lstm => self.lstm(e, states, inside, fixed),
         }
     }
 

@@ -54,9 +54,10 @@ pub(crate) fn compose(op: OpId, e: &mut Emit<'_>, row: &'static Composition) -> 
     } else {
         result
     };
-    let single = match wide {
-        DType::F64 => e.convert(result, DType::F32)?,
-        _ => result,
+    let single = if wide == DType::F64 {
+        e.convert(result, DType::F32)?
+    } else {
+        result
     };
     e.convert(single, dtype)
 }

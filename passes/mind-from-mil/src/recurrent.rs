@@ -11,7 +11,9 @@ use mind_ir::{OpId, ValueId};
 use mind_mil::call::floats;
 use rustc_hash::FxHashMap;
 
-use crate::cell::{Cell, Kind};
+use mind_mil::recurrence::Recurrence;
+
+use crate::cell::Cell;
 use crate::emit::{Emit, Imported};
 use crate::refuse::Refused;
 use crate::slice::part;
@@ -90,8 +92,8 @@ impl Weights {
         let mut fixed = Vec::new();
         let mut inside = bias.as_ref().map(|bias| bias.list(e, &all, units));
         match cell.kind {
-            Kind::Rnn | Kind::Lstm => fixed.push(hidden.columns(e, &all, units)),
-            Kind::Gru => {
+            Recurrence::Rnn | Recurrence::Lstm => fixed.push(hidden.columns(e, &all, units)),
+            Recurrence::Gru => {
                 fixed.push(hidden.columns(e, &[0, 2], units));
                 fixed.push(hidden.columns(e, &[1], units));
             }

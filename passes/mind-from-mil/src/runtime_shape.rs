@@ -30,7 +30,8 @@ fn range(op: OpId, e: &mut Emit<'_>) -> Imported {
     let (start, end, step) = (start?, end?, step?);
     let dtype = e.dtype(start);
     // Of floats an evaluation computes in `f64`, and rounds to `f32` first.
-    let wide = if dtype.is_float() { DType::F64 } else { dtype };
+    let is_float = dtype.is_float();
+    let wide = if is_float { DType::F64 } else { dtype };
     let [start, end, step] = [start, end, step].map(|value| e.convert(value, wide));
     let (start, end, step) = (start?, end?, step?);
     let is = |e: &Emit<'_>, name: &str, number: f64| {
@@ -39,14 +40,15 @@ fn range(op: OpId, e: &mut Emit<'_>) -> Imported {
     };
     let (from_zero, by_one) = (is(e, "start", 0.0), is(e, "step", 1.0));
     let distance = if from_zero { end } else { e.sub(end, start)? };
-    let count = match (by_one, wide) {
-        (true, DType::F64) => Ceil::build(&mut e.b, distance)?,
-        (true, _) => distance,
+    let count = match (by_one, is_float) {
+        (true, true) => Ceil::build(&mut e.b, distance)?,
+        (true, false) => distance,
         (false, _) => steps(e, distance, step)?,
     };
-    let count = match wide {
-        DType::F64 => e.convert(count, DType::I64)?,
-        _ => count,
+    let count = if is_float {
+        e.convert(count, DType::I64)?
+    } else {
+        count
     };
     let extents = e.reshape(count, &[1])?;
     let indices = DynamicIota::with(wide, &[Dim::Dynamic]).build(&mut e.b, extents)?;
@@ -60,9 +62,10 @@ fn range(op: OpId, e: &mut Emit<'_>) -> Imported {
     } else {
         e.add(scaled, start)?
     };
-    let single = match wide {
-        DType::F64 => e.convert(moved, DType::F32)?,
-        _ => moved,
+    let single = if is_float {
+        e.convert(moved, DType::F32)?
+    } else {
+        moved
     };
     e.convert(single, dtype)
 }

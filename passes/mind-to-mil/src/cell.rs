@@ -8,8 +8,7 @@ use mind_ir::ValueId;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
-use mind_mil::MilOp;
-use mind_mil::ops::recurrent::{GRU, LSTM, RNN};
+use mind_mil::recurrence::Recurrence;
 
 use crate::compose::{self, number};
 use crate::shapes::{made, shape};
@@ -17,7 +16,7 @@ use crate::shapes::{made, shape};
 /// What a layer does in a step.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Cell {
-    pub(crate) row: &'static str,
+    pub(crate) kind: Recurrence,
     pub(crate) units: i64,
     /// The functions of gates, of what a cell takes, and of what is shown.
     pub(crate) words: [&'static str; 3],
@@ -26,16 +25,6 @@ pub(crate) struct Cell {
     pub(crate) looks: bool,
     /// Whether the hidden state is reset after its product.
     pub(crate) resets_after: bool,
-}
-
-impl Cell {
-    pub(crate) fn op(&self) -> &'static MilOp {
-        match self.row {
-            "rnn" => &RNN,
-            "gru" => &GRU,
-            _ => &LSTM,
-        }
-    }
 }
 
 /// The arguments of the region.
@@ -108,9 +97,9 @@ fn either<T: Op, R>(
 }
 
 impl Region<'_> {
-    fn cell(&self, row: &'static str, words: [&'static str; 3]) -> Cell {
+    fn cell(&self, kind: Recurrence, words: [&'static str; 3]) -> Cell {
         Cell {
-            row,
+            kind,
             units: self.units,
             words,
             clip: None,
@@ -174,7 +163,7 @@ impl Region<'_> {
             either::<Add, ()>(self.g, sum, |[inside, past]| {
                 (inside == self.inside).then(|| self.product(past, self.states[0], 0))?
             })?;
-            Some(self.cell("rnn", ["sigmoid", "tanh", word]))
+            Some(self.cell(Recurrence::Rnn, ["sigmoid", "tanh", word]))
         };
         self.functions(next).into_iter().find_map(find)
     }
@@ -233,7 +222,7 @@ impl Region<'_> {
             let resets_after = either::<Add, bool>(g, sum, |[inside, own]| {
                 (self.part(inside, self.inside)? == 1).then(|| past(own))?
             })?;
-            let cell = self.cell("gru", [gate, "tanh", word]);
+            let cell = self.cell(Recurrence::Gru, [gate, "tanh", word]);
             Some(Cell {
                 resets_after,
                 ..cell
@@ -261,7 +250,7 @@ impl Region<'_> {
         let clips = [keep, give, new].iter().all(|gate| gate.clip == take.clip);
         let looks = take.looks == (self.fixed.len() == 2) && !new.looks;
         ([keep, give].iter().all(alike) && clips && looks).then_some(())?;
-        let own = self.cell("lstm", [take.word, new.word, outer]);
+        let own = self.cell(Recurrence::Lstm, [take.word, new.word, outer]);
         Some(Cell {
             clip: take.clip,
             looks: take.looks,

@@ -14,6 +14,7 @@ use mind_ir::types::{DType, TensorType};
 use mind_ir::{OpId, ValueId};
 use mind_mil::Opset;
 use mind_mil::call::floats;
+use mind_mil::recurrence::Recurrence;
 
 use crate::cell::{self, Cell};
 use crate::compose::constant;
@@ -95,7 +96,7 @@ impl Layer {
 
     /// The layer that runs backwards beside this one: their hidden states are joined.
     fn other(&self, g: &Graph) -> Option<Layer> {
-        (self.cell.row == "lstm" && !self.is_backward).then_some(())?;
+        (self.cell.kind == Recurrence::Lstm && !self.is_backward).then_some(())?;
         let mut users = g
             .results(self.scan.id())
             .into_iter()
@@ -113,13 +114,13 @@ impl Layer {
 
     fn found(&self, direction: &'static str) -> Found {
         let cell = &self.cell;
-        let mut found = Found::new(cell.op());
+        let mut found = Found::new(cell.kind.row());
         found.give("direction", Given::Word(direction));
         found.give("activation", Given::Word(cell.words[2]));
-        if cell.row != "rnn" {
+        if cell.kind != Recurrence::Rnn {
             found.give("recurrent_activation", Given::Word(cell.words[0]));
         }
-        if cell.row == "lstm" {
+        if cell.kind == Recurrence::Lstm {
             found.give("cell_activation", Given::Word(cell.words[1]));
         }
         if let Some(clip) = cell.clip {
@@ -208,15 +209,10 @@ fn weights(
     fixed: &[Weights],
 ) -> Option<Vec<(&'static str, Weights)>> {
     let units = cell.units as usize;
-    let gates = match cell.row {
-        "rnn" => 1,
-        "gru" => 3,
-        _ => 4,
-    };
-    let all = gates * units;
-    let mut expected: Vec<Vec<usize>> = match cell.row {
-        "gru" => vec![vec![units, 2 * units], vec![units; 2]],
-        _ => vec![vec![units, all]],
+    let all = cell.kind.gates() * units;
+    let mut expected: Vec<Vec<usize>> = match cell.kind {
+        Recurrence::Gru => vec![vec![units, 2 * units], vec![units; 2]],
+        Recurrence::Rnn | Recurrence::Lstm => vec![vec![units, all]],
     };
     expected.extend(cell.resets_after.then(|| vec![units]));
     expected.extend(cell.looks.then(|| vec![3 * units]));
@@ -225,7 +221,7 @@ fn weights(
     let matrix =
         |list: Vec<f64>, columns: usize| (vec![list.len() / columns.max(1), columns], list);
     let mut own = vec![("weight_ih", matrix(rows(input, 0, all), input.0[0]))];
-    let hidden = if cell.row == "gru" {
+    let hidden = if cell.kind == Recurrence::Gru {
         let (gates, new) = (fixed.first()?, fixed.get(1)?);
         let reset = rows(gates, 0, units);
         [reset, rows(new, 0, units), rows(gates, units, units)].concat()

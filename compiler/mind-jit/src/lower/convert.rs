@@ -201,18 +201,15 @@ fn float_to_int(b: &mut Builder, from: DType, to: DType, value: Value) -> Value 
     let is_nan = b.compare(Predicate::Unordered, x, x);
     let zero = b.f64(0.0);
     let x = b.select(is_nan, zero, x);
-    match to {
-        DType::I32 => {
-            let x = clamped(b, to, x);
-            b.convert(ConvertOp::FloatToInt, Lane::I32, x)
-        }
-        DType::U32 => {
-            let x = clamped(b, to, x);
-            let whole = truncated(b, x);
-            b.convert(ConvertOp::Truncate, Lane::I32, whole)
-        }
-        _ => f64_to_wide(b, to, x),
+    if to_lane == Lane::I64 {
+        return f64_to_wide(b, to, x);
     }
+    let x = clamped(b, to, x);
+    if to.class() == DTypeClass::Signed {
+        return b.convert(ConvertOp::FloatToInt, Lane::I32, x);
+    }
+    let whole = truncated(b, x);
+    b.convert(ConvertOp::Truncate, Lane::I32, whole)
 }
 
 /// `x`, or the nearest end of the range of `to`, whose ends its lanes hold exactly; NaN stays.

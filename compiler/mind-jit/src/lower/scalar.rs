@@ -248,10 +248,10 @@ fn unrounded(
             }
             Bool => truth::not(b, x),
         },
-        ScalarFn::ShiftLeft => shifted(b, (ShiftOp::Shl, BinaryOp::Shl), x, y),
+        ScalarFn::ShiftLeft => shifted(b, ShiftOp::Shl, x, y),
         ScalarFn::ShiftRight => match class {
-            Signed => shifted(b, (ShiftOp::Sra, BinaryOp::Sra), x, y),
-            Float | Unsigned | Bool => shifted(b, (ShiftOp::Shr, BinaryOp::Shr), x, y),
+            Signed => shifted(b, ShiftOp::Sra, x, y),
+            Float | Unsigned | Bool => shifted(b, ShiftOp::Shr, x, y),
         },
         ScalarFn::Rsqrt => {
             let one = number(b, x, 1.0);
@@ -333,10 +333,10 @@ fn less_equal(b: &mut Builder, class: DTypeClass, x: Value, y: Value) -> Value {
 
 /// `x` shifted by as many bits as each lane of `amount` says; what shifting by the width would leave if an amount is
 /// negative or no less than that. Lanes that have no such operation are shifted for one bit of the amount after the other.
-fn shifted(b: &mut Builder, (op, by_lane): (ShiftOp, BinaryOp), x: Value, amount: Value) -> Value {
+fn shifted(b: &mut Builder, op: ShiftOp, x: Value, amount: Value) -> Value {
     let lane = b.lane(x);
-    if by_lane.takes(lane) {
-        return b.binary(by_lane, x, amount);
+    if BinaryOp::Shift(op).takes(lane) {
+        return b.binary(BinaryOp::Shift(op), x, amount);
     }
     let (zero, width) = (b.constant(lane, 0), b.constant(lane, lane.bits().into()));
     let mut result = x;

@@ -135,7 +135,21 @@ impl Steps<'_> {
     fn binary(&mut self, lane: Lane) -> Option<Value> {
         use BinaryOp::*;
         let ops = [
-            Add, Sub, Mul, MulHalves, Div, Min, Max, UMin, UMax, And, Or, Xor, Shl, Shr, Sra,
+            Add,
+            Sub,
+            Mul,
+            MulHalves,
+            Div,
+            Min,
+            Max,
+            UMin,
+            UMax,
+            And,
+            Or,
+            Xor,
+            Shift(ShiftOp::Shl),
+            Shift(ShiftOp::Shr),
+            Shift(ShiftOp::Sra),
         ]
         .into_iter();
         let ops: Vec<BinaryOp> = ops.filter(|op| op.takes(lane)).collect();

@@ -103,11 +103,11 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
         BinaryOp::Max => format!("{} < {} ? {x} : {y}", signed(y), signed(x)),
         BinaryOp::UMin => format!("{x} < {y} ? {x} : {y}"),
         BinaryOp::UMax => format!("{y} < {x} ? {x} : {y}"),
-        BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sra => {
+        BinaryOp::Shift(op) => {
             let helper = match op {
-                BinaryOp::Shl => "shl",
-                BinaryOp::Shr => "shr",
-                _ => "sra",
+                ShiftOp::Shl => "shl",
+                ShiftOp::Shr => "shr",
+                ShiftOp::Sra => "sra",
             };
             format!("mind_{helper}_{}({x}, {y})", suffix(lane))
         }

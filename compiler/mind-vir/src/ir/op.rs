@@ -137,13 +137,9 @@ pub enum BinaryOp {
     Or,
     /// Bitwise exclusive or, of any lanes.
     Xor,
-    /// `a` shifted to the left by `b` bits, of lanes of 32 and 64 bits; `b` is an unsigned number, and one that is not
-    /// below the width shifts everything out.
-    Shl,
-    /// As [`Shl`](BinaryOp::Shl), to the right, zeros shifted in.
-    Shr,
-    /// As [`Shl`](BinaryOp::Shl), to the right, copies of the sign bit shifted in.
-    Sra,
+    /// `a` shifted by `b` bits, of lanes of 32 and 64 bits; `b` is an unsigned number, and one that is not below the
+    /// width shifts everything out.
+    Shift(ShiftOp),
 }
 
 impl BinaryOp {
@@ -153,7 +149,7 @@ impl BinaryOp {
             BinaryOp::Div => lane.is_float(),
             BinaryOp::MulHalves => matches!(lane, Lane::I32),
             BinaryOp::UMin | BinaryOp::UMax => !lane.is_float(),
-            BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sra => matches!(lane, Lane::I32 | Lane::I64),
+            BinaryOp::Shift(_) => matches!(lane, Lane::I32 | Lane::I64),
             _ => true,
         }
     }
@@ -161,7 +157,7 @@ impl BinaryOp {
     /// Whether the operands may be exchanged.
     pub const fn is_commutative(self, lane: Lane) -> bool {
         match self {
-            BinaryOp::Sub | BinaryOp::Div | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sra => false,
+            BinaryOp::Sub | BinaryOp::Div | BinaryOp::Shift(_) => false,
             BinaryOp::Min | BinaryOp::Max => !lane.is_float(),
             _ => true,
         }

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, StackSlot, StackSlotData, StackSlotKind, types,
 };
 
-use crate::ir::{Addr, BinaryOp, Lane, Status, Value};
+use crate::ir::{Addr, Lane, ShiftOp, Status, Value};
 
 use super::translate::{Translate, anywhere};
 use super::types::{element, vector};
@@ -180,7 +180,7 @@ impl Translate<'_, '_> {
     /// Shifts by an amount of each lane's own.
     pub(super) fn shift_lanes(
         &mut self,
-        op: BinaryOp,
+        op: ShiftOp,
         lane: Lane,
         x: ir::Value,
         by: ir::Value,
@@ -196,9 +196,9 @@ impl Translate<'_, '_> {
             let most = this.builder.ins().iconst(element(lane), last);
             let by = this.builder.ins().select(fits, by, most);
             let shifted = match op {
-                BinaryOp::Shl => this.builder.ins().ishl(x, by),
-                BinaryOp::Shr => this.builder.ins().ushr(x, by),
-                _ => return this.builder.ins().sshr(x, by),
+                ShiftOp::Shl => this.builder.ins().ishl(x, by),
+                ShiftOp::Shr => this.builder.ins().ushr(x, by),
+                ShiftOp::Sra => return this.builder.ins().sshr(x, by),
             };
             let zero = this.builder.ins().iconst(element(lane), 0);
             this.builder.ins().select(fits, shifted, zero)

@@ -111,7 +111,7 @@ impl Translate<'_, '_> {
             BinaryOp::Sub => self.builder.ins().isub(x, y),
             BinaryOp::Mul if lane == Lane::I8 => self.multiply_bytes(x, y),
             BinaryOp::Mul => self.builder.ins().imul(x, y),
-            BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sra => self.shift_lanes(op, lane, x, y),
+            BinaryOp::Shift(op) => self.shift_lanes(op, lane, x, y),
         }
     }
 
@@ -277,7 +277,7 @@ impl Translate<'_, '_> {
     fn float_to_int(&mut self, from: Lane, x: ir::Value) -> ir::Value {
         let (limit, least) = match from {
             Lane::F64 => (2f64.powi(31).to_bits(), (-(2f64.powi(31))).to_bits()),
-            _ => (
+            Lane::F32 | Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => (
                 2f32.powi(31).to_bits().into(),
                 (-(2f32.powi(31))).to_bits().into(),
             ),

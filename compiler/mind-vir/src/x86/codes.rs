@@ -178,28 +178,28 @@ pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
             EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32,
         ),
         (UMax, I64) => Row::wide(EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64),
-        (Shl, I32) => Row::both(
+        (Shift(ShiftOp::Shl), I32) => Row::both(
             VEX_Vpsllvd_ymm_ymm_ymmm256,
             EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Shl, I64) => Row::both(
+        (Shift(ShiftOp::Shl), I64) => Row::both(
             VEX_Vpsllvq_ymm_ymm_ymmm256,
             EVEX_Vpsllvq_zmm_k1z_zmm_zmmm512b64,
         ),
-        (Shr, I32) => Row::both(
+        (Shift(ShiftOp::Shr), I32) => Row::both(
             VEX_Vpsrlvd_ymm_ymm_ymmm256,
             EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Shr, I64) => Row::both(
+        (Shift(ShiftOp::Shr), I64) => Row::both(
             VEX_Vpsrlvq_ymm_ymm_ymmm256,
             EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64,
         ),
-        (Sra, I32) => Row::both(
+        (Shift(ShiftOp::Sra), I32) => Row::both(
             VEX_Vpsravd_ymm_ymm_ymmm256,
             EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32,
         ),
-        (Sra, I64) => Row::wide(EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64),
-        (Shl | Shr | Sra, F32 | F64 | I8 | I16) => return None,
+        (Shift(ShiftOp::Sra), I64) => Row::wide(EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64),
+        (Shift(_), F32 | F64 | I8 | I16) => return None,
         (Mul, I8) | (MulHalves, _) | (Div, _) | (UMin | UMax, F32 | F64) => return None,
     })
 }

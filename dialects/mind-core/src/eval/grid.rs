@@ -80,9 +80,10 @@ impl GridSampling {
         cx.count(input.dtype(), &shape)?;
         let grid = cast(cx, grid, DType::F64)?;
         let dtype = input.dtype();
-        let result = match dtype {
-            DType::F64 => self.sample_as::<f64>(dimensions, input, &grid, shape),
-            _ => self.sample_as::<f32>(dimensions, &cast(cx, input, DType::F32)?, &grid, shape),
+        let result = if dtype == DType::F64 {
+            self.sample_as::<f64>(dimensions, input, &grid, shape)
+        } else {
+            self.sample_as::<f32>(dimensions, &cast(cx, input, DType::F32)?, &grid, shape)
         };
         cast(cx, &result, dtype)
     }

@@ -136,7 +136,16 @@ impl<'s, 'c> Drawn<'s, 'c> {
         let dtype = match class {
             Some(OperandClass::Bool) => DType::Bool,
             Some(OperandClass::Index) => DType::I64,
-            _ => self.dtype,
+            Some(
+                OperandClass::Any
+                | OperandClass::F32
+                | OperandClass::Num
+                | OperandClass::Float
+                | OperandClass::Signed
+                | OperandClass::Integer
+                | OperandClass::Bits,
+            )
+            | None => self.dtype,
         };
         let shape = match ty.and_then(|ty| ty.dims.as_ref()) {
             Some(dims) => self.shape(dims),

@@ -67,13 +67,12 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: u64, y: u64) -> u64 {
         BinaryOp::Max => signed(lane, x).max(signed(lane, y)) as u64 & lane.mask(),
         BinaryOp::UMin => x.min(y),
         BinaryOp::UMax => x.max(y),
-        BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Sra => {
+        BinaryOp::Shift(op) => {
             let (by, last) = (y.min(lane.bits().into()) as u32, lane.bits() - 1);
             match op {
-                BinaryOp::Sra => shift(ShiftOp::Sra, lane, x, by.min(last)),
-                _ if by > last => 0,
-                BinaryOp::Shl => shift(ShiftOp::Shl, lane, x, by),
-                _ => shift(ShiftOp::Shr, lane, x, by),
+                ShiftOp::Sra => shift(op, lane, x, by.min(last)),
+                ShiftOp::Shl | ShiftOp::Shr if by > last => 0,
+                ShiftOp::Shl | ShiftOp::Shr => shift(op, lane, x, by),
             }
         }
         BinaryOp::Div => unreachable!("verified lanes of {op:?} are floats"),
@@ -146,7 +145,7 @@ pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane, x: u64) -> u64 {
         ConvertOp::FloatToInt => {
             let x = match from {
                 Lane::F32 => f64::from(f32::from_bits(x as u32)),
-                _ => f64::from_bits(x),
+                Lane::F64 | Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => f64::from_bits(x),
             };
             let inside = (f64::from(i32::MIN)..-f64::from(i32::MIN)).contains(&x);
             u64::from(if inside { x as i32 } else { i32::MIN } as u32)

@@ -135,9 +135,8 @@ impl Select<'_> {
                 let less = self.greater_unsigned(lane, y, x);
                 self.blend(lane, less, y, x)
             }
-            BinaryOp::Sra => self.shift_quads(x, y),
-            BinaryOp::Shl
-            | BinaryOp::Shr
+            BinaryOp::Shift(ShiftOp::Sra) => self.shift_quads(x, y),
+            BinaryOp::Shift(ShiftOp::Shl | ShiftOp::Shr)
             | BinaryOp::Add
             | BinaryOp::Sub
             | BinaryOp::MulHalves
@@ -153,7 +152,7 @@ impl Select<'_> {
         let zero = self.two(codes::XOR, x, Rm::Reg(x));
         let sign = self.greater(Lane::I64, zero, x);
         let magnitude = self.two(codes::XOR, x, Rm::Reg(sign));
-        let logical = codes::binary(BinaryOp::Shr, Lane::I64).expect("a row");
+        let logical = codes::binary(BinaryOp::Shift(ShiftOp::Shr), Lane::I64).expect("a row");
         let shifted = self.two(logical, magnitude, Rm::Reg(by));
         self.two(codes::XOR, shifted, Rm::Reg(sign))
     }
