@@ -5,6 +5,13 @@
 use mind_ir::types::DType;
 use smallvec::SmallVec;
 
+mod algorithm;
+
+pub use algorithm::{
+    Algorithm, Between, Beyond, Bounds, Coordinates, Dimension, Elements, Extents, Sampling,
+    Scattering, Search, Slide, Sorting, Update,
+};
+
 /// The memory that an argument of a kernel points into.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Base {
@@ -200,23 +207,7 @@ pub struct Evaluate {
     /// The op, for messages.
     pub op: &'static str,
     /// What the routine computes, where C can say it, too.
-    pub sorting: Option<Sorting>,
-}
-
-/// A sort, stable in both directions, of the elements along the middle of three dimensions: the first ones in order, and
-/// the index that each had.
-///
-/// -0 equals +0, all NaNs are equal and above everything.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sorting {
-    /// The type of an element.
-    pub dtype: DType,
-    /// The dimensions.
-    pub extents: [usize; 3],
-    /// How many elements of the middle dimension are wanted.
-    pub kept: usize,
-    /// Whether the largest comes first.
-    pub is_descending: bool,
+    pub algorithm: Option<Algorithm>,
 }
 
 /// Control flow: which other programs run, how often and on what.

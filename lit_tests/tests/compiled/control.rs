@@ -69,6 +69,19 @@ const MODULES: &[(&str, u64)] = &[
          \x20 %24 = Add (%23, %19)\n  yield: %24\n}\noutputs: %4, %15",
         2,
     ),
+    // Rows written in a body, at places that are in bounds and at places that are not.
+    (
+        "%0 = Input {name=t} : tensor<f32[4, 2]>\n%1 = Input {name=i} : tensor<i64[3, 1, 1]>\n\
+         %2 = Input {name=u} : tensor<f32[1, 2]>\n%3 = Scan (%0, %1, %2) {carried=1, scanned=1} {\n  args: %4, %5, %6\n\
+         \x20 %7 = ScatterNd (%4, %5, %6) {kind=add, bounds=clamp}\n  yield: %7\n}\noutputs: %3",
+        2,
+    ),
+    (
+        "%0 = Input {name=t} : tensor<f32[1, 2]>\n%1 = Input {name=i} : tensor<i64[2, 1, 1]>\n\
+         %2 = Input {name=u} : tensor<f32[1, 2]>\n%3 = Scan (%0, %1, %2) {carried=1, scanned=1} {\n  args: %4, %5, %6\n\
+         \x20 %7 = ScatterNd (%4, %5, %6) {kind=add}\n  yield: %7\n}\noutputs: %3",
+        3,
+    ),
     // An index in a body that is out of bounds in most draws.
     (
         "%0 = Input {name=t} : tensor<f32[4, 2]>\n%1 = Input {name=i} : tensor<i64[3, 1]>\n%2 = ConstF32 {value=0.0}\n\

@@ -75,11 +75,20 @@ fn check_extents(g: &Graph) -> Result<(), Box<Diagnostic>> {
                 );
                 let mut found = Diagnostic::error(g.span(op), text);
                 found.code = Some(Code(3011));
-                return Err(Box::new(found.help(format!(
-                    "loops are made for extents that are numbers: run `specialize` first, as in \
-                     `--pass-pipeline='specialize{{dims={name}:32}},lower-to-loops'`; `mind-translate --to c` takes \
-                     `--dim {name}=32`"
-                ))));
+                let help = match dim {
+                    // Operands are known before, so that only their elements tell.
+                    Dim::Dynamic if !g.is::<Input>(op) => {
+                        "elements of its operands decide it in a run: `mind-run` compiles such a module in parts; \
+                         loops and C are made for extents that are numbers"
+                            .to_owned()
+                    }
+                    Dim::Dynamic | Dim::Symbol(_) | Dim::Fixed(_) => format!(
+                        "loops are made for extents that are numbers: run `specialize` first, as in \
+                         `--pass-pipeline='specialize{{dims={name}:32}},lower-to-loops'`; `mind-translate --to c` takes \
+                         `--dim {name}=32`"
+                    ),
+                };
+                return Err(Box::new(found.help(help)));
             }
         }
     }

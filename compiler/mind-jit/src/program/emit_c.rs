@@ -141,7 +141,7 @@ fn checked<'g>(
     let builder = build(g, target, choice, keeps_weights)?;
     let mut steps = builder.bind_steps.iter().chain(&builder.steps);
     let evaluated = steps.find_map(|step| match step {
-        Step::Evaluate(call) if call.sorting.is_none() => Some(&builder.routines[call.routine]),
+        Step::Evaluate(call) if call.algorithm.is_none() => Some(&builder.routines[call.routine]),
         Step::Evaluate(_)
         | Step::Call(_)
         | Step::Gather(_)

@@ -86,7 +86,7 @@ impl Module<'_> {
             let call = match step {
                 Step::Call(call) => call,
                 Step::Evaluate(call) => {
-                    self.check_sort(call)?;
+                    self.check_routine(call)?;
                     continue;
                 }
                 Step::Control(control) => {

@@ -101,7 +101,7 @@ impl Module<'_> {
                 if found != *expected {
                     return Err(EmitError::Arrays {
                         op,
-                        subprogram: subprogram.name.to_string(),
+                        subprogram: format!("`{}`", subprogram.name),
                         found,
                         expected: expected.clone(),
                     });

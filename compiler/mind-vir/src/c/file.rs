@@ -9,10 +9,11 @@ use super::control::TOO_MANY_STEPS;
 use super::function::function;
 use super::module::{EmitError, Module};
 use super::prelude::prelude;
+use super::routine::OTHER_EXTENTS;
 use super::symbol::Symbol;
 
 /// What a run returns where an index is out of bounds.
-const INDEX_OUT_OF_BOUNDS: u32 = 4;
+pub(super) const INDEX_OUT_OF_BOUNDS: u32 = 4;
 /// What a run returns, having done nothing, where the processor lacks instructions that the code was compiled to.
 const PROCESSOR_LACKS: u32 = 8;
 
@@ -38,7 +39,7 @@ impl Module<'_> {
     /// The text of the file.
     ///
     /// Its public function is `int NAME(const void *const *inputs, void *const *outputs)`. It returns the bits
-    /// of the [`Status`](crate::ir::Status), 0 when all is well. A comment at the top says what inputs and
+    /// of the [`Status`](crate::ir::Status) and those of what else may stop a run, 0 when all is well. A comment at the top says what inputs and
     /// outputs are. With scratch memory it must not run twice at once, since that memory is static. Buffers
     /// need no alignment. Functions and data that no step uses are left out.
     ///
@@ -104,15 +105,21 @@ impl Module<'_> {
     }
 
     fn comment(&self, has_scratch: bool) -> String {
-        let steps = if self.subprograms.is_empty() {
-            String::new()
-        } else {
-            format!(" * Or with {TOO_MANY_STEPS}: a loop takes more than MIND_MAX_STEPS steps.\n")
-        };
+        let mut more = String::new();
+        if !self.subprograms.is_empty() {
+            more += &format!(
+                " * Or with {TOO_MANY_STEPS}: a loop takes more than MIND_MAX_STEPS steps.\n"
+            );
+        }
+        if self.checks_extents(&self.steps) {
+            more += &format!(
+                " * Or with {OTHER_EXTENTS}: an array of extents holds others than the result's.\n"
+            );
+        }
         let mut text = format!(
             "/*\n * int {}(const void *const *inputs, void *const *outputs)\n *\n * Returns 0, or a sum of: \
              1 an integer was divided by zero, 2 the smallest integer was divided by -1; 4 an index was out of bounds.\n\
-             {steps} \
+             {more} \
              * Or 8, and nothing is done: compiled for x86-64 without MIND_ANY_CPU, it needs AVX2 and FMA.\n",
             self.name
         );
@@ -186,7 +193,7 @@ impl Module<'_> {
                     *out += &format!("    memcpy({to}, {from}, {bytes});\n");
                 }
                 Step::Control(control) => self.control(control, writing, out),
-                Step::Evaluate(call) => self.sort(call, out),
+                Step::Evaluate(call) => self.routine(call, out),
             }
         }
     }

@@ -19,7 +19,7 @@ mod loops;
 mod module;
 mod plan;
 mod prelude;
-mod sort;
+mod routine;
 mod subprogram;
 mod symbol;
 mod writer;

@@ -110,6 +110,12 @@ pub enum EmitError {
         /// The op.
         op: &'static str,
     },
+    /// What a step computes does not fit its arrays.
+    #[error("`{op}` reads or writes beyond its arrays")]
+    Outside {
+        /// The op.
+        op: &'static str,
+    },
     /// A step of control flow runs a subprogram that is not there.
     #[error("`{op}` runs subprogram {found}; the module has {count}")]
     NoSubprogram {
@@ -120,12 +126,12 @@ pub enum EmitError {
         /// How many there are.
         count: usize,
     },
-    /// A step of control flow hands other arrays to a subprogram than it takes.
-    #[error("`{op}` hands arrays of {found:?} bytes to `{subprogram}`; expected {expected:?}")]
+    /// A step hands other arrays to what it runs than that takes.
+    #[error("`{op}` hands arrays of {found:?} bytes to {subprogram}; expected {expected:?}")]
     Arrays {
         /// The op.
         op: &'static str,
-        /// The name of the subprogram.
+        /// What it runs, in words.
         subprogram: String,
         /// The bytes of what it is handed.
         found: Vec<usize>,

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 const HEAD: &str = include_str!("prelude/head.c");
 
 /// Helpers, each two blank lines from the next.
-const HELPERS: &str = include_str!("prelude/helpers.c");
+const HELPERS: &str = concat!(
+    include_str!("prelude/helpers.c"),
+    include_str!("prelude/routines.c")
+);
 
 /// What must stand before `text`: pragmas, headers, and the helpers that `text` calls, with what they call.
 ///

@@ -18,6 +18,8 @@ pub struct Subprogram {
     pub(super) text: String,
     /// Bytes of the arrays that it is bound to, and of its inputs.
     pub(super) inputs: Vec<usize>,
+    /// Whether an array of extents may stop it.
+    pub(super) checks_extents: bool,
     /// Bytes of its outputs.
     pub(super) outputs: Vec<usize>,
 }
@@ -43,6 +45,7 @@ impl Module<'_> {
             name: self.name.clone(),
             bind,
             text,
+            checks_extents: self.checks_extents(bind_steps) || self.checks_extents(&self.steps),
             inputs: bytes(&self.inputs),
             outputs: bytes(&self.outputs),
         })

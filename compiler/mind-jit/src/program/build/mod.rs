@@ -1,5 +1,6 @@
 //! From ops of the loops dialect to kernels and steps.
 
+mod algorithm;
 mod bitcast;
 mod block;
 mod contract;
@@ -15,7 +16,6 @@ mod pack;
 mod product;
 mod quantised;
 mod slide;
-mod sorting;
 mod window;
 
 use indexmap::IndexMap;

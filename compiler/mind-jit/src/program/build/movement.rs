@@ -6,9 +6,9 @@ use mind_loops::extents::{dense, known};
 use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join};
 
+use super::algorithm::algorithm;
 use super::grid::cost;
 use super::kernel::{Computation, KernelCall};
-use super::sorting::sorting;
 use super::{ProgramBuilder, Strided};
 use crate::lower::nest::{Nest, Node, Output, StridedAccess, lanes};
 use crate::program::error::ProgramError;
@@ -52,7 +52,7 @@ impl ProgramBuilder<'_> {
             operands: self.regions(op.id(), op.inputs(g).iter().copied())?,
             results: self.regions(op.id(), g.results(op.id()))?,
             op: routine.name,
-            sorting: sorting(g, op),
+            algorithm: algorithm(g, op),
         };
         self.routines.push(routine);
         self.push(op.id(), Step::Evaluate(call));

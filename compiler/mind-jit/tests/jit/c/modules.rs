@@ -7,7 +7,10 @@ use mind_ir::tensor::Buffer as Elements;
 use mind_ir::types::DType;
 use mind_vir::c::{Array, Module, StaticMemory, Symbol};
 use mind_vir::ir::{Addr, BinaryOp, Function, IndexOp, Lane, Op, Signature};
-use mind_vir::program::{Axis, Base, Call, Control, Flow, Region, Step};
+use mind_vir::program::{
+    Algorithm, Axis, Base, Bounds, Call, Control, Dimension, Evaluate, Flow, IndexType, Region,
+    Scattering, Step, Update,
+};
 
 use super::toolchain::{compile, compilers, path};
 
@@ -248,6 +251,58 @@ fn calls_that_do_not_fit_are_refused_with_what_would() {
             format!("{bytes} bytes at {offset} of {expected}")
         );
     }
+}
+
+#[test]
+fn routines_that_do_not_fit_are_refused() {
+    let functions = functions();
+    let refused = |algorithm: Option<Algorithm>, operand: Region| {
+        let output = region(Base::Output(1), 0, 16);
+        let step = Step::Evaluate(Evaluate {
+            routine: 0,
+            operands: vec![
+                region(Base::Param(0), 0, 16),
+                operand,
+                region(Base::Param(0), 0, 8),
+            ],
+            results: vec![output],
+            op: "core.scatter_nd",
+            algorithm,
+        });
+        let module = module(&functions, &[], std::slice::from_ref(&step));
+        module.write().err().map(|why| why.to_string())
+    };
+    let scatter = |stride: usize| {
+        let axis = Dimension { extent: 2, stride };
+        let tuples = Dimension {
+            extent: 1,
+            stride: 0,
+        };
+        Some(Algorithm::Scatter(Scattering {
+            dtype: DType::I32,
+            index: IndexType::I64,
+            update: Update::Add,
+            bounds: Bounds::Strict,
+            elements: 4,
+            tuples: vec![tuples],
+            axes: vec![axis],
+            width: 2,
+        }))
+    };
+    let index = region(Base::Param(0), 0, 8);
+    assert_eq!(refused(scatter(2), index), None);
+    assert_eq!(
+        refused(None, index).unwrap_or_default(),
+        "`core.scatter_nd` has no kernel: only the compiler itself evaluates it"
+    );
+    assert_eq!(
+        refused(scatter(3), index).unwrap_or_default(),
+        "`core.scatter_nd` reads or writes beyond its arrays"
+    );
+    assert_eq!(
+        refused(scatter(2), region(Base::Param(0), 0, 4)).unwrap_or_default(),
+        "`core.scatter_nd` hands arrays of [16, 4, 8, 16] bytes to its code; expected [16, 8, 8, 16]"
+    );
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! What has no kernel and C can say all the same.
+
+mod extents;
+mod sample;
+mod scatter;
+mod search;
+mod sort;
+
+use mind_ir::OpId;
+use mind_ir::graph::Graph;
+use mind_loops::ops::evaluate::Evaluate;
+use mind_vir::program::Algorithm;
+
+/// What `op` runs, if C can say it.
+pub(super) fn algorithm(g: &Graph, op: Evaluate) -> Option<Algorithm> {
+    let call = Call {
+        g,
+        op,
+        inner: sole(g, op)?,
+    };
+    let kinds = [
+        sort::sorting,
+        scatter::elements,
+        scatter::slices,
+        sample::sampling,
+        search::search,
+        extents::reshape,
+        extents::broadcast,
+        extents::iota,
+    ];
+    kinds.iter().find_map(|kind| kind(call))
+}
+
+/// The only op of a body that hands it all operands in order and yields its results.
+fn sole(g: &Graph, op: Evaluate) -> Option<OpId> {
+    let body = op.body(g);
+    let mut ops = g.ops(body);
+    let (inner, end) = (ops.next()?, ops.next()?);
+    let arguments = g.arguments(body).into_iter();
+    let is_handed = arguments.eq(g.operands(inner).iter().copied());
+    let is_yielded = (g.results(inner).into_iter()).eq(g.operands(end).iter().copied());
+    (is_handed && is_yielded && ops.next().is_none()).then_some(inner)
+}
+
+/// A `loops.evaluate` of one op.
+#[derive(Clone, Copy)]
+struct Call<'g> {
+    g: &'g Graph,
+    op: Evaluate,
+    inner: OpId,
+}
+
+/// How many elements an array has; other extents than one of 0 may be too large to be multiplied.
+fn count(extents: &[usize]) -> usize {
+    match extents.contains(&0) {
+        true => 0,
+        false => extents.iter().fold(1, |all, &own| all.saturating_mul(own)),
+    }
+}

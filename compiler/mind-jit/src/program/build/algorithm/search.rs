@@ -1,0 +1,28 @@
+//! Places of the largest elements under windows.
+
+use mind_core::ops::window::ArgMaxWindow;
+use mind_loops::extents::known;
+use mind_vir::program::{Algorithm, Search, Slide};
+
+use super::Call;
+
+/// The search that `call` runs, if it does, and C counts its elements.
+pub(super) fn search(call: Call<'_>) -> Option<Algorithm> {
+    let g = call.g;
+    let op = g.view::<ArgMaxWindow>(call.inner)?;
+    let input = *call.op.inputs(g).first()?;
+    let slides = op.slides(g, &known(g, input)).ok()?;
+    let slides = slides.into_iter().map(|axis| Slide {
+        extent: axis.extent,
+        positions: axis.positions,
+        window: axis.window,
+        stride: axis.stride,
+        dilation: axis.dilation,
+        low: axis.low,
+    });
+    let search = Algorithm::Search(Search {
+        dtype: g.ty(input).dtype,
+        slides: slides.collect(),
+    });
+    search.stays_inside().then_some(search)
+}

@@ -1,0 +1,84 @@
+//! What has no kernel, as statements of C.
+
+mod block;
+mod element;
+mod extents;
+mod sample;
+mod scatter;
+mod search;
+mod sort;
+
+use crate::program::{Algorithm, Evaluate, Step};
+
+use super::module::{EmitError, Module};
+use block::Block;
+
+/// What a run returns where extents are not those that the code is for.
+pub(super) const OTHER_EXTENTS: u32 = 32;
+
+impl Module<'_> {
+    /// Checks that C can say a step that is no kernel, and that its arrays have the bytes of what it reads and writes.
+    ///
+    /// # Errors
+    ///
+    /// It has no C, or it is handed other arrays.
+    pub(super) fn check_routine(&self, call: &Evaluate) -> Result<(), EmitError> {
+        let op = call.op;
+        let Some(algorithm) = &call.algorithm else {
+            return Err(EmitError::NoC { op });
+        };
+        let expected = algorithm.bytes();
+        let regions = call.operands.iter().chain(&call.results);
+        let found: Vec<usize> = regions.map(|region| region.bytes).collect();
+        if found != expected {
+            let subprogram = "its code".to_owned();
+            return Err(EmitError::Arrays {
+                op,
+                subprogram,
+                found,
+                expected,
+            });
+        }
+        if !algorithm.stays_inside() {
+            return Err(EmitError::Outside { op });
+        }
+        Ok(())
+    }
+
+    /// Whether one of `steps`, or of what they run, may find extents that the code is not for.
+    pub(super) fn checks_extents(&self, steps: &[&Step]) -> bool {
+        let own = steps.iter().any(|step| match step {
+            Step::Evaluate(call) => matches!(call.algorithm, Some(Algorithm::Extents(_))),
+            Step::Call(_) | Step::Gather(_) | Step::Transfer(_) | Step::Control(_) => false,
+        });
+        own || self.subprograms.iter().any(|run| run.checks_extents)
+    }
+
+    /// The statements of a step that is no kernel.
+    pub(super) fn routine(&self, call: &Evaluate, out: &mut String) {
+        let operands: Vec<String> = call.operands.iter().map(|own| self.address(own)).collect();
+        let results: Vec<String> = call.results.iter().map(|own| self.address(own)).collect();
+        let mut block = Block::new(out);
+        match &call.algorithm {
+            None => unreachable!("`check` refuses what has no C"),
+            Some(Algorithm::Sort(sorting)) => {
+                sort::write(sorting, &self.name, (&operands, &results), &mut block);
+            }
+            Some(Algorithm::Scatter(scattering)) => {
+                scatter::write(scattering, (&operands, &results), &mut block);
+            }
+            Some(Algorithm::Sample(sampling)) => {
+                sample::write(sampling, (&operands, &results), &mut block);
+            }
+            Some(Algorithm::Search(search)) => {
+                search::write(search, (&operands, &results), &mut block);
+            }
+            Some(Algorithm::Extents(extents)) => {
+                extents::write(extents, (&operands, &results), &mut block);
+            }
+        }
+    }
+}
+
+/// The addresses of what a step reads, and of what it writes.
+type Arrays<'a> = (&'a [String], &'a [String]);
