@@ -83,7 +83,7 @@ impl Engine {
             shared: RunCache::default(),
             memory_limit: config.memory_limit.unwrap_or(EvalCx::TENSOR_LIMIT),
             options: Options {
-                target: TargetInfo::with_detected_caches(isa),
+                target: TargetInfo::detected(isa),
                 pool: Arc::new(Pool::new(threads)),
                 panels: config.panels,
                 max_steps: config.max_steps.unwrap_or(EvalCx::MAX_STEPS),

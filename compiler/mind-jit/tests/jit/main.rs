@@ -3,6 +3,7 @@
 mod c;
 mod columns;
 mod convolutions;
+mod dot_bytes;
 mod elementwise;
 mod harness;
 mod nests;

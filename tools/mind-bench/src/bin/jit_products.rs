@@ -270,7 +270,7 @@ fn time(calls: usize, mut call: impl FnMut()) -> f64 {
 
 impl Bench {
     fn new() -> Bench {
-        let target = TargetInfo::with_detected_caches(Isa::detect());
+        let target = TargetInfo::detected(Isa::detect());
         let compile = |function: &Function| {
             CompiledKernel::compile(function, target.isa).expect("the kernel compiles")
         };
