@@ -7,6 +7,7 @@ mod dot_bytes;
 mod elementwise;
 mod harness;
 mod nests;
+mod parts;
 mod pool;
 mod products;
 mod programs;

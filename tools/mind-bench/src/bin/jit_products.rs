@@ -15,8 +15,8 @@ use mind_bench::pages::Pages;
 use mind_bench::workloads::peaks;
 use mind_ir::types::{DType, QuantFormat};
 use mind_jit::lower::product::{
-    Conv, Lhs, Operands, Packing, Panels, Product, QuantPanels, Region, Rhs, Schedule, TileCoord,
-    conv, pack, product,
+    Conv, Lhs, Operands, Packing, Panels, Parts, Product, QuantPanels, Region, Rhs, Schedule,
+    TileCoord, conv, pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
 use mind_vir::ir::{BinaryOp, Builder, Function, Signature, Value};
@@ -499,7 +499,7 @@ impl Call {
         let mut schedule = Schedule::choose(target, row.dtype, row.extents, lie, is_constant);
         changed(&mut schedule, change);
         let product = Product {
-            halves: false,
+            parts: Parts::Whole,
             dtype: row.dtype,
             m,
             n,
