@@ -246,6 +246,8 @@ const LOWERINGS: &[&str] = &[
     "fuse,lower-to-tensor",
     "lower-to-tensor,lower-to-loops",
     "fuse,lower-to-tensor,lower-to-loops",
+    "lower-to-tensor{dot-bytes=true}",
+    "fuse,lower-to-loops{dot-bytes=true}",
     "lower-to-mil",
     "fuse,lower-to-mil",
 ];

@@ -29,6 +29,9 @@ use crate::session::{PASSES, Session};
 /// What runs before kernels are made, on a module whose extents are known. It keeps every bit.
 pub const PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops";
 
+/// As [`PIPELINE`], for targets that add up products of bytes.
+pub const VNNI_PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops{dot-bytes=true}";
+
 /// What runs before C is written: as [`PIPELINE`], but that weights stay as the caller has them.
 pub const C_PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops{pack=never}";
 
@@ -77,13 +80,19 @@ impl Engine {
         }
         let threads = config.threads.map_or_else(available_threads, NonZero::get);
         let threads = threads.min(MAX_THREADS);
+        let target = TargetInfo::detected(isa);
+        let pipeline = if target.has_vnni {
+            VNNI_PIPELINE
+        } else {
+            PIPELINE
+        };
         Ok(Engine {
             session: Session::default(),
-            pipeline: parse_pipeline(PIPELINE, &PASSES)?,
+            pipeline: parse_pipeline(pipeline, &PASSES)?,
             shared: RunCache::default(),
             memory_limit: config.memory_limit.unwrap_or(EvalCx::TENSOR_LIMIT),
             options: Options {
-                target: TargetInfo::with_detected_caches(isa),
+                target,
                 pool: Arc::new(Pool::new(threads)),
                 panels: config.panels,
                 max_steps: config.max_steps.unwrap_or(EvalCx::MAX_STEPS),
@@ -111,7 +120,8 @@ impl Engine {
         self.options.max_steps
     }
 
-    /// Lowers a verified module to kernels, through [`PIPELINE`].
+    /// Lowers a verified module to kernels, through [`PIPELINE`], or [`VNNI_PIPELINE`] where
+    /// the target has VNNI.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use crate::code::CodeError;
 use crate::ir::VerifyError;
-use crate::target::Isa;
+use crate::target::{CodeTarget, Isa};
 
 /// What stops a function from becoming code.
 #[derive(Debug, thiserror::Error)]
@@ -26,9 +26,9 @@ pub enum CompileError {
         /// The most lanes that fit.
         most: u32,
     },
-    /// The machine has not got the instruction set.
+    /// The machine has not got the instruction set, or an extension of it.
     #[error("this machine cannot run {0}; `portable` runs everywhere")]
-    Unavailable(Isa),
+    Unavailable(CodeTarget),
     /// Registers could not be assigned.
     #[error("registers could not be assigned: {0}")]
     Registers(String),

@@ -3,7 +3,7 @@
 use crate::code::{Code, CodeBuilder, FunctionOffset};
 use crate::error::CompileError;
 use crate::ir::{Function, Status};
-use crate::target::{Isa, TargetInfo};
+use crate::target::{CodeTarget, Isa, TargetInfo};
 use crate::{portable, x86};
 
 /// What every kernel is in memory: arguments in, status out.
@@ -13,17 +13,21 @@ type Entry = unsafe extern "sysv64" fn(*const u64) -> u64;
 #[cfg(not(target_arch = "x86_64"))]
 type Entry = unsafe extern "C" fn(*const u64) -> u64;
 
-/// The machine code of `function` for `isa`, which this machine need not have.
+/// The machine code of `function` for `target`, which this machine need not be.
 ///
 /// # Errors
 ///
 /// The function is not valid, or its vectors do not fit the target.
-pub fn assemble(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
+pub fn assemble(
+    function: &Function,
+    target: impl Into<CodeTarget>,
+) -> Result<Vec<u8>, CompileError> {
+    let target: CodeTarget = target.into();
     crate::ir::verify(function).map_err(CompileError::Invalid)?;
-    fits(function, isa)?;
-    match isa {
-        Isa::Portable => portable::compile(function, isa.target()),
-        Isa::Avx2 | Isa::Avx512 => x86::compile(function, isa.target()),
+    fits(function, target.isa)?;
+    match target.isa {
+        Isa::Portable => portable::compile(function, target.isa.target()),
+        Isa::Avx2 | Isa::Avx512 => x86::compile(function, target),
     }
 }
 
@@ -58,18 +62,19 @@ impl CompiledKernel {
     /// # Errors
     ///
     /// A function is not valid, or its vectors do not fit the target; the machine has not got the
-    /// instruction set; the system refuses executable memory.
+    /// instruction set or an extension of it; the system refuses executable memory.
     pub fn compile_all<'f>(
         functions: impl IntoIterator<Item = &'f Function>,
-        isa: Isa,
+        target: impl Into<CodeTarget>,
     ) -> Result<Vec<CompiledKernel>, CompileError> {
-        if !isa.is_available() {
-            return Err(CompileError::Unavailable(isa));
+        let target: CodeTarget = target.into();
+        if !target.is_available() {
+            return Err(CompileError::Unavailable(target));
         }
         let mut builder = CodeBuilder::default();
         let mut placed = Vec::new();
         for function in functions {
-            let offset = builder.push(&assemble(function, isa)?);
+            let offset = builder.push(&assemble(function, target)?);
             placed.push((offset, function.params().len()));
         }
         let code = builder.publish()?;
@@ -86,8 +91,11 @@ impl CompiledKernel {
     /// # Errors
     ///
     /// As [`compile_all`](CompiledKernel::compile_all).
-    pub fn compile(function: &Function, isa: Isa) -> Result<CompiledKernel, CompileError> {
-        let mut kernels = CompiledKernel::compile_all([function], isa)?;
+    pub fn compile(
+        function: &Function,
+        target: impl Into<CodeTarget>,
+    ) -> Result<CompiledKernel, CompileError> {
+        let mut kernels = CompiledKernel::compile_all([function], target)?;
         Ok(kernels.remove(0))
     }
 

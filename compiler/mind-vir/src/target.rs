@@ -128,6 +128,71 @@ impl fmt::Display for Isa {
     }
 }
 
+/// An instruction set with the extensions that code may use.
+///
+/// An extension changes how fast code is, not what it computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CodeTarget {
+    /// The instruction set.
+    pub isa: Isa,
+    /// Whether one instruction adds up products of bytes: AVX-512 VNNI, or AVX-VNNI beside AVX2.
+    pub has_vnni: bool,
+}
+
+impl CodeTarget {
+    /// Whether this machine and its operating system can run it.
+    pub fn is_available(self) -> bool {
+        self.isa.is_available() && (!self.has_vnni || detects_vnni(self.isa))
+    }
+}
+
+impl From<Isa> for CodeTarget {
+    /// The instruction set without extensions.
+    fn from(isa: Isa) -> CodeTarget {
+        CodeTarget {
+            isa,
+            has_vnni: false,
+        }
+    }
+}
+
+impl From<&TargetInfo> for CodeTarget {
+    fn from(target: &TargetInfo) -> CodeTarget {
+        CodeTarget {
+            isa: target.isa,
+            has_vnni: target.has_vnni,
+        }
+    }
+}
+
+impl fmt::Display for CodeTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let extension = if self.has_vnni { " with VNNI" } else { "" };
+        write!(f, "{}{extension}", self.isa)
+    }
+}
+
+/// Whether this machine, which can run `isa`, sums up products of bytes in its encoding.
+#[cfg(target_arch = "x86_64")]
+fn detects_vnni(isa: Isa) -> bool {
+    use std::arch::x86_64::{__cpuid, __cpuid_count};
+    const FEATURES: u32 = 7;
+    const AVX_VNNI: u32 = 1 << 4;
+    match isa {
+        Isa::Portable => false,
+        Isa::Avx2 => {
+            let has_leaf = __cpuid(0).eax >= FEATURES && __cpuid_count(FEATURES, 0).eax >= 1;
+            has_leaf && __cpuid_count(FEATURES, 1).eax & AVX_VNNI != 0
+        }
+        Isa::Avx512 => std::arch::is_x86_feature_detected!("avx512vnni"),
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detects_vnni(_: Isa) -> bool {
+    false
+}
+
 /// A word that names no instruction set.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("unknown instruction set `{0}`; expected {words}", words = words())]
@@ -165,6 +230,8 @@ pub struct TargetInfo {
     pub vector_registers: u32,
     /// Whether lanes are switched off by mask registers.
     pub has_masks: bool,
+    /// Whether one instruction adds up products of bytes.
+    pub has_vnni: bool,
     /// Multiply-adds of full width that start in a cycle.
     pub fma_ports: u32,
     /// Bytes of first-level data cache of a core.
@@ -176,7 +243,7 @@ pub struct TargetInfo {
 }
 
 impl TargetInfo {
-    /// `isa` with cache sizes of a usual machine that has it.
+    /// `isa` without extensions, with cache sizes of a usual machine that has it.
     pub fn of(isa: Isa) -> TargetInfo {
         let target = isa.target();
         TargetInfo {
@@ -184,6 +251,7 @@ impl TargetInfo {
             vector_bits: target.vector_bits,
             vector_registers: target.vector_registers,
             has_masks: target.has_masks,
+            has_vnni: false,
             fma_ports: 2,
             l1_bytes: 32 << 10,
             l2_bytes: 512 << 10,
@@ -191,14 +259,15 @@ impl TargetInfo {
         }
     }
 
-    /// The widest instruction set of this machine, with the cache sizes that it reports.
+    /// The widest instruction set of this machine, with the extensions and cache sizes that it reports.
     pub fn detect() -> TargetInfo {
-        TargetInfo::with_detected_caches(Isa::detect())
+        TargetInfo::detected(Isa::detect())
     }
 
-    /// `isa` with the cache sizes that this machine reports, where it reports any.
-    pub fn with_detected_caches(isa: Isa) -> TargetInfo {
+    /// `isa` with the extensions of it that this machine has, and the cache sizes that it reports, where it reports any.
+    pub fn detected(isa: Isa) -> TargetInfo {
         let mut target = TargetInfo::of(isa);
+        target.has_vnni = isa.is_available() && detects_vnni(isa);
         for (level, bytes) in data_caches() {
             match level {
                 1 => target.l1_bytes = bytes,
@@ -272,8 +341,18 @@ mod tests {
     #[test]
     fn what_is_detected_is_available_and_caches_grow_with_their_level() {
         let target = TargetInfo::detect();
-        assert!(target.isa.is_available());
+        assert!(CodeTarget::from(&target).is_available());
         assert!(target.l1_bytes < target.l2_bytes && target.l2_bytes < target.l3_bytes);
+    }
+
+    #[test]
+    fn an_extension_that_no_machine_has_is_not_available() {
+        let target = CodeTarget {
+            isa: Isa::Portable,
+            has_vnni: true,
+        };
+        assert!(!target.is_available());
+        assert_eq!(target.to_string(), "portable with VNNI");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Kernels before they are ops.
 
+use mind_core::parts::Parts;
 use mind_ir::OpId;
 use mind_ir::types::DType;
 use mind_loops::node::Node;
@@ -25,8 +26,8 @@ pub(crate) struct Matrix {
     pub(crate) rows: usize,
     /// Dimensions of the right side alone.
     pub(crate) columns: usize,
-    /// Whether elements hold two integers of 16 bits.
-    pub(crate) halves: bool,
+    /// The integers that elements hold.
+    pub(crate) parts: Parts,
 }
 
 /// What a kernel does besides its body.

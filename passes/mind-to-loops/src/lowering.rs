@@ -312,7 +312,7 @@ impl LoopLowering {
                 batch: sides[0].1.len(),
                 rows: free[0],
                 columns: free[1],
-                halves: contract.halves(g),
+                parts: contract.parts(g),
             }),
             dims: known(g, contract.result(g)),
             operands,

@@ -60,6 +60,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
             default: "auto",
             summary: "when the right sides of products are put into panels",
         },
+        mind_to_tensor::DOT_BYTES,
         count(
             "rows",
             "0",
@@ -77,7 +78,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
                 counts
             }
         };
-        Box::new(LowerToLoops(Options {
+        let loops = Options {
             tile: options.count("tile").max(1),
             unroll: options.count("unroll"),
             micro: list(&["micro-rows", "micro-vectors"]),
@@ -88,17 +89,24 @@ pub(crate) const PASS: PassInfo = PassInfo {
                 _ => Packing::Auto,
             },
             rows: options.count("rows"),
-        }))
+        };
+        Box::new(LowerToLoops {
+            tensor: mind_to_tensor::Options::of(options),
+            loops,
+        })
     },
 };
 
-struct LowerToLoops(Options);
+struct LowerToLoops {
+    tensor: mind_to_tensor::Options,
+    loops: Options,
+}
 
 impl Pass for LowerToLoops {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let (ops, outputs) = (g.walk().count(), g.outputs().to_vec());
-        let lowered = mind_to_tensor::lower(g).map_err(PassError::Rejected)?;
-        let kernels = lower(g, &self.0).map_err(PassError::Rejected)?;
+        let lowered = mind_to_tensor::lower(g, &self.tensor).map_err(PassError::Rejected)?;
+        let kernels = lower(g, &self.loops).map_err(PassError::Rejected)?;
         cx.statistics.add("kernels", kernels as u64);
         // Views are no kernels, and what moves an input to an output is not counted.
         let moved = ops != g.walk().count() || outputs != g.outputs();

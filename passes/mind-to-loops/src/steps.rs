@@ -1,5 +1,6 @@
 //! Tensor ops as steps of a kernel, which say what one kernel can hold.
 
+use mind_core::parts::Parts;
 use mind_ir::kernel::{self, Form, Read, Source, Step, StepKind, form};
 use mind_ir::types::{Dim, Shape};
 use mind_ir::{Graph, OpId, ValueId};
@@ -165,7 +166,7 @@ fn kind(g: &Graph, op: OpId) -> StepKind {
     } else if g.is::<Reduce>(op) {
         StepKind::Reduction
     } else if let Some(contract) = g.view::<Contract>(op) {
-        if is_product(g, contract) && !contract.halves(g) {
+        if is_product(g, contract) && contract.parts(g) == Parts::Whole {
             StepKind::Product
         } else {
             StepKind::Contraction

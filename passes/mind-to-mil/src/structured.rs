@@ -1,6 +1,7 @@
 //! The tensor dialect's own ops.
 
 use mind_core::ops::convert::Cast;
+use mind_core::parts::Parts;
 use mind_ir::OpId;
 use mind_ir::attr::Padding;
 use mind_ir::opdef::{Op, OpDef};
@@ -26,8 +27,8 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Broadcast::DEF, lower_broadcast),
     (Contract::DEF, |op, e| {
         let view = Contract::from_id(op);
-        if view.halves(e.g()) {
-            return Err(Refused::new("no op of MIL multiplies halves of integers"));
+        if view.parts(e.g()) != Parts::Whole {
+            return Err(Refused::new("no op of MIL multiplies parts of integers"));
         }
         let operands = [view.lhs(e.g()), view.rhs(e.g())];
         let ranks = operands.map(|value| e.g().ty(value).rank());

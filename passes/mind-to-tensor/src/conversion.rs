@@ -50,6 +50,27 @@ enum Conversion {
     Known(LowerKnown),
 }
 
+/// What the lowering is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Whether products of 8-bit integers take four at a time, which pays on targets with an instruction for that;
+    /// else two, widened to 16 bits.
+    pub dots_bytes: bool,
+}
+
+impl Options {
+    fn conversion(&self, def: &'static OpDef) -> Option<Conversion> {
+        let own = if self.dots_bytes {
+            product::ROWS_OF_BYTES
+        } else {
+            &[]
+        };
+        let row = own.iter().find(|(own, _)| std::ptr::eq(*own, def));
+        row.map(|&(_, lower)| Conversion::Always(lower))
+            .or_else(|| conversion(def))
+    }
+}
+
 /// Whether an op of this kind is lowered whatever its extents.
 pub fn lowers(def: &'static OpDef) -> bool {
     let always = |conversion| matches!(conversion, Conversion::Always(_));
@@ -81,12 +102,12 @@ fn conversion(def: &'static OpDef) -> Option<Conversion> {
 /// # Errors
 ///
 /// An op whose lowering does not verify, with its place. The module is then not to be used.
-pub fn lower(g: &mut Graph) -> Result<usize, Box<Diagnostic>> {
+pub fn lower(g: &mut Graph, options: &Options) -> Result<usize, Box<Diagnostic>> {
     let body = g.body();
-    lower_block(g, body)
+    lower_block(g, body, options)
 }
 
-fn lower_block(g: &mut Graph, block: BlockId) -> Result<usize, Box<Diagnostic>> {
+fn lower_block(g: &mut Graph, block: BlockId, options: &Options) -> Result<usize, Box<Diagnostic>> {
     let mut lowered = 0;
     let mut next = g.ops(block).next();
     while let Some(op) = next {
@@ -97,11 +118,11 @@ fn lower_block(g: &mut Graph, block: BlockId) -> Result<usize, Box<Diagnostic>> 
         }
         if let Some(group) = g.view::<Group>(op) {
             let body = group.body(g);
-            lowered += lower_block(g, body)?;
+            lowered += lower_block(g, body, options)?;
         } else if let Some(scan) = g.view::<Scan>(op) {
             let transposed = along_first_axes(g, scan);
             lowered += transposed.map_err(|why| Box::new(why.at(g.span(op))))?;
-        } else if let Some(conversion) = conversion(g.def(op)) {
+        } else if let Some(conversion) = options.conversion(g.def(op)) {
             let bound = g.value_bound();
             let b = &mut Builder::before(g, op);
             let value = match conversion {

@@ -19,6 +19,7 @@ mod join;
 mod known;
 mod movement;
 mod normalize;
+mod packed;
 mod pad;
 mod pass;
 mod product;
@@ -30,7 +31,9 @@ mod resize;
 mod scan;
 mod window;
 
-pub use conversion::{lower, lowers, lowers_if_known};
+pub use conversion::{Options, lower, lowers, lowers_if_known};
+
+pub use pass::DOT_BYTES;
 
 use mind_pass::PassInfo;
 

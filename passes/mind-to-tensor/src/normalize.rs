@@ -22,7 +22,8 @@ fn lower_softmax(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let input = view.input(b.graph);
     let axis = resolve("softmax", view.axis(b.graph), b.graph.ty(input).rank())?;
     let axis = [axis as i64];
-    grouped(op, b, "softmax", input, |b, x| {
+    grouped(op, b, "softmax", &[input], |b, arguments| {
+        let x = arguments[0];
         let largest = reduce(b, Reduction::Max, x, &axis, true)?;
         let shifted = binary(b, Sub::DEF, x, largest)?;
         let powers = unary(b, Exp::DEF, shifted)?;
@@ -35,7 +36,8 @@ fn lower_layernorm(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let input = LayerNorm::from_id(op).input(b.graph);
     let ty = b.graph.ty(input);
     let (axis, epsilon) = ([ty.rank() as i64 - 1], epsilon(ty.dtype));
-    grouped(op, b, "layernorm", input, |b, x| {
+    grouped(op, b, "layernorm", &[input], |b, arguments| {
+        let x = arguments[0];
         let center = reduce(b, Reduction::Mean, x, &axis, true)?;
         let deviation = binary(b, Sub::DEF, x, center)?;
         let squares = binary(b, Mul::DEF, deviation, deviation)?;
@@ -49,21 +51,21 @@ fn lower_layernorm(op: OpId, b: &mut Builder<'_>) -> Lowered {
     })
 }
 
-/// What `body` makes of `input`, in a group of its own unless `op` stands in one.
-fn grouped(
+/// What `body` makes of `inputs`, in a group of its own unless `op` stands in one.
+pub(crate) fn grouped(
     op: OpId,
     b: &mut Builder<'_>,
     kind: &str,
-    input: ValueId,
-    body: impl FnOnce(&mut Builder<'_>, ValueId) -> Lowered,
+    inputs: &[ValueId],
+    body: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Lowered,
 ) -> Lowered {
     let block = b.graph.parent(op);
     if block.is_some_and(|block| b.graph.block_owner(block).is_some()) {
-        return body(b, input);
+        return body(b, inputs);
     }
     let attrs = Group::attrs(b.graph.intern(kind));
-    let group = b.create_with_body(Group::DEF, &[input], &attrs, 1, |b, arguments| {
-        Ok(vec![body(b, arguments[0])?])
+    let group = b.create_with_body(Group::DEF, inputs, &attrs, 1, |b, arguments| {
+        Ok(vec![body(b, arguments)?])
     })?;
     Ok(b.graph.result(group))
 }

@@ -1,9 +1,26 @@
 //! The pass.
 
 use mind_ir::Graph;
-use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
+use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassInfo};
 
-use crate::conversion::lower;
+use crate::conversion::{Options, lower};
+
+/// How products of 8-bit integers are lowered; an option of every pass that lowers them.
+pub const DOT_BYTES: OptionInfo = OptionInfo {
+    name: "dot-bytes",
+    kind: OptionKind::Flag,
+    default: "false",
+    summary: "whether products of 8-bit integers take four at a time, for targets with VNNI; else two, of 16 bits",
+};
+
+impl Options {
+    /// Those of a pass with the option [`DOT_BYTES`].
+    pub fn of(options: &mind_pass::Options) -> Options {
+        Options {
+            dots_bytes: options.flag(DOT_BYTES.name),
+        }
+    }
+}
 
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "lower-to-tensor",
@@ -11,16 +28,16 @@ pub(crate) const PASS: PassInfo = PassInfo {
     summary: "Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused \
               ops as groups; constants and inputs stay",
     example: "--lower-to-tensor",
-    options: &[],
+    options: &[DOT_BYTES],
     enters_regions: true,
-    make: |_| Box::new(LowerToTensor),
+    make: |options| Box::new(LowerToTensor(Options::of(options))),
 };
 
-struct LowerToTensor;
+struct LowerToTensor(Options);
 
 impl Pass for LowerToTensor {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
-        let lowered = lower(g).map_err(PassError::Rejected)?;
+        let lowered = lower(g, &self.0).map_err(PassError::Rejected)?;
         cx.statistics.add("lowered", lowered as u64);
         Ok(Changed::when(lowered > 0))
     }

@@ -193,11 +193,15 @@ fn products() -> Vec<Case> {
 
 /// Products by lists of dimensions, in the dtypes that sum them up.
 fn dot_general() -> Vec<Case> {
-    let products: [(&str, [&[usize]; 2]); 9] = [
+    let products: [(&str, [&[usize]; 2]); 13] = [
         ("", [&[3], &[5]]),
         ("lhs_contract=[0], rhs_contract=[0]", [&[13], &[13]]),
         ("lhs_contract=[1], rhs_contract=[0]", [&[3, 7], &[7, 5]]),
         ("lhs_contract=[1], rhs_contract=[1]", [&[5, 67], &[19, 67]]),
+        ("lhs_contract=[1], rhs_contract=[0]", [&[0, 17], &[17, 16]]),
+        ("lhs_contract=[1], rhs_contract=[0]", [&[1, 18], &[18, 17]]),
+        ("lhs_contract=[1], rhs_contract=[0]", [&[4, 0], &[0, 16]]),
+        ("lhs_contract=[1], rhs_contract=[0]", [&[4, 1], &[1, 16]]),
         (
             "lhs_contract=[1, 2], rhs_contract=[2, 0]",
             [&[2, 3, 4], &[4, 5, 3]],

@@ -67,8 +67,8 @@ impl Program {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
         let builder = build::build(g, &options.target, options.panels, true)?;
         check::debug_check(&builder, true)?;
-        let isa = options.target.isa;
-        let kernels = CompiledKernel::compile_all(builder.functions.values().map(|(f, _)| f), isa);
+        let functions = builder.functions.values().map(|(f, _)| f);
+        let kernels = CompiledKernel::compile_all(functions, &options.target);
         let kernels = kernels.map_err(|source| {
             let op = builder.functions.values().next();
             let op = op.map_or("module", |&(_, op)| op);

@@ -34,7 +34,7 @@ pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, Pr
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let builder = build::build(g, target, PanelChoice::Best, true)?;
     let listing = |(function, op): &(mind_vir::ir::Function, &'static str)| {
-        let code = assemble(function, target.isa);
+        let code = assemble(function, target);
         let code = code.map_err(|source| ProgramError::Kernel { op, source })?;
         Ok(KernelListing {
             op,

@@ -5,7 +5,7 @@ use mind_ir::types::DType;
 use mind_vir::ir::interp::{self, Arg, Memory};
 use mind_vir::ir::{Function, Status};
 use mind_vir::kernel::{CompiledKernel, assemble};
-use mind_vir::target::{Isa, TargetInfo};
+use mind_vir::target::{CodeTarget, Isa, TargetInfo};
 
 use mind_vir::guarded::{Edge, Guarded};
 
@@ -92,21 +92,36 @@ pub fn same(a: &Outcome, b: &Outcome) -> bool {
     a.0 == b.0 && a.1.iter().zip(&b.1).all(|(a, b)| a.same_bits(b))
 }
 
-/// The targets to compile for: all of them. Those that cannot run here are counted on stderr.
+/// The targets to compile for: all of them, without extensions. Those that cannot run here are counted on stderr.
 pub fn targets() -> Vec<TargetInfo> {
-    for isa in Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
-        eprintln!("note: {isa} code is encoded and decoded, not run: this machine lacks it");
+    noted(Isa::ALL.map(TargetInfo::of).to_vec())
+}
+
+/// All targets that have VNNI.
+pub fn targets_with_vnni() -> Vec<TargetInfo> {
+    let targets = [Isa::Avx2, Isa::Avx512].map(|isa| TargetInfo {
+        has_vnni: true,
+        ..TargetInfo::of(isa)
+    });
+    noted(targets.to_vec())
+}
+
+fn noted(targets: Vec<TargetInfo>) -> Vec<TargetInfo> {
+    let codes = targets.iter().map(CodeTarget::from);
+    for code in codes.filter(|code| !code.is_available()) {
+        eprintln!("note: {code} code is encoded and decoded, not run: this machine lacks it");
     }
-    Isa::ALL.map(TargetInfo::of).to_vec()
+    targets
 }
 
 /// The compiled function, unless this machine cannot run it; then it is only assembled.
-pub fn compiled(function: &Function, isa: Isa) -> Option<CompiledKernel> {
-    if isa.is_available() {
-        let kernel = CompiledKernel::compile(function, isa);
+pub fn compiled(function: &Function, target: impl Into<CodeTarget>) -> Option<CompiledKernel> {
+    let target: CodeTarget = target.into();
+    if target.is_available() {
+        let kernel = CompiledKernel::compile(function, target);
         return Some(kernel.unwrap_or_else(|error| panic!("{error} in\n{function}")));
     }
-    let code = assemble(function, isa);
+    let code = assemble(function, target);
     assert!(
         !code
             .unwrap_or_else(|error| panic!("{error} in\n{function}"))

@@ -3,9 +3,11 @@
 mod c;
 mod columns;
 mod convolutions;
+mod dot_bytes;
 mod elementwise;
 mod harness;
 mod nests;
+mod parts;
 mod pool;
 mod products;
 mod programs;

@@ -5,7 +5,7 @@ use mind_ir::types::DType;
 use mind_ir::with_num;
 use mind_jit::lower;
 use mind_jit::lower::product::{
-    Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, pack, product,
+    Lhs, Operands, Packing, Panels, Parts, Product, Region, Rhs, Schedule, pack, product,
 };
 use mind_vir::ir::{Builder, Function, Signature, Value};
 use mind_vir::target::TargetInfo;
@@ -105,7 +105,7 @@ impl Case {
             k,
             lhs: self.lhs(),
             rhs: panels.filter(|_| is_packed).map_or(rhs, Rhs::Panels),
-            halves: false,
+            parts: Parts::Whole,
             schedule,
         }
     }

@@ -168,6 +168,10 @@ impl Steps<'_> {
             }
             return Some(self.b.fma(x, y, z));
         }
+        if lane == Lane::I32 && self.random.below(4) == 0 {
+            let z = self.vector(lane);
+            return Some(self.b.dot_bytes(x, y, z));
+        }
         Some(self.b.binary(op, x, y))
     }
 
@@ -390,13 +394,13 @@ pub fn inputs(recipe: &Recipe, results: &[Lane], count: usize, random: &mut Rand
 
 #[test]
 fn random_programs_give_the_same_bits_on_every_target_and_stay_in_their_buffers() {
-    let targets = harness::targets();
+    let targets = [harness::targets(), harness::targets_with_vnni()].concat();
     for seed in 0..100 {
         let recipe = Recipe::new(seed);
         let mut outcomes = Vec::new();
         for target in &targets {
             let program = program(recipe, target.lanes(recipe.widest));
-            let Some(compiled) = harness::compiled(&program.function, target.isa) else {
+            let Some(compiled) = harness::compiled(&program.function, target) else {
                 continue;
             };
             let lanes = program.function.lanes() as usize;

@@ -3,7 +3,7 @@
 use mind_ir::tensor::Buffer;
 use mind_ir::types::{DType, QuantFormat};
 use mind_jit::lower::product::{
-    Lhs, Product, QuantPacking, QuantPanels, Rhs, Schedule, pack_quantised,
+    Lhs, Parts, Product, QuantPacking, QuantPanels, Rhs, Schedule, pack_quantised,
 };
 use mind_vir::target::TargetInfo;
 
@@ -143,7 +143,7 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
             k_stride: 1,
         },
         rhs,
-        halves: false,
+        parts: Parts::Whole,
         schedule,
     };
     let packing = QuantPacking { n, k, panels };

@@ -136,8 +136,8 @@ const IRREGULAR: &[Irregular] = &[
 /// Attributes that are regular and not printed while they have their defaults, by op.
 const ELIDED: &[(&str, &str)] = &[
     ("core.gather", "bounds"),
-    ("tensor.contract", "halves"),
-    ("loops.product", "halves"),
+    ("tensor.contract", "parts"),
+    ("loops.product", "parts"),
 ];
 
 impl OpSyntax {

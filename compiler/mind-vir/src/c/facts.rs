@@ -194,6 +194,7 @@ fn is_lanewise(op: &Op) -> bool {
         Op::Unary(..)
         | Op::Binary(..)
         | Op::Fma(..)
+        | Op::DotBytes(..)
         | Op::Compare(..)
         | Op::MaskOp(..)
         | Op::Select(..)

@@ -117,6 +117,20 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
     }
 }
 
+/// The third operand plus the products of the bytes of the first one, without a sign, by those of the second, with one.
+pub(super) fn dot_bytes([x, y, sum]: [String; 3]) -> String {
+    let byte = |x: &str, at: u32| match at {
+        0 => x.to_owned(),
+        _ => format!("({x} >> {})", 8 * at),
+    };
+    let product = |at: u32| {
+        let (x, y) = (byte(&x, at), byte(&y, at));
+        format!("(uint32_t)(uint8_t){x} * (uint32_t)(int8_t){y}")
+    };
+    let terms: Vec<String> = [sum].into_iter().chain((0..4).map(product)).collect();
+    terms.join(" + ")
+}
+
 pub(super) fn compare(predicate: Predicate, lane: Lane, x: &str, y: &str) -> String {
     let signed = |x: &str| match lane {
         Lane::F32 | Lane::F64 => x.to_owned(),

@@ -156,6 +156,7 @@ impl<'f> Writer<'f, '_> {
                     operand(c)
                 )
             }
+            Op::DotBytes(a, b, c) => lane::dot_bytes([a, b, c].map(operand)),
             Op::IntDiv {
                 signed,
                 lhs,

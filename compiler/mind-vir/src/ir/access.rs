@@ -261,6 +261,7 @@ impl Frame<'_> {
             Op::Unary(..)
             | Op::Binary(..)
             | Op::Fma(..)
+            | Op::DotBytes(..)
             | Op::Compare(..)
             | Op::MaskOp(..)
             | Op::Select(..)

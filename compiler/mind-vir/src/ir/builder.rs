@@ -244,6 +244,11 @@ impl Builder {
         self.op(Op::Fma(a, b, c))
     }
 
+    /// `c` plus the four products of the bytes of each lane: those of `a` have no sign, those of `b` have one.
+    pub fn dot_bytes(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.op(Op::DotBytes(a, b, c))
+    }
+
     /// A comparison.
     pub fn compare(&mut self, predicate: Predicate, a: Value, b: Value) -> Value {
         self.op(Op::Compare(predicate, a, b))

@@ -308,6 +308,9 @@ pub enum Op {
     Binary(BinaryOp, Value, Value),
     /// `a * b + c` of floats, rounded once.
     Fma(Value, Value, Value),
+    /// The third vector plus the sum of four products in each lane of `I32`: of the bytes of the first vector, which are
+    /// numbers without a sign, by those of the second one, which have one; it wraps.
+    DotBytes(Value, Value, Value),
     /// The quotient of integers, truncated toward zero.
     ///
     /// A lane without quotient sets a bit of the [`Status`](super::Status) of the call and goes on: a zero
@@ -407,7 +410,7 @@ impl Op {
                 f(*first);
                 f(*second);
             }
-            Op::Fma(a, b, c) | Op::Select(a, b, c) => {
+            Op::Fma(a, b, c) | Op::DotBytes(a, b, c) | Op::Select(a, b, c) => {
                 f(*a);
                 f(*b);
                 f(*c);
@@ -469,6 +472,10 @@ impl Op {
             Op::Fma(a, b, c) => {
                 let lane = same(a, b)?;
                 vector(lane.is_float() && is(c, Type::Vector(lane)), lane)
+            }
+            Op::DotBytes(a, b, c) => {
+                let fits = [a, b, c].map(|value| is(value, Type::Vector(Lane::I32)));
+                vector(fits == [true; 3], Lane::I32)
             }
             Op::IntDiv {
                 lhs, rhs, count, ..

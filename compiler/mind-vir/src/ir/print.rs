@@ -154,6 +154,7 @@ fn operation(op: &Op, f: &mut Formatter<'_>) -> fmt::Result {
         Op::Unary(op, a) => write!(f, "{} {a}", Lower(op)),
         Op::Binary(op, a, b) => write!(f, "{} {a}, {b}", Lower(op)),
         Op::Fma(a, b, c) => write!(f, "fma {a}, {b}, {c}"),
+        Op::DotBytes(a, b, c) => write!(f, "dotbytes {a}, {b}, {c}"),
         Op::IntDiv {
             signed,
             lhs,

@@ -234,6 +234,10 @@ impl Translate<'_, '_> {
                 let (a, b, c) = (self.get(a), self.get(b), self.get(c));
                 self.builder.ins().fma(a, b, c)
             }
+            Op::DotBytes(a, b, c) => {
+                let [x, y, sum] = [a, b, c].map(|value| self.get(value));
+                self.dot_bytes(x, y, sum)
+            }
             Op::IntDiv {
                 signed,
                 lhs,

@@ -127,6 +127,17 @@ impl Translate<'_, '_> {
         self.builder.ins().iadd(low, high)
     }
 
+    /// `sum` plus the products of the bytes of 32 bits: of `x` without a sign, of `y` with one.
+    pub(super) fn dot_bytes(&mut self, x: ir::Value, y: ir::Value, sum: ir::Value) -> ir::Value {
+        [24, 16, 8, 0].into_iter().fold(sum, |sum, left| {
+            let [x, y] = [x, y].map(|value| self.builder.ins().ishl_imm(value, left));
+            let x = self.builder.ins().ushr_imm(x, 24);
+            let y = self.builder.ins().sshr_imm(y, 24);
+            let product = self.builder.ins().imul(x, y);
+            self.builder.ins().iadd(sum, product)
+        })
+    }
+
     fn extremum(&mut self, op: BinaryOp, lane: Lane, x: ir::Value, y: ir::Value) -> ir::Value {
         let less = match op {
             BinaryOp::Min => Predicate::Lt,

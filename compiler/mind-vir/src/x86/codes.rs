@@ -37,6 +37,12 @@ impl Row {
     }
 }
 
+/// Adds sums of four products of bytes to 32 bits; the addend is the first operand. An extension of both targets.
+pub(super) const DOT_BYTES: Row = Row::both(
+    VEX_Vpdpbusd_ymm_ymm_ymmm256,
+    EVEX_Vpdpbusd_zmm_k1z_zmm_zmmm512b32,
+);
+
 /// The instruction for a function of two vectors; `None` if several are needed on every target.
 pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
     use BinaryOp::*;

@@ -21,7 +21,7 @@ mod view;
 use regalloc2::RegallocOptions;
 
 use crate::ir::Function;
-use crate::target::Target;
+use crate::target::CodeTarget;
 
 use crate::error::CompileError;
 
@@ -29,11 +29,12 @@ use encoding::Encoding;
 
 pub use listing::disassemble;
 
-/// The machine code of a valid `function` for AVX2 or AVX-512, whose vectors fit.
+/// The machine code of a valid `function` for AVX2 or AVX-512, with or without VNNI, whose vectors fit.
 ///
 /// The code can lie anywhere that is aligned to 64 bytes. Debug builds decode it again and check it.
-pub(crate) fn compile(function: &Function, target: &Target) -> Result<Vec<u8>, CompileError> {
-    let (machine, pool) = select::select(function, target);
+pub(crate) fn compile(function: &Function, code: CodeTarget) -> Result<Vec<u8>, CompileError> {
+    let (machine, pool) = select::select(function, code);
+    let target = code.isa.target();
     let env = registers::environment(target.vector_registers as usize, target.has_masks);
     let options = RegallocOptions {
         validate_ssa: cfg!(debug_assertions),

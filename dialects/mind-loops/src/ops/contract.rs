@@ -1,8 +1,8 @@
 //! Products of matrices.
 
 use mind_core::group::{self, check_scalars};
-use mind_core::halves::{check_halves, split_halves};
 use mind_core::ops::contract::stacked_product;
+use mind_core::parts::Parts;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Inferred, Op};
@@ -45,15 +45,16 @@ ops! {
 
     /// The element of the product of the matrices around.
     ///
-    /// With `halves` each element of `i32` holds two integers of 16 bits, whose products are added, modulo 2^32.
+    /// With `parts` each element of `i32` holds several integers, whose products are added, modulo 2^32; see
+    /// `tensor.contract`.
     ///
     /// Shapes: as the operands.
     /// Order: one chain of fused multiply-adds over K, see docs/numerics.md, `MatMul`.
-    /// Errors: E2004 different dtypes, E2005 `halves` of another dtype than `i32`.
+    /// Errors: E2004 different dtypes, E2005 `parts` of another dtype than `i32`.
     /// Source: this compiler.
     Product = "loops.product" {
         operands: (lhs: Num, rhs: Num),
-        attrs: { halves: Bool = false },
+        attrs: { parts: Parts = Parts::Whole },
         traits: [Pure, SameDType, Extended],
         names: {},
         infer: infer_product,
@@ -62,11 +63,11 @@ ops! {
 }
 
 impl Contract {
-    /// Whether the elements of its sides hold two integers of 16 bits.
-    pub fn halves(self, g: &Graph) -> bool {
+    /// The integers that the elements of its sides hold.
+    pub fn parts(self, g: &Graph) -> Parts {
         let mut ops = g.ops(self.body(g));
         let product = ops.find_map(|op| g.view::<Product>(op));
-        product.is_some_and(|product| product.halves(g))
+        product.map_or(Parts::Whole, |product| product.parts(g))
     }
 
     /// The block of the body.
@@ -183,7 +184,7 @@ pub(crate) fn yielded(
 
 fn infer_product(op: Product, g: &Graph) -> InferResult {
     let lhs = g.ty(op.lhs(g));
-    check_halves("product", lhs.dtype, op.halves(g))?;
+    op.parts(g).check("product", lhs.dtype)?;
     Ok(lhs.to_owned().into())
 }
 
@@ -203,13 +204,13 @@ pub(crate) fn run_body(op: mind_ir::OpId, cx: &EvalCx<'_>, operands: &[&Tensor])
 
 fn eval_product(op: Product, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (mut lhs, mut rhs) = (operands[0], operands[1]);
-    let halves;
-    if op.halves(cx.graph) && lhs.rank() > 0 && rhs.rank() > 1 {
-        halves = [
-            split_halves(cx, lhs, lhs.rank() - 1)?,
-            split_halves(cx, rhs, rhs.rank() - 2)?,
-        ];
-        (lhs, rhs) = (&halves[0], &halves[1]);
+    let split;
+    if lhs.rank() > 0 && rhs.rank() > 1 {
+        let axes = [lhs.rank() - 1, rhs.rank() - 2];
+        split = op.parts(cx.graph).split(cx, [lhs, rhs], axes)?;
+        if let Some([left, right]) = &split {
+            (lhs, rhs) = (left, right);
+        }
     }
     let (Some((batch, &[m, k])), Some(&n)) =
         (lhs.shape().split_last_chunk::<2>(), rhs.shape().last())

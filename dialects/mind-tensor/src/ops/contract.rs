@@ -1,7 +1,7 @@
 //! Sums of products.
 
-use mind_core::halves::{check_halves, split_halves};
 use mind_core::pairs::{Pairs, Side};
+use mind_core::parts::Parts;
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
@@ -13,21 +13,22 @@ use crate::axes::listed;
 ops! {
     /// Sums of products along dimensions that both operands have.
     ///
-    /// With `halves` each element of `i32` holds two integers of 16 bits, the lower one first, and a product is the sum of
-    /// the products of both, modulo 2^32.
+    /// With `parts` each element of `i32` holds several integers, the lowest first, and a product is the sum of their
+    /// products, modulo 2^32: `halves` are two of 16 bits, `u8_by_i8` and `i8_by_u8` are four bytes, those of one side without a
+    /// sign.
     ///
     /// Shapes: the dimensions `lhs_batch` with `rhs_batch`, pair by pair, then the other dimensions of
     /// `lhs`, then those of `rhs`; `lhs_contract` and `rhs_contract` are summed over, pair by pair.
     /// Order: one chain of fused multiply-adds per element, over the contracted dimensions in the order
     /// listed, the last one fastest; see docs/numerics.md, `MatMul`.
-    /// Errors: E2004 different dtypes, E2005 `bool`, or `halves` of another dtype than `i32`, E3003 extents of a pair differ, or lists of other
+    /// Errors: E2004 different dtypes, E2005 `bool`, or `parts` of another dtype than `i32`, E3003 extents of a pair differ, or lists of other
     /// lengths, E3004 axis out of range, E3005 duplicate axis.
     /// Source: this compiler, after StableHLO's `dot_general`.
     Contract = "tensor.contract" {
         operands: (lhs: Num, rhs: Num),
         attrs: {
             lhs_batch: Ints = &[], rhs_batch: Ints = &[], lhs_contract: Ints, rhs_contract: Ints,
-            halves: Bool = false,
+            parts: Parts = Parts::Whole,
         },
         traits: [Pure, SameDType, Extended],
         names: {},
@@ -57,15 +58,15 @@ impl Contract {
 
 fn infer_contract(op: Contract, g: &Graph) -> InferResult {
     let (lhs, rhs) = (g.ty(op.lhs(g)), g.ty(op.rhs(g)));
-    check_halves("contract", lhs.dtype, op.halves(g))?;
+    op.parts(g).check("contract", lhs.dtype)?;
     let pairs = op.pairs(g, [lhs.rank(), rhs.rank()])?;
-    if op.halves(g) && pairs.lhs.contracted.is_empty() {
+    if op.parts(g) != Parts::Whole && pairs.lhs.contracted.is_empty() {
         return Err(Box::new(VerifyError::Extent {
             op: "contract",
-            dimension: "the number of contracted dimensions with `halves`".to_owned(),
+            dimension: "the number of contracted dimensions with `parts`".to_owned(),
             expected: "1 or more".to_owned(),
             found: "0".to_owned(),
-            help: "halves are added up along a contracted dimension",
+            help: "parts are added up along a contracted dimension",
         }));
     }
     Ok(lhs.with_shape(pairs.shape(g, lhs, rhs)?).into())
@@ -75,16 +76,13 @@ fn eval_contract(op: Contract, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<
     let (lhs, rhs) = (operands[0], operands[1]);
     let pairs = op.pairs(cx.graph, [lhs.rank(), rhs.rank()]);
     let pairs = pairs.expect("verified axes lie in the rank");
-    let paired = pairs
-        .lhs
-        .contracted
-        .first()
-        .zip(pairs.rhs.contracted.first());
-    match paired.filter(|_| op.halves(cx.graph)) {
-        Some((&l, &r)) => {
-            let (lhs, rhs) = (split_halves(cx, lhs, l)?, split_halves(cx, rhs, r)?);
-            pairs.eval(cx, &lhs, &rhs)
-        }
+    let sides = [&pairs.lhs, &pairs.rhs].map(|side| side.contracted.first().copied());
+    let split = match sides {
+        [Some(left), Some(right)] => op.parts(cx.graph).split(cx, [lhs, rhs], [left, right])?,
+        _ => None,
+    };
+    match split {
+        Some([lhs, rhs]) => pairs.eval(cx, &lhs, &rhs),
         None => pairs.eval(cx, lhs, rhs),
     }
 }

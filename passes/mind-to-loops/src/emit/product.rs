@@ -1,5 +1,6 @@
 //! Products and convolutions.
 
+use mind_core::parts::Parts;
 use mind_ir::attr::Padding;
 use mind_ir::opdef::Op;
 use mind_ir::{OpId, ValueId};
@@ -19,6 +20,8 @@ struct Sides {
     lhs: StridedView,
     rhs: StridedView,
     rest: Vec<StridedView>,
+    /// The integers that elements of the sides hold.
+    parts: Parts,
 }
 
 impl Sides {
@@ -77,6 +80,7 @@ impl Sides {
         if !is_column([self.lhs.extents[m], self.rhs.extents[n]]) {
             return;
         }
+        self.parts = self.parts.exchanged();
         let order: Vec<usize> = (0..self.batch).chain([n, m]).collect();
         self.update(|place| place.permuted(&order));
         std::mem::swap(&mut self.lhs, &mut self.rhs);
@@ -123,7 +127,7 @@ impl Emitter<'_, '_> {
         let attrs = Contract::attrs(sides.batch as i64, &parallel, micro, block, &[]);
         self.kernel_with_body(Contract::DEF, &operands, &attrs, kernel, |b, arguments| {
             let mut inputs = arguments.to_vec();
-            let product = Product::with().halves(matrix.halves);
+            let product = Product::with().parts(sides.parts);
             inputs[0] = product.build(b, arguments[0], arguments[1])?;
             Ok(inputs)
         })
@@ -162,6 +166,7 @@ impl Emitter<'_, '_> {
             lhs,
             rhs,
             rest: places.collect(),
+            parts: matrix.parts,
         })
     }
 

@@ -145,7 +145,8 @@ fn the_tensor_dialect_computes_the_same() {
         let Some(expected) = results(&g, &arrays) else {
             continue;
         };
-        mind_to_tensor::lower(&mut g).unwrap_or_else(|why| panic!("{}", why.message));
+        mind_to_tensor::lower(&mut g, &Default::default())
+            .unwrap_or_else(|why| panic!("{}", why.message));
         let Ok(low) = lowered(&g, &Config::default()) else {
             continue;
         };

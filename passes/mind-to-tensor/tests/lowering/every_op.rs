@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use mind_interp::{Arrays, Extents, random_inputs, special_inputs};
 use mind_ir::types::DType;
 
-use crate::module::{assert_same, lowered, read};
+use mind_to_tensor::Options;
+
+use crate::module::{assert_same, lowered_for, read};
 use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, scaled};
 
 /// How the extents of inputs are declared.
@@ -78,9 +80,11 @@ fn check(case: &Case, dtype: DType, indices: DType) -> BTreeMap<Declared, usize>
     for declared in DECLARED {
         let text = text(case, dtype, indices, declared);
         let Ok(g) = read(&text) else { continue };
-        let low = lowered(&g, &text);
-        sets.iter()
-            .for_each(|set| assert_same(&g, &low, set, &text));
+        for dots_bytes in [false, true] {
+            let low = lowered_for(&g, &text, &Options { dots_bytes });
+            sets.iter()
+                .for_each(|set| assert_same(&g, &low, set, &text));
+        }
         *ran.entry(declared).or_default() += 1;
     }
     ran

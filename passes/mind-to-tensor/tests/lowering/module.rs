@@ -11,6 +11,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_text::core::Syntax;
 use mind_text::limits::Limits;
+use mind_to_tensor::Options;
 
 static SYNTAX: LazyLock<Syntax> = LazyLock::new(|| {
     Syntax::new(&Registry::with([
@@ -36,8 +37,14 @@ pub fn read(text: &str) -> Result<Graph, String> {
 /// its text as itself.
 #[track_caller]
 pub fn lowered(g: &Graph, text: &str) -> Graph {
+    lowered_for(g, text, &Options::default())
+}
+
+/// As [`lowered`], with `options`.
+#[track_caller]
+pub fn lowered_for(g: &Graph, text: &str, options: &Options) -> Graph {
     let mut low = g.clone();
-    if let Err(why) = mind_to_tensor::lower(&mut low) {
+    if let Err(why) = mind_to_tensor::lower(&mut low, options) {
         panic!("{}\n{text}", why.message);
     }
     let found = verify(&mut low, &VerifyConfig::default());
@@ -50,7 +57,7 @@ pub fn lowered(g: &Graph, text: &str) -> Graph {
     let mut again = read(&printed).unwrap_or_else(|why| panic!("{why}\n{printed}"));
     assert_eq!(SYNTAX.print(&again).ok().as_ref(), Some(&printed));
     assert_eq!(
-        mind_to_tensor::lower(&mut again).map_err(|why| why.message),
+        mind_to_tensor::lower(&mut again, options).map_err(|why| why.message),
         Ok(0)
     );
     low

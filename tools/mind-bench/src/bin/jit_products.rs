@@ -15,8 +15,8 @@ use mind_bench::pages::Pages;
 use mind_bench::workloads::peaks;
 use mind_ir::types::{DType, QuantFormat};
 use mind_jit::lower::product::{
-    Conv, Lhs, Operands, Packing, Panels, Product, QuantPanels, Region, Rhs, Schedule, TileCoord,
-    conv, pack, product,
+    Conv, Lhs, Operands, Packing, Panels, Parts, Product, QuantPanels, Region, Rhs, Schedule,
+    TileCoord, conv, pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
 use mind_vir::ir::{BinaryOp, Builder, Function, Signature, Value};
@@ -270,7 +270,7 @@ fn time(calls: usize, mut call: impl FnMut()) -> f64 {
 
 impl Bench {
     fn new() -> Bench {
-        let target = TargetInfo::with_detected_caches(Isa::detect());
+        let target = TargetInfo::detected(Isa::detect());
         let compile = |function: &Function| {
             CompiledKernel::compile(function, target.isa).expect("the kernel compiles")
         };
@@ -499,7 +499,7 @@ impl Call {
         let mut schedule = Schedule::choose(target, row.dtype, row.extents, lie, is_constant);
         changed(&mut schedule, change);
         let product = Product {
-            halves: false,
+            parts: Parts::Whole,
             dtype: row.dtype,
             m,
             n,

@@ -371,7 +371,7 @@ fn tile_of(
     let size = lhs_dtype.size() as i64;
     Tile {
         dtype: accumulator(p.dtype),
-        halves: p.halves,
+        parts: p.parts,
         rows,
         strips: right.strips(lanes as usize, width),
         segments: 1,

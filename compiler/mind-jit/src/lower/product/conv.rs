@@ -4,6 +4,7 @@
 //! taps, and nothing is gathered. Where there is padding, the lines of the image that a block of the result
 //! needs are copied with zeros around them: a padded tap is a multiply-add like any other.
 
+use mind_core::parts::Parts;
 use mind_ir::types::DType;
 
 use crate::lower::each::{At, for_each};
@@ -243,7 +244,7 @@ fn one_line(
     let mut place = |b: &mut Builder, column: Value, rows: usize| {
         let tile = Tile {
             dtype: accumulator(c.dtype),
-            halves: false,
+            parts: Parts::Whole,
             rows: rows as u32,
             strips: right.strips(lanes as usize, width),
             segments: c.taps.0,

@@ -20,6 +20,8 @@ mod tile;
 pub use blocks::product;
 pub use conv::{Conv, conv};
 pub use finish::Finish;
+pub use mind_core::parts::Parts;
+
 pub use layout::{Lhs, Panels, Rhs};
 pub use operands::{Operands, Product, Region, TileCoord};
 pub use pack::{Packing, pack};

@@ -1,5 +1,6 @@
 //! What a product multiplies, and where each element of its result is.
 
+use mind_core::parts::Parts;
 use mind_ir::types::DType;
 
 use crate::lower::each::At;
@@ -27,8 +28,8 @@ pub struct Product {
     pub lhs: Lhs,
     /// How the second operand lies.
     pub rhs: Rhs,
-    /// Whether elements of `i32` hold two integers of 16 bits, whose products are added up.
-    pub halves: bool,
+    /// The integers that elements of `i32` hold, whose products are added up.
+    pub parts: Parts,
     /// How the work is cut; no choice changes a bit of the result.
     pub schedule: Schedule,
 }

@@ -1,5 +1,6 @@
 //! The micro-kernel: a tile of accumulators that stay in registers.
 
+use mind_core::parts::Parts;
 use mind_ir::types::DType;
 
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
@@ -40,8 +41,8 @@ pub(super) enum Strip {
 pub(super) struct Tile {
     /// Type of an accumulator, which also says how to multiply and add.
     pub dtype: DType,
-    /// Whether elements are two integers of 16 bits.
-    pub halves: bool,
+    /// The integers that elements hold.
+    pub parts: Parts,
     pub rows: u32,
     pub strips: Vec<Strip>,
     pub segments: usize,
@@ -56,11 +57,15 @@ pub(super) struct Tile {
 impl Tile {
     /// `sum` with the product of `x` and `y`.
     fn add_product(&self, b: &mut Builder, x: Value, y: Value, sum: Value) -> Value {
-        if !self.halves {
-            return multiply_add(b, self.dtype, x, y, sum);
+        match self.parts {
+            Parts::Whole => multiply_add(b, self.dtype, x, y, sum),
+            Parts::Halves => {
+                let product = b.binary(BinaryOp::MulHalves, x, y);
+                b.binary(BinaryOp::Add, sum, product)
+            }
+            Parts::UnsignedBySigned => b.dot_bytes(x, y, sum),
+            Parts::SignedByUnsigned => b.dot_bytes(y, x, sum),
         }
-        let product = b.binary(BinaryOp::MulHalves, x, y);
-        b.binary(BinaryOp::Add, sum, product)
     }
 }
 

@@ -32,21 +32,22 @@ impl Block {
             vectors: VECTORS,
         };
         let Some(vector) = s.vector else { return alone };
-        // Half of the registers are left for taps, elements and constants.
-        let sums = match lanes * compute_lane(s.dtype).bytes() {
-            WIDE => 16,
+        // Registers are left for taps, elements and constants.
+        let most = match lanes * compute_lane(s.dtype).bytes() {
+            WIDE => 24,
             _ => 8,
         };
         let whole = s.axes[vector].slide.positions / lanes as usize;
         let vectors = 1 << whole.clamp(1, VECTORS_OF_ROW).ilog2();
-        let rows = sums / vectors;
         let shares_filter = |&axis: &usize| {
             let own = &s.axes[axis];
             axis != vector && own.slide.positions > 1 && own.place == 0
         };
         let axis = (0..s.axes.len()).rev().find(shares_filter);
-        match axis.filter(|&axis| s.kind.reduction().is_none() && fits(s, axis, rows)) {
-            Some(axis) => Block {
+        let axis = axis.filter(|_| s.kind.reduction().is_none());
+        let best = axis.and_then(|axis| Some((axis, best_rows(s, axis, vectors, most)?)));
+        match best {
+            Some((axis, rows)) => Block {
                 axis: Some(axis),
                 rows,
                 vectors,
@@ -54,6 +55,33 @@ impl Block {
             None => alone,
         }
     }
+}
+
+/// The positions of a dimension, `vectors` vectors each, that are best worked on together where registers hold `most`
+/// sums; `None` if there are too few for that.
+///
+/// Positions left over are worked on one by one, which takes almost as long for each as for a few together.
+fn best_rows(s: &Slide, axis: usize, vectors: u32, most: u32) -> Option<u32> {
+    /// Sums that go on side by side while one waits for its addition.
+    const LATENCY: usize = 8;
+    let own = &s.axes[axis].slide;
+    let phases = phases(own, s.is_padded());
+    let vectors = vectors as usize;
+    // A tap of the filter is loaded once for all positions.
+    let tap = |rows: usize| (rows * vectors).max(LATENCY) + vectors;
+    let cost = |rows: u32| {
+        let rows = rows as usize;
+        let costs = phases.iter().map(|phase| {
+            let (from, to) = phase.interior(own.extent);
+            let count = to - from;
+            count / rows * tap(rows) + count % rows * tap(1)
+        });
+        costs.fold(0, usize::saturating_add)
+    };
+    let most = most / vectors as u32;
+    let rows = (most / 3).max(2)..=most;
+    let fitting = rows.rev().filter(|&rows| fits(s, axis, rows));
+    fitting.min_by_key(|&rows| cost(rows))
 }
 
 /// Whether `rows` positions of a dimension lie inside of it, and so close that offsets hold the distances.
@@ -106,5 +134,55 @@ impl Rows {
     /// Bytes from the first result to result `row`.
     pub fn output(&self, row: u32, lane: Lane) -> i32 {
         (i64::from(row * lane.bytes()) * self.output) as i32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mind_core::eval::sliding::SlideAxis;
+    use mind_core::slide::SlideKind;
+    use mind_ir::types::DType;
+
+    use super::super::Axis;
+    use super::*;
+
+    /// A filter of three taps over a line of `extent` places with 16 results each, and a place of padding at both ends.
+    fn line(extent: usize) -> Slide {
+        let window = SlideAxis {
+            extent,
+            positions: extent,
+            window: 3,
+            stride: 1,
+            dilation: 1,
+            low: 1,
+            base: 1,
+        };
+        let axis = |slide: SlideAxis, [input, tap, place, output]: [i64; 4]| Axis {
+            slide,
+            input,
+            tap,
+            place,
+            output,
+        };
+        Slide {
+            dtype: DType::F32,
+            kind: SlideKind::Multiply,
+            axes: vec![
+                axis(window, [1, 16, 0, 16]),
+                axis(SlideAxis::fixed(16), [0, 0, 1, 1]),
+            ],
+            offsets: [0, 0],
+            vector: Some(1),
+            shared: None,
+        }
+    }
+
+    #[test]
+    fn positions_inside_are_divided_without_a_rest_where_they_can_be() {
+        let rows = |extent: usize, most: u32| best_rows(&line(extent), 0, 1, most);
+        assert_eq!(rows(56, 24), Some(18));
+        assert_eq!(rows(56, 8), Some(6));
+        assert_eq!(rows(16, 24), Some(14));
+        assert_eq!(rows(5, 24), None);
     }
 }

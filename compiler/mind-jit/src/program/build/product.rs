@@ -112,7 +112,7 @@ impl ProgramBuilder<'_> {
                 k_stride: lhs.strides[batch + 1] as usize,
             },
             rhs: right,
-            halves: op.halves(g),
+            parts: op.parts(g),
             schedule,
         };
         let extra = |at: usize| Extra {

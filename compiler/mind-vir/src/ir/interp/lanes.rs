@@ -83,6 +83,16 @@ pub(super) fn fma(lane: Lane, x: u64, y: u64, z: u64) -> u64 {
     on_float!(lane, |x, y, z| x.mul_add(y, z))
 }
 
+/// `sum` plus the products of the bytes of `x`, without a sign, by those of `y`, with one.
+pub(super) fn dot_bytes(x: u64, y: u64, sum: u64) -> u64 {
+    let products = (0..4).map(|byte| {
+        let [x, y] = [x, y].map(|bits| (bits >> (8 * byte)) as u8);
+        i32::from(x) * i32::from(y as i8)
+    });
+    let sum = products.fold(sum as u32 as i32, i32::wrapping_add);
+    u64::from(sum as u32)
+}
+
 /// The quotient, and what is wrong with it.
 pub(super) fn divide(is_signed: bool, lane: Lane, x: u64, y: u64) -> (u64, Status) {
     if y == 0 {

@@ -177,6 +177,12 @@ impl Frame<'_, '_> {
         Datum::Lanes(pairs.map(|(&a, &b)| f(a, b)).collect())
     }
 
+    fn zip_three(&self, [a, b, c]: [Value; 3], f: impl Fn(u64, u64, u64) -> u64) -> Datum {
+        let pairs = self.lanes(a).iter().zip(self.lanes(b));
+        let triples = pairs.zip(self.lanes(c));
+        Datum::Lanes(triples.map(|((&a, &b), &c)| f(a, b, c)).collect())
+    }
+
     fn map(&self, a: Value, f: impl Fn(u64) -> u64) -> Datum {
         Datum::Lanes(self.lanes(a).iter().map(|&a| f(a)).collect())
     }
@@ -225,15 +231,9 @@ impl Frame<'_, '_> {
             Op::Unary(op, a) => self.map(a, |x| lanes::unary(op, lane_of(a), x)),
             Op::Binary(op, a, b) => self.zip(a, b, |x, y| lanes::binary(op, lane_of(a), x, y)),
             Op::Fma(a, b, c) => {
-                let products = self.lanes(a).iter().zip(self.lanes(b));
-                let terms = products.zip(self.lanes(c));
-                let lane = lane_of(a);
-                Datum::Lanes(
-                    terms
-                        .map(|((&a, &b), &c)| lanes::fma(lane, a, b, c))
-                        .collect(),
-                )
+                self.zip_three([a, b, c], |x, y, z| lanes::fma(lane_of(a), x, y, z))
             }
+            Op::DotBytes(a, b, c) => self.zip_three([a, b, c], lanes::dot_bytes),
             Op::IntDiv {
                 signed,
                 lhs,

@@ -2,6 +2,7 @@
 
 mod arith;
 mod convert;
+mod dot_bytes;
 mod index;
 mod memory;
 mod transpose;
@@ -13,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::ir::{Function, Lane, Loop, LoopKind, Op, Statement, Type, Value};
 use crate::mach::{Uses, pressure};
-use crate::target::Target;
+use crate::target::CodeTarget;
 
 use super::codes;
 use super::encoding::Encoding;
@@ -24,7 +25,7 @@ use super::registers::RDI;
 use super::view::View;
 
 /// The machine code of `function` for AVX2 or AVX-512, and its constants.
-pub(super) fn select(function: &Function, target: &Target) -> (Machine, Pool) {
+pub(super) fn select(function: &Function, target: CodeTarget) -> (Machine, Pool) {
     let mut select = Select::new(function, target);
     select.function();
     (select.machine, select.pool)
@@ -55,6 +56,8 @@ struct TailKey {
 struct Select<'f> {
     function: &'f Function,
     encoding: Encoding,
+    /// Whether products of bytes are added up by one instruction.
+    has_vnni: bool,
     /// Vector registers that there are.
     registers: usize,
     machine: Machine,
@@ -73,13 +76,15 @@ struct Select<'f> {
 }
 
 impl<'f> Select<'f> {
-    fn new(function: &'f Function, target: &Target) -> Select<'f> {
+    fn new(function: &'f Function, code: CodeTarget) -> Select<'f> {
+        let target = code.isa.target();
         let mut machine = Machine::default();
         let block = machine.new_block(Vec::new());
         machine.open(block);
         Select {
             function,
             encoding: Encoding::of(target),
+            has_vnni: code.has_vnni,
             registers: target.vector_registers as usize,
             machine,
             pool: Pool::new(target.vector_bits as usize / 8),
@@ -301,6 +306,7 @@ impl<'f> Select<'f> {
             Op::Unary(op, a) => self.unary(value, op, a),
             Op::Binary(op, a, b) => self.binary(value, op, a, b),
             Op::Fma(a, b, c) => self.fma(value, a, b, c),
+            Op::DotBytes(a, b, c) => self.dot_bytes(value, a, b, c),
             Op::IntDiv {
                 signed,
                 lhs,

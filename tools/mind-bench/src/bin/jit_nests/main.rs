@@ -172,7 +172,7 @@ fn main() {
     let isa = std::env::args().nth(2).map(|name| name.parse());
     let target = match isa {
         None => TargetInfo::detect(),
-        Some(Ok(isa)) => TargetInfo::with_detected_caches(isa),
+        Some(Ok(isa)) => TargetInfo::detected(isa),
         Some(Err(why)) => {
             eprintln!("error: {why}");
             return;

@@ -1,0 +1,138 @@
+//! Products whose elements hold several integers, against their definition.
+
+use mind_ir::tensor::Buffer;
+use mind_ir::types::DType;
+use mind_jit::lower::product::{Lhs, Packing, Parts, Product, Rhs, Schedule};
+use mind_vir::target::TargetInfo;
+
+use crate::harness::{self, Input};
+use crate::products::{kernel, packed};
+use crate::samples::Random;
+
+/// A product to test: its extents, and whether its right side is packed.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    parts: Parts,
+    extents: (usize, usize, usize),
+    is_packed: bool,
+}
+
+impl Case {
+    /// The right side has columns whose terms are adjacent, as lowering leaves it.
+    fn product(&self, target: &TargetInfo) -> Product {
+        let (m, n, k) = self.extents;
+        let columns = Rhs::Columns { n_stride: k };
+        let schedule = Schedule::choose(target, DType::I32, (m, n, k), columns, self.is_packed);
+        let panels = schedule.packed.filter(|_| self.is_packed);
+        Product {
+            dtype: DType::I32,
+            m,
+            n,
+            k,
+            lhs: Lhs {
+                row_stride: k,
+                k_stride: 1,
+            },
+            rhs: panels.map_or(columns, Rhs::Panels),
+            parts: self.parts,
+            schedule,
+        }
+    }
+
+    fn reference(&self, lhs: &[i32], rhs: &[i32]) -> Vec<i32> {
+        let (m, n, k) = self.extents;
+        let places = (0..m).flat_map(|row| (0..n).map(move |column| (row, column)));
+        let sums = places.map(|(row, column)| {
+            let terms = lhs[row * k..][..k].iter().zip(&rhs[column * k..][..k]);
+            let terms = terms.map(|(&x, &y)| term(self.parts, x, y));
+            terms.fold(0, i32::wrapping_add)
+        });
+        sums.collect()
+    }
+}
+
+/// The sum of the products of the integers in two elements.
+fn term(parts: Parts, x: i32, y: i32) -> i32 {
+    let ([x0, x1, x2, x3], y_bytes) = (x.to_le_bytes(), y.to_le_bytes());
+    let bytes = [x0, x1, x2, x3].into_iter().zip(y_bytes);
+    match parts {
+        Parts::Whole => x.wrapping_mul(y),
+        Parts::Halves => {
+            let low = i32::from(x as i16) * i32::from(y as i16);
+            low.wrapping_add((x >> 16) * (y >> 16))
+        }
+        Parts::UnsignedBySigned => bytes.map(|(x, y)| i32::from(x) * i32::from(y as i8)).sum(),
+        Parts::SignedByUnsigned => bytes.map(|(x, y)| i32::from(x as i8) * i32::from(y)).sum(),
+    }
+}
+
+/// Elements made of bytes, half of which are as far from zero as bytes are.
+fn elements(count: usize, random: &mut Random) -> Vec<i32> {
+    let mut byte = || match random.below(2) {
+        0 => random.pick(&[0x00, 0x01, 0x7f, 0x80, 0xff]),
+        _ => random.bits() as u8,
+    };
+    let elements = (0..count).map(|_| i32::from_le_bytes(std::array::from_fn(|_| byte())));
+    elements.collect()
+}
+
+fn input(elements: &[i32]) -> Input {
+    let bytes = elements.iter().flat_map(|element| element.to_le_bytes());
+    Input::Elements(DType::I32, bytes.collect())
+}
+
+fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
+    let ((m, n, k), p) = (case.extents, case.product(target));
+    let lanes = target.lanes(32);
+    let code = kernel(&p, lanes);
+    let Some(compiled) = harness::compiled(&code, target) else {
+        return;
+    };
+    let (lhs, rhs) = (elements(m * k, random), elements(n * k, random));
+    let mut given = input(&rhs);
+    if let Rhs::Panels(panels) = p.rhs {
+        let packing = Packing {
+            dtype: DType::I32,
+            n,
+            k,
+            n_stride: k,
+            k_stride: 1,
+            panels,
+        };
+        given = packed(&packing, given, target, lanes);
+    }
+    let whole = [[0, m, 0, n]];
+    let operands = [input(&lhs), given];
+    let found = harness::in_parts((&code, &compiled), operands, (DType::I32, m * n), whole);
+    let wanted = Buffer::I32(case.reference(&lhs, &rhs));
+    assert!(wanted.same_bits(&found), "{case:?} on {target:?}");
+}
+
+#[test]
+fn integers_in_elements_are_multiplied_alike_on_every_target() {
+    let mut random = Random::new(12);
+    let targets = [harness::targets(), harness::targets_with_vnni()].concat();
+    let extents = [
+        (0, 17, 3),
+        (1, 16, 1),
+        (1, 70, 9),
+        (4, 33, 0),
+        (5, 1, 7),
+        (13, 37, 11),
+        (29, 65, 70),
+    ];
+    for target in targets {
+        for &parts in Parts::ALL {
+            for extents in extents {
+                for is_packed in [false, true] {
+                    let case = Case {
+                        parts,
+                        extents,
+                        is_packed,
+                    };
+                    check(&case, &target, &mut random);
+                }
+            }
+        }
+    }
+}

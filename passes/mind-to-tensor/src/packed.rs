@@ -1,0 +1,230 @@
+//! Products of integers of 8 and 16 bits that are summed up in `i32`, two or four at a time.
+//!
+//! One element of `i32` holds neighbours along the contracted dimensions. Sums modulo 2^32 do not depend on their order.
+//!
+//! Instructions multiply bytes without a sign by bytes with one. Where both sides are of one dtype, 128 is added to or
+//! taken from the left one by flipping the sign bit, and as much times the sum of each column from the product.
+
+use mind_core::ops::elementwise::{Add, Mul};
+use mind_core::ops::logic::Xor;
+use mind_core::pairs::{Pairs, Side};
+use mind_core::parts::Parts;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::Op;
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::{DType, Dim};
+use mind_ir::{OpId, ValueId};
+use mind_tensor::ops::bitcast::Bitcast;
+use mind_tensor::ops::broadcast::Broadcast;
+use mind_tensor::ops::contract::Contract;
+use mind_tensor::ops::join::Concat;
+use mind_tensor::ops::reduce::Reduction;
+use mind_tensor::ops::transpose::Transpose;
+
+use crate::broadcast::binary;
+use crate::emit::{Lowered, converted, map, reduce, reshape};
+use crate::normalize::grouped;
+
+/// The least rows, columns and terms for which several products at a time pay.
+const LEAST: [i64; 3] = [4, 16, 16];
+
+/// What flipping the sign bit of a byte changes it by.
+const BIAS: i32 = 128;
+
+/// How the elements of a product are put together.
+pub(crate) struct Packing {
+    parts: Parts,
+    /// The dtype of the parts, if both sides are made of one.
+    common: Option<DType>,
+    /// What is added to the product for each unit of the sum of a column, once the sign bits of the left side are
+    /// flipped.
+    correction: Option<i32>,
+    lhs: Extents,
+    rhs: Extents,
+}
+
+impl Packing {
+    /// That of the product of `operands` with sums of `dtype`, of bytes as they are if `dots_bytes`; `None` if it is
+    /// computed element by element.
+    pub(crate) fn of(
+        b: &Builder<'_>,
+        pairs: &Pairs,
+        operands: [ValueId; 2],
+        dtype: DType,
+        dots_bytes: bool,
+    ) -> Option<Packing> {
+        let dtypes = operands.map(|value| b.graph.ty(value).dtype);
+        let is_part = |dtype| matches!(dtype, DType::I8 | DType::U8 | DType::I16);
+        if dtype != DType::I32 || !dtypes.into_iter().all(is_part) {
+            return None;
+        }
+        let lhs = Extents::of(b, operands[0], &pairs.lhs)?;
+        let rhs = Extents::of(b, operands[1], &pairs.rhs)?;
+        let own = [lhs.free(), rhs.free(), lhs.terms];
+        if own.iter().zip(LEAST).any(|(&own, least)| own < least) {
+            return None;
+        }
+        let (parts, correction) = match dtypes {
+            _ if !dots_bytes => (Parts::Halves, None),
+            [DType::U8, DType::I8] => (Parts::UnsignedBySigned, None),
+            [DType::I8, DType::U8] => (Parts::SignedByUnsigned, None),
+            [DType::I8, DType::I8] => (Parts::UnsignedBySigned, Some(-BIAS)),
+            [DType::U8, DType::U8] => (Parts::SignedByUnsigned, Some(BIAS)),
+            _ => (Parts::Halves, None),
+        };
+        Some(Packing {
+            parts,
+            common: (parts == Parts::Halves).then_some(DType::I16),
+            correction,
+            lhs,
+            rhs,
+        })
+    }
+
+    /// The product: `[batch.., free.., terms]` by `[batch.., free.., terms]`, several terms to an element.
+    pub(crate) fn product(
+        &self,
+        op: OpId,
+        b: &mut Builder<'_>,
+        pairs: &Pairs,
+        operands: [ValueId; 2],
+    ) -> Lowered {
+        let left = self.terms_last(b, operands[0], &pairs.lhs, &self.lhs)?;
+        let right = self.terms_last(b, operands[1], &pairs.rhs, &self.rhs)?;
+        let left = match self.correction {
+            Some(_) => flipped(b, left)?,
+            None => left,
+        };
+        let (lhs, rhs) = (self.packed(b, left)?, self.packed(b, right)?);
+        let Some(unit) = self.correction else {
+            return self.contract(b, lhs, rhs);
+        };
+        let correction = self.column_sums(op, b, operands[1], (&pairs.rhs, unit))?;
+        grouped(op, b, "dot", &[lhs, rhs, correction], |b, arguments| {
+            let product = self.contract(b, arguments[0], arguments[1])?;
+            binary(b, Add::DEF, product, arguments[2])
+        })
+    }
+
+    fn contract(&self, b: &mut Builder<'_>, lhs: ValueId, rhs: ValueId) -> Lowered {
+        let batch: Vec<i64> = (0..self.lhs.batch.len() as i64).collect();
+        let last = |value: ValueId| [b.graph.ty(value).rank() as i64 - 1];
+        Contract::with(&last(lhs), &last(rhs))
+            .lhs_batch(&batch)
+            .rhs_batch(&batch)
+            .parts(self.parts)
+            .build(b, lhs, rhs)
+    }
+
+    /// `value` as `[batch.., free.., terms]` of parts.
+    fn terms_last(
+        &self,
+        b: &mut Builder<'_>,
+        value: ValueId,
+        side: &Side,
+        extents: &Extents,
+    ) -> Lowered {
+        let value = match self.common {
+            Some(dtype) => converted(b, value, dtype)?,
+            None => value,
+        };
+        let order = [&side.batch[..], &side.free, &side.contracted].concat();
+        let order: Vec<i64> = order.iter().map(|&axis| axis as i64).collect();
+        let value = permuted(b, value, &order)?;
+        let shape = [&extents.batch[..], &extents.free, &[extents.terms]].concat();
+        reshape(b, value, &fixed(&shape), &[])
+    }
+
+    /// `value`, whose last dimension are terms, several of them to an element of `i32`; zeros complete the last one.
+    fn packed(&self, b: &mut Builder<'_>, value: ValueId) -> Lowered {
+        let dtype = b.graph.ty(value).dtype;
+        let count = (DType::I32.size() / dtype.size()) as i64;
+        let missing = (count - self.lhs.terms % count) % count;
+        let shape = b.graph.ty(value).static_shape().unwrap_or_default();
+        let lead = &shape[..shape.len() - 1];
+        let mut value = value;
+        if missing > 0 {
+            let zero = Tensor::new(Vec::new(), Buffer::zeros(dtype, 1));
+            let zero = mind_core::constant(b, &zero);
+            let shape = fixed(&[lead, &[missing]].concat());
+            let zeros = Broadcast::with(&[], &shape).build(b, &[zero])?;
+            value = Concat::with(lead.len() as i64).build(b, &[value, zeros])?;
+        }
+        let elements = (self.lhs.terms + missing) / count;
+        let value = reshape(b, value, &fixed(&[lead, &[elements, count]].concat()), &[])?;
+        Bitcast::with(DType::I32).build(b, value)
+    }
+
+    /// `unit` times the sum of each column of `rhs`, for every row: `[batch.., 1.., free..]`.
+    fn column_sums(
+        &self,
+        op: OpId,
+        b: &mut Builder<'_>,
+        rhs: ValueId,
+        (side, unit): (&Side, i32),
+    ) -> Lowered {
+        let contracted: Vec<i64> = side.contracted.iter().map(|&axis| axis as i64).collect();
+        let sums = grouped(op, b, "sums", &[rhs], |b, arguments| {
+            let numbers = converted(b, arguments[0], DType::I32)?;
+            let sums = reduce(b, Reduction::Sum, numbers, &contracted, false)?;
+            map(b, &[sums], |b, scalars| {
+                let unit = mind_core::constant(b, &Tensor::of(Vec::new(), vec![unit]));
+                Mul::build(b, scalars[0], unit)
+            })
+        })?;
+        let kept = || side.batch.iter().chain(&side.free);
+        let order = kept().map(|&axis| kept().filter(|&&other| other < axis).count() as i64);
+        let sums = permuted(b, sums, &order.collect::<Vec<i64>>())?;
+        let rows = vec![1; self.lhs.free.len()];
+        let shape = [&self.rhs.batch[..], &rows, &self.rhs.free].concat();
+        reshape(b, sums, &fixed(&shape), &[])
+    }
+}
+
+/// `value` with its dimensions in `order`.
+fn permuted(b: &mut Builder<'_>, value: ValueId, order: &[i64]) -> Lowered {
+    if order.is_sorted() {
+        return Ok(value);
+    }
+    Transpose::with(order).build(b, value)
+}
+
+/// The bytes of `value` with their sign bits flipped.
+fn flipped(b: &mut Builder<'_>, value: ValueId) -> Lowered {
+    let sign = match b.graph.ty(value).dtype {
+        DType::U8 => Tensor::of(Vec::new(), vec![1u8 << 7]),
+        _ => Tensor::of(Vec::new(), vec![i8::MIN]),
+    };
+    map(b, &[value], |b, scalars| {
+        let sign = mind_core::constant(b, &sign);
+        Xor::build(b, scalars[0], sign)
+    })
+}
+
+/// The extents of one operand, all known.
+struct Extents {
+    batch: Vec<i64>,
+    free: Vec<i64>,
+    /// The number of contracted elements.
+    terms: i64,
+}
+
+impl Extents {
+    fn of(b: &Builder<'_>, value: ValueId, side: &Side) -> Option<Extents> {
+        let shape = b.graph.ty(value).static_shape()?;
+        let extents = |axes: &[usize]| -> Vec<i64> { axes.iter().map(|&at| shape[at]).collect() };
+        Some(Extents {
+            batch: extents(&side.batch),
+            free: extents(&side.free),
+            terms: extents(&side.contracted).into_iter().product(),
+        })
+    }
+
+    fn free(&self) -> i64 {
+        self.free.iter().product()
+    }
+}
+
+fn fixed(extents: &[i64]) -> Vec<Dim> {
+    extents.iter().copied().map(Dim::Fixed).collect()
+}
