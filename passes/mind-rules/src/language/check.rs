@@ -166,6 +166,9 @@ pub(crate) fn compile(
                 names.attrs.extend([("from", Kind::Int), ("to", Kind::Int)]);
                 pattern.attrs += 2;
             }
+            if let (None, Some(pattern)) = (rhs, &mut pattern) {
+                pattern.opens_constants = false;
+            }
             let several = pattern
                 .as_ref()
                 .is_some_and(|own| own.matches_projection(cx.table));
