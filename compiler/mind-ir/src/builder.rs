@@ -1,10 +1,11 @@
 //! Creating checked and typed ops.
 
 use mind_diag::Span;
+use rustc_hash::FxHashMap;
 
 use crate::attr::Attr;
 use crate::builtin::Yield;
-use crate::entity::{OpId, Ty, ValueId};
+use crate::entity::{BlockId, OpId, Ty, ValueId};
 use crate::graph::{Graph, InsertPoint, NewOp};
 use crate::opdef::{Op, OpDef, Trait};
 use crate::verify::{VerifyError, infer_op};
@@ -194,6 +195,28 @@ impl<'g> Builder<'g> {
     /// Creates a copy of an op, with its regions, over other operands of the same types.
     pub fn copy(&mut self, op: OpId, operands: &[ValueId]) -> OpId {
         self.graph.copy(self.at, op, operands)
+    }
+
+    /// Creates copies of the ops of a block, which read what `copies` has for a value in its place; returns what the block
+    /// yields.
+    pub fn copy_block(
+        &mut self,
+        block: BlockId,
+        mut copies: FxHashMap<ValueId, ValueId>,
+    ) -> Vec<ValueId> {
+        let ops: Vec<OpId> = self.graph.ops(block).collect();
+        for op in ops {
+            let operands = self.graph.operands(op).iter();
+            let operands = operands.map(|value| copies.get(value).copied().unwrap_or(*value));
+            let operands: Vec<ValueId> = operands.collect();
+            if self.graph.def(op).has(Trait::Terminator) {
+                return operands;
+            }
+            let copy = self.copy(op, &operands);
+            let results = self.graph.results(op).into_iter();
+            copies.extend(results.zip(self.graph.results(copy)));
+        }
+        Vec::new()
     }
 
     fn push(

@@ -8,9 +8,7 @@ use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, OpDef};
-use mind_ir::verify::VerifyError;
 use mind_ir::{BlockId, OpId, ValueId};
-use rustc_hash::FxHashMap;
 
 use crate::emit::Emit;
 use crate::refuse::Refused;
@@ -67,7 +65,7 @@ fn closed(
         let values = own
             .map(|(old, &new)| (old, new))
             .chain(captures.map(|(&old, &new)| (old, new)));
-        let mut yielded = copy(b, from, values.collect())?;
+        let mut yielded = b.copy_block(from, values.collect());
         let is_condition = std::ptr::eq(def, While::DEF as &OpDef) && region == 0;
         if let [go] = yielded[..]
             && is_condition
@@ -81,27 +79,4 @@ fn closed(
     let new =
         e.b.create_with_bodies(def, operands, attrs, results, fill)?;
     Ok(e.g().results(new).into_iter().collect())
-}
-
-/// Copies the ops of a block; what it yields.
-fn copy(
-    b: &mut Builder<'_>,
-    from: BlockId,
-    mut values: FxHashMap<ValueId, ValueId>,
-) -> Result<Vec<ValueId>, Box<VerifyError>> {
-    let end = b.graph.terminator(from).expect("a verified block ends");
-    let ops: Vec<OpId> = b.graph.ops(from).filter(|&op| op != end).collect();
-    let mapped = |g: &Graph, op: OpId, values: &FxHashMap<ValueId, ValueId>| -> Vec<ValueId> {
-        let operands = g.operands(op).iter();
-        operands
-            .map(|value| values.get(value).copied().unwrap_or(*value))
-            .collect()
-    };
-    for op in ops {
-        let operands = mapped(b.graph, op, &values);
-        let copy = b.copy(op, &operands);
-        let pairs = b.graph.results(op).into_iter().zip(b.graph.results(copy));
-        values.extend(pairs);
-    }
-    Ok(mapped(b.graph, end, &values))
 }

@@ -90,16 +90,17 @@ impl<'g> Rewriter<'g> {
     /// # Errors
     ///
     /// A miss when the op would break a rule; nothing is created then.
-    fn create_with_body(
+    pub fn create_with_body(
         &mut self,
         anchor: OpId,
         def: &'static OpDef,
         operands: &[ValueId],
+        attrs: &[Attr<'_>],
         results: usize,
         fill: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Box<VerifyError>>,
     ) -> Result<OpId, MatchFailure> {
         let mut builder = Builder::before(self.graph, anchor);
-        let created = builder.create_with_body(def, operands, &[], results, fill);
+        let created = builder.create_with_body(def, operands, attrs, results, fill);
         let op = created.map_err(|_| MatchFailure("the new op would not verify"))?;
         for index in 0..self.graph.regions(op).len() {
             let block = self.graph.block(self.graph.regions(op)[index]);
@@ -131,7 +132,7 @@ impl<'g> Rewriter<'g> {
         fill: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Box<VerifyError>>,
     ) -> Result<(), MatchFailure> {
         let results = self.graph.results(op).len();
-        let created = self.create_with_body(op, def, operands, results, fill)?;
+        let created = self.create_with_body(op, def, operands, &[], results, fill)?;
         let values: Vec<ValueId> = self.graph.results(created).into_iter().collect();
         let replaced = self.replace_all(op, &values);
         if replaced.is_err() {

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::compose;
 use crate::config::Config;
+use crate::counted::count_scans;
 use crate::emit::Argument;
 use crate::emit::Emit;
 use crate::refuse::Refused;
@@ -178,6 +179,8 @@ pub(crate) fn recognize(g: &mut Graph, config: &Config) -> FxHashMap<OpId, Found
             all.insert(place(g, &layer), layer.found);
         }
     }
+    count_scans(g);
+    let ops: Vec<OpId> = g.walk().collect();
     // What ends later is longer.
     for &op in ops.iter().rev() {
         if g.parent(op).is_none() || g.results(op).len() != 1 || all.contains_key(&op) {

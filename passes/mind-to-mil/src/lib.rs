@@ -16,6 +16,7 @@ mod contract;
 mod control;
 mod conversion;
 mod convolve;
+mod counted;
 mod dynamic;
 mod elementwise;
 mod emit;

@@ -7,13 +7,12 @@ use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::attr::OPEN_END;
 use mind_ir::builder::Builder;
 use mind_ir::eval::{DimEnv, EvalCx};
-use mind_ir::graph::{Graph, InsertPoint};
+use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::types::Dim;
 use mind_ir::verify::VerifyError;
 use mind_ir::{OpId, ValueId};
 use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassInfo};
-use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "unroll",
@@ -94,21 +93,7 @@ fn truth(g: &Graph, value: ValueId) -> Option<bool> {
 fn in_line(g: &mut Graph, op: OpId, region: usize, inputs: &[ValueId]) -> Vec<ValueId> {
     let body = block(g, op, region);
     let arguments = g.arguments(body).into_iter().zip(inputs.iter().copied());
-    let mut copies: FxHashMap<ValueId, ValueId> = arguments.collect();
-    let ops: Vec<OpId> = g.ops(body).collect();
-    for inner in ops {
-        let operands: Vec<ValueId> = g
-            .operands(inner)
-            .iter()
-            .map(|value| copies[value])
-            .collect();
-        if g.def(inner).has(Trait::Terminator) {
-            return operands;
-        }
-        let copy = g.copy(InsertPoint::Before(op), inner, &operands);
-        copies.extend(g.results(inner).into_iter().zip(g.results(copy)));
-    }
-    Vec::new()
+    Builder::before(g, op).copy_block(body, arguments.collect())
 }
 
 impl Unroll {

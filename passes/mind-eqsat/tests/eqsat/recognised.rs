@@ -1,8 +1,10 @@
 //! The forms that recognisers know: operand orders, groupings, ways to keep dimensions, dtypes.
 
+use mind_eqsat::fuse;
+
 use crate::fuse::{fuse_and_compare, groups};
 use crate::shipped::cases_of;
-use crate::support::dump;
+use crate::support::{context, dump, shipped};
 use crate::text::module;
 
 /// The kind that a recogniser gives.
@@ -29,4 +31,16 @@ fn what_differs_gets_another_name() {
         let kinds: Vec<String> = groups(&g).into_iter().map(|(kind, ..)| kind).collect();
         assert!(!kinds.contains(&kind(rule)), "{differs}\n{}", dump(&g));
     }
+}
+
+#[test]
+fn ops_that_compute_a_constant_are_no_group() {
+    let rules = shipped();
+    let silu = rules.names().position(|name| name == "silu").unwrap();
+    let matched = |text: &str| fuse(&mut module(text), &context(&rules)).rules[silu].matched;
+    assert!(matched("x:f32[64] -> mul(x, sigmoid(x))") > 0);
+    assert_eq!(
+        matched("c = 2.0:f32[64] -> add(x:f32[64], mul(c, sigmoid(c)))"),
+        0
+    );
 }

@@ -21,7 +21,7 @@ use crate::ruleset::rule_info::RuleIx;
 use crate::ruleset::rule_info::{Direction, Engine, Phase, RuleInfo};
 
 /// The kinds of group that a fusion may name.
-pub(crate) const KINDS: [&str; 13] = [
+pub(crate) const KINDS: [&str; 14] = [
     "contraction",
     "softmax",
     "layernorm",
@@ -32,6 +32,7 @@ pub(crate) const KINDS: [&str; 13] = [
     "swiglu",
     "hard_sigmoid",
     "hard_swish",
+    "rotary",
     "attention",
     "elementwise",
     "reduction",
@@ -165,6 +166,9 @@ pub(crate) fn compile(
                 // Where the match's own part lies in what is joined.
                 names.attrs.extend([("from", Kind::Int), ("to", Kind::Int)]);
                 pattern.attrs += 2;
+            }
+            if let (None, Some(pattern)) = (rhs, &mut pattern) {
+                pattern.opens_constants = false;
             }
             let several = pattern
                 .as_ref()

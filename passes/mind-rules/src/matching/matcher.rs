@@ -8,6 +8,7 @@ use crate::matching::pattern::{
 };
 use crate::matching::slots::{Reg, Slot, Slots};
 use crate::matching::subject::Subject;
+use crate::op_table::OpIx;
 
 /// The most operands of an op that are matched one by one, or split in several ways.
 const MAX_OPERANDS: usize = 128;
@@ -143,6 +144,7 @@ impl<'m, 'a, S: Subject> Machine<'m, 'a, S> {
             slots,
             ops,
             accept,
+            opens_constants: pattern.opens_constants,
             done: false,
             depth: 0,
             first: None,
@@ -169,6 +171,8 @@ struct Machine<'m, 'a, S: Subject> {
     slots: Slots<S::Value, S::Attr>,
     ops: Vec<(S::Value, S::Op)>,
     accept: &'m mut Accept<'a, S>,
+    /// Whether ops that compute a constant match.
+    opens_constants: bool,
     done: bool,
     /// How many steps of the pattern lie behind.
     depth: usize,
@@ -238,7 +242,7 @@ impl<S: Subject> Machine<'_, '_, S> {
             } => {
                 let value = self.value(*reg);
                 let mut nth = 0;
-                while let Some(op) = self.subject.op(value, *op, nth) {
+                while let Some(op) = self.op(value, *op, nth) {
                     nth += 1;
                     if self.depth == 1 && self.first.is_some_and(|first| first != op) {
                         continue;
@@ -267,7 +271,7 @@ impl<S: Subject> Machine<'_, '_, S> {
             } => {
                 let value = self.value(*reg);
                 let mut nth = 0;
-                while let Some(op) = self.subject.op(value, *op, nth) {
+                while let Some(op) = self.op(value, *op, nth) {
                     nth += 1;
                     if self.depth == 1 && self.first.is_some_and(|first| first != op) {
                         continue;
@@ -382,6 +386,13 @@ impl<S: Subject> Machine<'_, '_, S> {
                 }
             }
         }
+    }
+
+    /// The op of this kind that computes `value`, the `nth` of them, if the pattern may open it.
+    fn op(&self, value: S::Value, op: OpIx, nth: usize) -> Option<S::Op> {
+        let is_open = || self.opens_constants || self.subject.constant(S::number(value)).is_none();
+        let op = self.subject.op(value, op, nth)?;
+        (nth > 0 || is_open()).then_some(op)
     }
 
     fn value(&self, reg: Reg) -> S::Value {

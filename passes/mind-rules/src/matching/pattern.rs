@@ -57,6 +57,9 @@ pub struct Pattern {
     /// The op of the root.
     pub root: OpIx,
     pub instructions: Vec<Instruction>,
+    /// Whether ops that compute a constant match. No group computes one, and a constant such as 0 is what countless ops
+    /// in an e-graph compute.
+    pub opens_constants: bool,
     pub registers: usize,
     pub attrs: usize,
     pub dtypes: usize,

@@ -34,6 +34,7 @@ pub static SHIPPED: &[(&str, &str)] = &[
         include_str!("../../rules/reversals.rules"),
     ),
     ("joins.rules", include_str!("../../rules/joins.rules")),
+    ("rotary.rules", include_str!("../../rules/rotary.rules")),
     ("gathers.rules", include_str!("../../rules/gathers.rules")),
     (
         "contractions.rules",

@@ -1,6 +1,7 @@
 //! The canonical form: one way to write a thing, where several mean the same.
 
 mod attrs;
+mod counted_loop;
 mod declare;
 pub(crate) mod order;
 mod rules;
@@ -45,6 +46,7 @@ impl Canonicalize {
 pub(crate) fn patterns() -> PatternSet {
     let mut set = PatternSet::new();
     attrs::add(&mut set);
+    counted_loop::add(&mut set);
     tensor::add(&mut set);
     set
 }

@@ -69,6 +69,7 @@ pub(super) fn compile<'s>(
     let pattern = compiled.and(root).map(|root| Pattern {
         root,
         instructions: code,
+        opens_constants: true,
         registers: names.registers,
         attrs: names.attrs.len(),
         dtypes: names.dtypes.len(),

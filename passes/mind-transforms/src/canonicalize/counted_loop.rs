@@ -1,0 +1,273 @@
+//! Loops that count from a constant, by a constant, to a constant: scans over what they count.
+
+use mind_core::ops::compare::{Compare, Direction};
+use mind_core::ops::control::{Scan, While, block, yields};
+use mind_core::ops::elementwise::{Add, Mul, Sub};
+use mind_core::ops::extents::Iota;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Op;
+use mind_ir::tensor::{Num, Tensor};
+use mind_ir::types::{DType, Dim};
+use mind_ir::{OpId, ValueId, with_num};
+use mind_rewrite::{MatchFailure, Rewriter, constant_value};
+
+use super::declare::patterns;
+
+patterns! {
+    /// A loop that counts is a scan over the values of its counter.
+    CountedLoop = "counted-loop" on [While] => counted_loop;
+}
+
+/// The most steps of a loop that becomes a scan, which holds the values of its counter in memory.
+const MOST_STEPS: i128 = 1 << 16;
+
+/// The most steps of a loop whose counter becomes a constant.
+const FEW_STEPS: i128 = 64;
+
+/// The most bytes of a constant that is an integer.
+const INTEGER: u64 = 8;
+
+const UNCOUNTED: MatchFailure = MatchFailure("the loop does not count to a constant");
+const TYPES: MatchFailure = MatchFailure("a carried value changes its type");
+
+fn counted_loop(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
+    let view = While::from_id(op);
+    let counter = Counter::of(rw, view).ok_or(UNCOUNTED)?;
+    let steps = counter.steps().ok_or(UNCOUNTED)?;
+    if steps == 0 {
+        let initial = view.initial(rw).to_vec();
+        return rw.replace_all(op, &initial);
+    }
+    if steps > MOST_STEPS {
+        return Err(MatchFailure("the loop has too many steps"));
+    }
+    if !keeps_types(rw, view) {
+        return Err(TYPES);
+    }
+    let last = counter.integer(counter.first + steps * counter.step);
+    let mut results = match view.carried(rw) {
+        1 => Vec::new(),
+        _ => {
+            let values = counter.values(op, steps, rw)?;
+            let scan = scan(rw, view, counter.place, values)?;
+            rw.results(scan).into_iter().collect()
+        }
+    };
+    let last = rw.constant(op, &last);
+    results.insert(counter.place, last);
+    rw.replace_all(op, &results)
+}
+
+/// Whether what the body gets and yields has the types of the first carried values.
+fn keeps_types(g: &Graph, view: While) -> bool {
+    let arguments = g.arguments(block(g, view.id(), 1));
+    let mut carried = view.initial(g).iter().zip(arguments);
+    carried.all(|(&initial, argument)| g.type_id(initial) == g.type_id(argument))
+}
+
+/// A scan of the values of the counter that computes the other carried values of a loop.
+fn scan(
+    rw: &mut Rewriter<'_>,
+    view: While,
+    counter: usize,
+    values: ValueId,
+) -> Result<OpId, MatchFailure> {
+    let (op, carried) = (view.id(), view.initial(rw).len());
+    let arguments: Vec<ValueId> = rw.arguments(block(rw, op, 1)).into_iter().collect();
+    let others = (0..carried).filter(|&place| place != counter);
+    let fixed = (carried..arguments.len()).filter(|&place| !rw.uses(arguments[place]).is_empty());
+    let places: Vec<usize> = others.chain([counter]).chain(fixed).collect();
+    let operand = |&place: &usize| match place == counter {
+        true => values,
+        false => view.operands(rw)[place],
+    };
+    let operands: Vec<ValueId> = places.iter().map(operand).collect();
+    let others = carried - 1;
+    let attrs = Scan::attrs(others as i64, 1, &[], &[], &[], &[]);
+    rw.create_with_body(op, Scan::DEF, &operands, &attrs, others, |b, own| {
+        let old = places.iter().map(|&place| arguments[place]);
+        let body = block(b.graph, op, 1);
+        let mut next = b.copy_block(body, old.zip(own.iter().copied()).collect());
+        next.remove(counter);
+        Ok(next)
+    })
+}
+
+/// The carried value of a loop that says when it ends.
+struct Counter {
+    /// Which of the carried values it is.
+    place: usize,
+    dtype: DType,
+    first: i128,
+    step: i128,
+    /// The loop goes on while this holds of the counter and the bound.
+    direction: Direction,
+    bound: i128,
+}
+
+impl Counter {
+    /// The counter of a loop; `None` if it has none.
+    fn of(g: &Graph, view: While) -> Option<Counter> {
+        let op = view.id();
+        let compare = g.view::<Compare>(g.defining_op(*yields(g, op, 0).first()?)?)?;
+        let (lhs, rhs) = (compare.lhs(g), compare.rhs(g));
+        let (place, bound, direction) = match carried(g, view, 0, lhs) {
+            Some(place) => (place, rhs, compare.direction(g)),
+            None => (
+                carried(g, view, 0, rhs)?,
+                lhs,
+                swapped(compare.direction(g)),
+            ),
+        };
+        let initial = view.initial(g)[place];
+        Some(Counter {
+            place,
+            dtype: g.ty(initial).dtype,
+            first: integer(g, initial)?,
+            step: step(g, view, place)?,
+            direction,
+            bound: known(g, view, 0, bound)?,
+        })
+    }
+
+    /// How many steps the loop takes; `None` if the counter would overflow before it ends.
+    fn steps(&self) -> Option<i128> {
+        let Counter {
+            first, step, bound, ..
+        } = *self;
+        if !self.goes_on(first) {
+            return Some(0);
+        }
+        let (distance, pace) = (bound - first, step);
+        let steps = match (self.direction, step.signum()) {
+            (Direction::Eq, 1 | -1) => 1,
+            (Direction::Ne, 1 | -1) if distance % pace == 0 => distance / pace,
+            (Direction::Lt, 1) | (Direction::Gt, -1) => (distance - pace.signum()) / pace + 1,
+            (Direction::Le, 1) | (Direction::Ge, -1) => distance / pace + 1,
+            _ => return None,
+        };
+        let last = first + steps * step;
+        (steps > 0 && self.represents(last)).then_some(steps)
+    }
+
+    fn goes_on(&self, value: i128) -> bool {
+        let bound = &self.bound;
+        match self.direction {
+            Direction::Eq => value == *bound,
+            Direction::Ne => value != *bound,
+            Direction::Lt => value < *bound,
+            Direction::Le => value <= *bound,
+            Direction::Gt => value > *bound,
+            Direction::Ge => value >= *bound,
+        }
+    }
+
+    fn represents(&self, value: i128) -> bool {
+        only(&self.integer(value)) == Some(value)
+    }
+
+    /// `value` in the dtype of the counter, modulo 2^width.
+    fn integer(&self, value: i128) -> Tensor {
+        self.integers([value]).with_shape(Vec::new())
+    }
+
+    /// A list in the dtype of the counter, modulo 2^width.
+    fn integers(&self, values: impl IntoIterator<Item = i128>) -> Tensor {
+        fn of<T: Num>(values: impl IntoIterator<Item = i128>) -> Tensor {
+            let values: Vec<T> = values.into_iter().map(T::from_i128).collect();
+            Tensor::of(vec![values.len()], values)
+        }
+        with_num!(self.dtype, T => of::<T>(values), else unreachable!("a counter is an integer"))
+    }
+
+    /// The values of the counter, step by step: a constant if there are few, else ops before `op`, which wrap where an
+    /// index is too large for the dtype.
+    fn values(
+        &self,
+        op: OpId,
+        steps: i128,
+        rw: &mut Rewriter<'_>,
+    ) -> Result<ValueId, MatchFailure> {
+        if steps <= FEW_STEPS {
+            let list = (0..steps).map(|at| self.first + at * self.step);
+            return Ok(rw.constant(op, &self.integers(list)));
+        }
+        let shape = [Dim::Fixed(steps as i64)];
+        let mut values = rw.create(op, Iota::DEF, &[], &Iota::attrs(self.dtype, &shape, 0))?;
+        if self.step != 1 {
+            let step = rw.constant(op, &self.integer(self.step));
+            values = rw.create(op, Mul::DEF, &[values, step], &Mul::attrs())?;
+        }
+        if self.first != 0 {
+            let first = rw.constant(op, &self.integer(self.first));
+            values = rw.create(op, Add::DEF, &[values, first], &Add::attrs())?;
+        }
+        Ok(values)
+    }
+}
+
+/// The comparison of the same operands the other way round.
+fn swapped(direction: Direction) -> Direction {
+    match direction {
+        Direction::Eq => Direction::Eq,
+        Direction::Ne => Direction::Ne,
+        Direction::Lt => Direction::Gt,
+        Direction::Le => Direction::Ge,
+        Direction::Gt => Direction::Lt,
+        Direction::Ge => Direction::Le,
+    }
+}
+
+/// Which argument of a region `value` is.
+fn argument(g: &Graph, view: While, region: usize, value: ValueId) -> Option<usize> {
+    let arguments = g.arguments(block(g, view.id(), region));
+    arguments.into_iter().position(|own| own == value)
+}
+
+/// Which of the carried values `value` is in a region.
+fn carried(g: &Graph, view: While, region: usize, value: ValueId) -> Option<usize> {
+    let place = argument(g, view, region, value);
+    place.filter(|&place| place < view.initial(g).len())
+}
+
+/// The integer that `value` is in a region: a constant there, or a fixed operand that is one.
+fn known(g: &Graph, view: While, region: usize, value: ValueId) -> Option<i128> {
+    match argument(g, view, region, value) {
+        None => integer(g, value),
+        Some(place) if place < view.initial(g).len() => None,
+        Some(place) => integer(g, view.operands(g)[place]),
+    }
+}
+
+/// What each step adds to a carried value.
+fn step(g: &Graph, view: While, place: usize) -> Option<i128> {
+    let next = g.defining_op(*yields(g, view.id(), 1).get(place)?)?;
+    let is_counter = |value: ValueId| carried(g, view, 1, value) == Some(place);
+    let &[lhs, rhs] = g.operands(next) else {
+        return None;
+    };
+    let added = |value| known(g, view, 1, value);
+    if g.is::<Add>(next) {
+        let other = if is_counter(lhs) { rhs } else { lhs };
+        return added(other).filter(|_| is_counter(lhs) || is_counter(rhs));
+    }
+    let subtracts = g.is::<Sub>(next) && is_counter(lhs);
+    added(rhs).filter(|_| subtracts).map(|step| -step)
+}
+
+/// The integer of rank 0 that a constant is.
+fn integer(g: &Graph, value: ValueId) -> Option<i128> {
+    let tensor = constant_value(g, value, INTEGER)?;
+    only(&tensor).filter(|_| tensor.rank() == 0)
+}
+
+/// The only element of an integer tensor.
+fn only(tensor: &Tensor) -> Option<i128> {
+    fn of<T: Num>(tensor: &Tensor) -> Option<i128> {
+        match tensor.elements::<T>() {
+            [element] => element.to_i128(),
+            _ => None,
+        }
+    }
+    with_num!(tensor.dtype(), T => of::<T>(tensor), else None)
+}
