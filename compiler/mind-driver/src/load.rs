@@ -40,15 +40,20 @@ pub fn load_module(
     bytes: Vec<u8>,
     options: &LoadOptions,
 ) -> Result<Loaded, Box<Rejected>> {
-    let (file, read) = if let Some(Read::Package(package)) = options.from.and_then(|row| row.read) {
-        let (file, program) = (package.program)(name, &bytes, &options.limits);
-        let read = verified(program, options);
-        (file, read.map(|graph| (Format::Mil.info(), graph)))
-    } else {
-        let file = SourceFile::new(name, decode(name, bytes, &options.limits)?);
-        let read = parse_and_verify(formats, file.text(), 0, options);
-        (file, read)
-    };
+    let row = options.from.or_else(|| FormatInfo::of_bytes(&bytes));
+    let (file, read) =
+        if let Some((row, Read::Binary(binary))) = row.and_then(|row| Some((row, row.read?))) {
+            let graph = verified((binary.read)(bytes, options), options);
+            (SourceFile::new(name, ""), graph.map(|graph| (row, graph)))
+        } else if let Some(Read::Package(package)) = row.and_then(|row| row.read) {
+            let (file, program) = (package.program)(name, &bytes, &options.limits);
+            let read = verified(program, options);
+            (file, read.map(|graph| (Format::Mil.info(), graph)))
+        } else {
+            let file = SourceFile::new(name, decode(name, bytes, &options.limits)?);
+            let read = parse_and_verify(formats, file.text(), 0, options);
+            (file, read)
+        };
     match read {
         Ok((format, graph)) => Ok(Loaded {
             warnings: warnings(format, &graph),
@@ -133,7 +138,7 @@ pub fn parse_and_verify(
     let read = match format.read {
         Some(Read::Module(own)) => formats.parse(own, text, base, &options.limits),
         Some(Read::Document(read)) => read(text, options),
-        Some(Read::Package(_) | Read::Model) | None => {
+        Some(Read::Package(_) | Read::Binary(_) | Read::Model) | None => {
             let message = format!("{} is not read as text", format.summary);
             return Err(Diagnostic::error(Span::FILE, message).into());
         }

@@ -297,6 +297,11 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
         } else {
             Padding::Stripped
         },
+        dims: match matches.try_get_many::<(String, usize)>("dim") {
+            Ok(given) => given.into_iter().flatten().cloned().collect(),
+            // The tool has no such option.
+            Err(_) => Vec::new(),
+        },
     }
 }
 

@@ -282,6 +282,9 @@ fn close<'a>(
     given: &Arrays,
     host: &mut dyn Host,
 ) -> Result<&'a [(String, usize)], u8> {
+    if loaded.format.reads_dims() {
+        return Ok(&[]);
+    }
     if !mind_mil::specialize::is_open(&loaded.graph) {
         return Ok(&args.dims);
     }

@@ -1,0 +1,206 @@
+//! Activation functions.
+
+use mind_core::ops::compare::{Compare, Direction};
+use mind_core::ops::normalize::Softmax;
+use mind_core::ops::reduce::{Max, Sum};
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+
+use super::Operator;
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::scalar("Relu", &[6, 13, 14], ScalarFn::Relu),
+    Operator::one("LeakyRelu", &[6, 16], |n| {
+        let slope = n.float("alpha")?.unwrap_or(0.01);
+        let x = n.input(0)?;
+        let scaled = n.e.apply_number(ScalarFn::Mul, x, slope)?;
+        below_zero(&mut n.e, x, scaled)
+    }),
+    Operator::one("PRelu", &[7, 9, 16], |n| {
+        let (x, slope) = (n.input(0)?, n.input(1)?);
+        let scaled = n.e.apply(ScalarFn::Mul, &[x, slope])?;
+        below_zero(&mut n.e, x, scaled)
+    }),
+    Operator::one("ThresholdedRelu", &[10, 22], |n| {
+        let alpha = n.float("alpha")?.unwrap_or(1.0);
+        let x = n.input(0)?;
+        let alpha = n.e.number(n.e.dtype(x), alpha);
+        let zero = n.e.number(n.e.dtype(x), 0.0);
+        let over = Compare::with(Direction::Gt).build(&mut n.e, x, alpha)?;
+        n.e.apply(ScalarFn::Select, &[over, x, zero])
+    }),
+    Operator::one("Elu", &[6, 22], |n| {
+        let alpha = n.float("alpha")?.unwrap_or(1.0);
+        let x = n.input(0)?;
+        let curve = exponential(&mut n.e, x, alpha)?;
+        below_zero(&mut n.e, x, curve)
+    }),
+    Operator::one("Selu", &[6, 22], |n| {
+        let alpha = n.float("alpha")?.unwrap_or(1.673_263_2);
+        let gamma = n.float("gamma")?.unwrap_or(1.050_701);
+        let x = n.input(0)?;
+        let curve = exponential(&mut n.e, x, alpha)?;
+        let own = below_zero(&mut n.e, x, curve)?;
+        n.e.apply_number(ScalarFn::Mul, own, gamma)
+    }),
+    Operator::one("Celu", &[12], |n| {
+        let alpha = n.float("alpha")?.unwrap_or(1.0);
+        let x = n.input(0)?;
+        let scaled = n.e.apply_number(ScalarFn::Div, x, alpha)?;
+        let curve = exponential(&mut n.e, scaled, alpha)?;
+        below_zero(&mut n.e, x, curve)
+    }),
+    Operator::one("HardSigmoid", &[6, 22], |n| {
+        let alpha = n.float("alpha")?.unwrap_or(0.2);
+        let beta = n.float("beta")?.unwrap_or(0.5);
+        let x = n.input(0)?;
+        hard_sigmoid(&mut n.e, x, alpha, beta)
+    }),
+    Operator::one("HardSwish", &[14, 22], |n| {
+        let x = n.input(0)?;
+        let gate = hard_sigmoid(&mut n.e, x, 1.0 / 6.0, 0.5)?;
+        n.e.apply(ScalarFn::Mul, &[x, gate])
+    }),
+    Operator::one("Softplus", &[1, 22], |n| {
+        let x = n.input(0)?;
+        softplus(&mut n.e, x)
+    }),
+    Operator::one("Softsign", &[1, 22], |n| {
+        let x = n.input(0)?;
+        let size = n.e.apply(ScalarFn::Abs, &[x])?;
+        let above = n.e.apply_number(ScalarFn::Add, size, 1.0)?;
+        n.e.apply(ScalarFn::Div, &[x, above])
+    }),
+    Operator::one("Mish", &[18, 22], |n| {
+        let x = n.input(0)?;
+        let soft = softplus(&mut n.e, x)?;
+        let gate = n.e.apply(ScalarFn::Tanh, &[soft])?;
+        n.e.apply(ScalarFn::Mul, &[x, gate])
+    }),
+    Operator::one("Swish", &[24], |n| {
+        let alpha = n.float("alpha")?.unwrap_or(1.0);
+        let x = n.input(0)?;
+        let scaled = match alpha {
+            1.0 => x,
+            alpha => n.e.apply_number(ScalarFn::Mul, x, alpha)?,
+        };
+        let gate = n.e.apply(ScalarFn::Sigmoid, &[scaled])?;
+        n.e.apply(ScalarFn::Mul, &[x, gate])
+    }),
+    Operator::one("Gelu", &[20], gelu),
+    Operator::scalar("Gelu", &[1], ScalarFn::Gelu).of(super::MICROSOFT),
+    Operator::one("Shrink", &[9], shrink),
+    Operator::one("Softmax", &[1, 11, 13], |n| per_slice(n, softmax)),
+    Operator::one("LogSoftmax", &[1, 11, 13], |n| per_slice(n, log_softmax)),
+];
+
+/// `other` where `x` is below zero, else `x`.
+fn below_zero(e: &mut Emit<'_>, x: ValueId, other: ValueId) -> One {
+    let zero = e.number(e.dtype(x), 0.0);
+    let below = Compare::with(Direction::Lt).build(e, x, zero)?;
+    e.apply(ScalarFn::Select, &[below, other, x])
+}
+
+/// `alpha (exp(x) - 1)`.
+fn exponential(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
+    let own = e.apply(ScalarFn::Expm1, &[x])?;
+    match alpha {
+        1.0 => Ok(own),
+        alpha => e.apply_number(ScalarFn::Mul, own, alpha),
+    }
+}
+
+/// `min(max(alpha x + beta, 0), 1)`.
+fn hard_sigmoid(e: &mut Emit<'_>, x: ValueId, alpha: f64, beta: f64) -> One {
+    let scaled = e.apply_number(ScalarFn::Mul, x, alpha)?;
+    let moved = e.apply_number(ScalarFn::Add, scaled, beta)?;
+    let cut = e.apply_number(ScalarFn::Maximum, moved, 0.0)?;
+    e.apply_number(ScalarFn::Minimum, cut, 1.0)
+}
+
+/// `max(x, 0) + log(1 + exp(-|x|))`.
+fn softplus(e: &mut Emit<'_>, x: ValueId) -> One {
+    let zero = e.apply_number(ScalarFn::Maximum, x, 0.0)?;
+    let size = e.apply(ScalarFn::Abs, &[x])?;
+    let away = e.apply(ScalarFn::Neg, &[size])?;
+    let small = e.apply(ScalarFn::Exp, &[away])?;
+    let rest = e.apply(ScalarFn::Log1p, &[small])?;
+    e.apply(ScalarFn::Add, &[zero, rest])
+}
+
+fn gelu(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    match n.word("approximate")?.unwrap_or("none") {
+        "none" => n.e.apply(ScalarFn::Gelu, &[x]),
+        "tanh" => {
+            let square = n.e.apply(ScalarFn::Mul, &[x, x])?;
+            let cube = n.e.apply(ScalarFn::Mul, &[square, x])?;
+            let part = n.e.apply_number(ScalarFn::Mul, cube, 0.044_715)?;
+            let sum = n.e.apply(ScalarFn::Add, &[x, part])?;
+            let scaled =
+                n.e.apply_number(ScalarFn::Mul, sum, (2.0 / std::f64::consts::PI).sqrt())?;
+            let curve = n.e.apply(ScalarFn::Tanh, &[scaled])?;
+            let above = n.e.apply_number(ScalarFn::Add, curve, 1.0)?;
+            let half = n.e.apply_number(ScalarFn::Mul, x, 0.5)?;
+            n.e.apply(ScalarFn::Mul, &[half, above])
+        }
+        other => Err(Refused::new(format!(
+            "`approximate` \"{other}\" is not supported"
+        ))),
+    }
+}
+
+/// `x + bias` below `-lambd`, `x - bias` above `lambd`, else 0.
+fn shrink(n: &mut Node<'_, '_, '_>) -> One {
+    let bias = n.float("bias")?.unwrap_or(0.0);
+    let bound = n.float("lambd")?.unwrap_or(0.5);
+    let x = n.input(0)?;
+    let of = n.e.dtype(x);
+    let (high, low, zero) = (
+        n.e.number(of, bound),
+        n.e.number(of, -bound),
+        n.e.number(of, 0.0),
+    );
+    let below = Compare::with(Direction::Lt).build(&mut n.e, x, low)?;
+    let above = Compare::with(Direction::Gt).build(&mut n.e, x, high)?;
+    let up = n.e.apply_number(ScalarFn::Add, x, bias)?;
+    let down = n.e.apply_number(ScalarFn::Sub, x, bias)?;
+    let rest = n.e.apply(ScalarFn::Select, &[above, down, zero])?;
+    n.e.apply(ScalarFn::Select, &[below, up, rest])
+}
+
+/// A function along one axis; before opset 13 along all from `axis` on, as if they were one.
+fn per_slice(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId, i64) -> One) -> One {
+    let default = if n.opset < 13 { 1 } else { -1 };
+    let axis = n.int("axis")?.unwrap_or(default);
+    let x = n.input(0)?;
+    let dims = n.e.dims(x);
+    let axis = n.e.axis(axis, dims.len())?;
+    if n.opset >= 13 || axis + 1 == dims.len() {
+        return function(&mut n.e, x, axis as i64);
+    }
+    let shape = n.e.shape(x)?;
+    let rows: i64 = shape[..axis].iter().product();
+    let columns: i64 = shape[axis..].iter().product();
+    let flat = n.e.reshape_to(x, &[rows, columns])?;
+    let own = function(&mut n.e, flat, 1)?;
+    n.e.reshape(own, &dims)
+}
+
+fn softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
+    Ok(Softmax::with().axis(axis).build(e, x)?)
+}
+
+/// `x - max - log(sum(exp(x - max)))`.
+fn log_softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
+    let axes = [axis];
+    let max = Max::with().axes(&axes).keepdims(true).build(e, x)?;
+    let below = e.apply(ScalarFn::Sub, &[x, max])?;
+    let powers = e.apply(ScalarFn::Exp, &[below])?;
+    let sum = Sum::with().axes(&axes).keepdims(true).build(e, powers)?;
+    let log = e.apply(ScalarFn::Log, &[sum])?;
+    e.apply(ScalarFn::Sub, &[below, log])
+}

@@ -1,0 +1,3 @@
+//! TODO
+use super::Operator;
+pub(super) const ROWS: &[Operator] = &[];
