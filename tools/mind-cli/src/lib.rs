@@ -302,6 +302,7 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
             // The tool has no such option.
             Err(_) => Vec::new(),
         },
+        bound: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use mind_diag::{Diagnostics, SourceFile};
 use mind_draw::Detail;
 use mind_ir::Graph;
+use mind_ir::tensor::Tensor;
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
@@ -166,4 +167,6 @@ pub struct LoadOptions {
     pub padding: Padding,
     /// The extents of dimensions that a format names, where it computes with them while it is read.
     pub dims: Vec<(String, usize)>,
+    /// Inputs that are constants, where a format takes such.
+    pub bound: Vec<(String, Tensor)>,
 }

@@ -128,7 +128,7 @@ pub static FORMATS: &[FormatInfo] = &[
                     dims: dims
                         .map(|(name, extent)| (name.clone(), *extent as i64))
                         .collect(),
-                    ..mind_onnx::ImportOptions::default()
+                    bound: options.bound.iter().cloned().collect(),
                 };
                 mind_onnx::read(bytes.into(), &options)
             },

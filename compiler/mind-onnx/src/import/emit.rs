@@ -101,10 +101,6 @@ impl Emit<'_> {
         mind_core::constant(&mut self.b, tensor)
     }
 
-    /// A list of integers.
-    pub fn list(&mut self, elements: &[i64]) -> ValueId {
-        self.tensor(&Tensor::of(vec![elements.len()], elements.to_vec()))
-    }
 
     /// A number of rank 0, rounded to `dtype`.
     pub fn number(&mut self, dtype: DType, number: f64) -> ValueId {

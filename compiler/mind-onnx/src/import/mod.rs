@@ -7,7 +7,7 @@
 pub(crate) mod emit;
 mod fold;
 pub(crate) mod node;
-mod region;
+pub(crate) mod region;
 mod scope;
 pub(crate) mod value;
 

@@ -14,10 +14,8 @@ use crate::refused::Refused;
 pub(super) const ROWS: &[Operator] = &[
     Operator::scalar("Relu", &[6, 13, 14], ScalarFn::Relu),
     Operator::one("LeakyRelu", &[6, 16], |n| {
-        let slope = n.float("alpha")?.unwrap_or(0.01);
-        let x = n.input(0)?;
-        let scaled = n.e.apply_number(ScalarFn::Mul, x, slope)?;
-        below_zero(&mut n.e, x, scaled)
+        let alpha = n.float("alpha")?.unwrap_or(f64::from(0.01f32));
+        activation(n, Activation::LeakyRelu { alpha })
     }),
     Operator::one("PRelu", &[7, 9, 16], |n| {
         let (x, slope) = (n.input(0)?, n.input(1)?);
@@ -26,17 +24,11 @@ pub(super) const ROWS: &[Operator] = &[
     }),
     Operator::one("ThresholdedRelu", &[10, 22], |n| {
         let alpha = n.float("alpha")?.unwrap_or(1.0);
-        let x = n.input(0)?;
-        let alpha = n.e.number(n.e.dtype(x), alpha);
-        let zero = n.e.number(n.e.dtype(x), 0.0);
-        let over = Compare::with(Direction::Gt).build(&mut n.e, x, alpha)?;
-        n.e.apply(ScalarFn::Select, &[over, x, zero])
+        activation(n, Activation::ThresholdedRelu { alpha })
     }),
     Operator::one("Elu", &[6, 22], |n| {
         let alpha = n.float("alpha")?.unwrap_or(1.0);
-        let x = n.input(0)?;
-        let curve = exponential(&mut n.e, x, alpha)?;
-        below_zero(&mut n.e, x, curve)
+        activation(n, Activation::Elu { alpha })
     }),
     Operator::one("Selu", &[6, 22], |n| {
         let alpha = n.float("alpha")?.unwrap_or(1.673_263_2);
@@ -54,26 +46,17 @@ pub(super) const ROWS: &[Operator] = &[
         below_zero(&mut n.e, x, curve)
     }),
     Operator::one("HardSigmoid", &[6, 22], |n| {
-        let alpha = n.float("alpha")?.unwrap_or(0.2);
+        let alpha = n.float("alpha")?.unwrap_or(f64::from(0.2f32));
         let beta = n.float("beta")?.unwrap_or(0.5);
-        let x = n.input(0)?;
-        hard_sigmoid(&mut n.e, x, alpha, beta)
+        activation(n, Activation::HardSigmoid { alpha, beta })
     }),
     Operator::one("HardSwish", &[14, 22], |n| {
         let x = n.input(0)?;
         let gate = hard_sigmoid(&mut n.e, x, 1.0 / 6.0, 0.5)?;
         n.e.apply(ScalarFn::Mul, &[x, gate])
     }),
-    Operator::one("Softplus", &[1, 22], |n| {
-        let x = n.input(0)?;
-        softplus(&mut n.e, x)
-    }),
-    Operator::one("Softsign", &[1, 22], |n| {
-        let x = n.input(0)?;
-        let size = n.e.apply(ScalarFn::Abs, &[x])?;
-        let above = n.e.apply_number(ScalarFn::Add, size, 1.0)?;
-        n.e.apply(ScalarFn::Div, &[x, above])
-    }),
+    Operator::one("Softplus", &[1, 22], |n| activation(n, Activation::Softplus)),
+    Operator::one("Softsign", &[1, 22], |n| activation(n, Activation::Softsign)),
     Operator::one("Mish", &[18, 22], |n| {
         let x = n.input(0)?;
         let soft = softplus(&mut n.e, x)?;
@@ -96,6 +79,113 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("Softmax", &[1, 11, 13], |n| per_slice(n, softmax)),
     Operator::one("LogSoftmax", &[1, 11, 13], |n| per_slice(n, log_softmax)),
 ];
+
+fn activation(n: &mut Node<'_, '_, '_>, activation: Activation) -> One {
+    let x = n.input(0)?;
+    activation.apply(&mut n.e, x)
+}
+
+/// An activation that recurrent layers have, too.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Activation {
+    Scalar(ScalarFn),
+    Affine { alpha: f64, beta: f64 },
+    ScaledTanh { alpha: f64, beta: f64 },
+    HardSigmoid { alpha: f64, beta: f64 },
+    LeakyRelu { alpha: f64 },
+    ThresholdedRelu { alpha: f64 },
+    Elu { alpha: f64 },
+    Softsign,
+    Softplus,
+}
+
+impl Activation {
+    /// The activations called `names`; each takes the numbers that it has from the front of the lists.
+    pub fn list(
+        names: &[&str],
+        alpha: Option<&[f32]>,
+        beta: Option<&[f32]>,
+    ) -> Result<Vec<Activation>, Refused> {
+        let mut lists = [alpha.unwrap_or(&[]).iter(), beta.unwrap_or(&[]).iter()];
+        let mut next = |list: usize, default: f64| {
+            let own = lists[list].next();
+            own.map_or(default, |own| f64::from(*own))
+        };
+        let named = |name: &&str| {
+            Ok(match &name.to_ascii_lowercase()[..] {
+                "relu" => Activation::Scalar(ScalarFn::Relu),
+                "tanh" => Activation::Scalar(ScalarFn::Tanh),
+                "sigmoid" => Activation::Scalar(ScalarFn::Sigmoid),
+                "affine" => Activation::Affine {
+                    alpha: next(0, 1.0),
+                    beta: next(1, 0.0),
+                },
+                "scaledtanh" => Activation::ScaledTanh {
+                    alpha: next(0, 1.0),
+                    beta: next(1, 1.0),
+                },
+                "hardsigmoid" => Activation::HardSigmoid {
+                    alpha: next(0, f64::from(0.2f32)),
+                    beta: next(1, 0.5),
+                },
+                "leakyrelu" => Activation::LeakyRelu {
+                    alpha: next(0, f64::from(0.01f32)),
+                },
+                "thresholdedrelu" => Activation::ThresholdedRelu {
+                    alpha: next(0, 1.0),
+                },
+                "elu" => Activation::Elu {
+                    alpha: next(0, 1.0),
+                },
+                "softsign" => Activation::Softsign,
+                "softplus" => Activation::Softplus,
+                _ => return Err(Refused::new(format!("activation \"{name}\" is not supported"))),
+            })
+        };
+        names.iter().map(named).collect()
+    }
+
+    pub fn apply(self, e: &mut Emit<'_>, x: ValueId) -> One {
+        match self {
+            Activation::Scalar(function) => e.apply(function, &[x]),
+            Activation::Affine { alpha, beta } => {
+                let scaled = e.apply_number(ScalarFn::Mul, x, alpha)?;
+                e.apply_number(ScalarFn::Add, scaled, beta)
+            }
+            Activation::ScaledTanh { alpha, beta } => {
+                let scaled = e.apply_number(ScalarFn::Mul, x, beta)?;
+                let curve = e.apply(ScalarFn::Tanh, &[scaled])?;
+                e.apply_number(ScalarFn::Mul, curve, alpha)
+            }
+            Activation::HardSigmoid { alpha, beta } => hard_sigmoid(e, x, alpha, beta),
+            Activation::LeakyRelu { alpha } => {
+                let scaled = e.apply_number(ScalarFn::Mul, x, alpha)?;
+                below_zero(e, x, scaled)
+            }
+            Activation::ThresholdedRelu { alpha } => thresholded(e, x, alpha),
+            Activation::Elu { alpha } => {
+                let curve = exponential(e, x, alpha)?;
+                below_zero(e, x, curve)
+            }
+            Activation::Softsign => softsign(e, x),
+            Activation::Softplus => softplus(e, x),
+        }
+    }
+}
+
+/// `x` above `alpha`, else 0.
+fn thresholded(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
+    let (alpha, zero) = (e.number(e.dtype(x), alpha), e.number(e.dtype(x), 0.0));
+    let above = Compare::with(Direction::Gt).build(e, x, alpha)?;
+    e.apply(ScalarFn::Select, &[above, x, zero])
+}
+
+/// `x / (1 + |x|)`.
+fn softsign(e: &mut Emit<'_>, x: ValueId) -> One {
+    let size = e.apply(ScalarFn::Abs, &[x])?;
+    let above = e.apply_number(ScalarFn::Add, size, 1.0)?;
+    e.apply(ScalarFn::Div, &[x, above])
+}
 
 /// `other` where `x` is below zero, else `x`.
 fn below_zero(e: &mut Emit<'_>, x: ValueId, other: ValueId) -> One {

@@ -14,7 +14,7 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
-use super::shape::part;
+use super::shape::part_of;
 use super::{Many, Operator};
 use crate::import::emit::One;
 use crate::import::node::Node;
@@ -121,8 +121,8 @@ fn one_hot(n: &mut Node<'_, '_, '_>) -> One {
         .axis(axis as i64)
         .build(&mut n.e)?;
     let hot = Compare::with(Direction::Eq).build(&mut n.e, places, all)?;
-    let off = part(n, values, 0, 0, 1)?;
-    let on = part(n, values, 0, 1, 2)?;
+    let off = part_of(&mut n.e, values, 0, 0, 1)?;
+    let on = part_of(&mut n.e, values, 0, 1, 2)?;
     let (off, on) = (n.e.reshape_to(off, &[])?, n.e.reshape_to(on, &[])?);
     n.e.apply(ScalarFn::Select, &[hot, on, off])
 }

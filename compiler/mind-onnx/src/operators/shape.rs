@@ -14,7 +14,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
 use super::{Many, Operator};
-use crate::import::emit::One;
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::value::{Extent, Extents, Value};
 use crate::refused::Refused;
@@ -356,18 +356,18 @@ fn split(n: &mut Node<'_, '_, '_>) -> Many {
     let mut start = 0;
     let mut parts = Vec::with_capacity(sizes.len());
     for size in sizes {
-        parts.push(part(n, x, axis, start, start + size)?);
+        parts.push(part_of(&mut n.e, x, axis, start, start + size)?);
         start += size;
     }
     Ok(parts)
 }
 
 /// The elements `start..end` along an axis.
-pub(super) fn part(n: &mut Node<'_, '_, '_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
-    let rank = n.e.rank(x);
+pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
+    let rank = e.rank(x);
     let (mut starts, mut ends) = (vec![0; rank], vec![mind_ir::attr::OPEN_END; rank]);
     (starts[axis], ends[axis]) = (start, end);
-    Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(&mut n.e, x)?)
+    Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(e, x)?)
 }
 
 fn slice(n: &mut Node<'_, '_, '_>) -> One {
