@@ -101,7 +101,6 @@ impl Emit<'_> {
         mind_core::constant(&mut self.b, tensor)
     }
 
-
     /// A number of rank 0, rounded to `dtype`.
     pub fn number(&mut self, dtype: DType, number: f64) -> ValueId {
         let tensor = converted(&Tensor::scalar(number), dtype);

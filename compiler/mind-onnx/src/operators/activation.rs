@@ -1,10 +1,13 @@
 //! Activation functions.
 
+use mind_core::ops::argmax::ArgMax;
 use mind_core::ops::compare::{Compare, Direction};
+use mind_core::ops::extents::Iota;
 use mind_core::ops::normalize::Softmax;
 use mind_core::ops::reduce::{Max, Sum};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
+use mind_ir::types::{DType, Dim};
 
 use super::Operator;
 use crate::import::emit::{Emit, One};
@@ -17,8 +20,11 @@ pub(super) const ROWS: &[Operator] = &[
         let alpha = n.float("alpha")?.unwrap_or(f64::from(0.01f32));
         activation(n, Activation::LeakyRelu { alpha })
     }),
-    Operator::one("PRelu", &[7, 9, 16], |n| {
-        let (x, slope) = (n.input(0)?, n.input(1)?);
+    Operator::one("PRelu", &[6, 7, 9, 16], |n| {
+        let (x, mut slope) = (n.input(0)?, n.input(1)?);
+        if n.opset < 7 && n.e.rank(slope) == 1 {
+            slope = n.e.per_channel(slope, n.e.rank(x))?;
+        }
         let scaled = n.e.apply(ScalarFn::Mul, &[x, slope])?;
         below_zero(&mut n.e, x, scaled)
     }),
@@ -55,8 +61,12 @@ pub(super) const ROWS: &[Operator] = &[
         let gate = hard_sigmoid(&mut n.e, x, 1.0 / 6.0, 0.5)?;
         n.e.apply(ScalarFn::Mul, &[x, gate])
     }),
-    Operator::one("Softplus", &[1, 22], |n| activation(n, Activation::Softplus)),
-    Operator::one("Softsign", &[1, 22], |n| activation(n, Activation::Softsign)),
+    Operator::one("Softplus", &[1, 22], |n| {
+        activation(n, Activation::Softplus)
+    }),
+    Operator::one("Softsign", &[1, 22], |n| {
+        activation(n, Activation::Softsign)
+    }),
     Operator::one("Mish", &[18, 22], |n| {
         let x = n.input(0)?;
         let soft = softplus(&mut n.e, x)?;
@@ -66,18 +76,20 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("Swish", &[24], |n| {
         let alpha = n.float("alpha")?.unwrap_or(1.0);
         let x = n.input(0)?;
-        let scaled = match alpha {
-            1.0 => x,
-            alpha => n.e.apply_number(ScalarFn::Mul, x, alpha)?,
-        };
-        let gate = n.e.apply(ScalarFn::Sigmoid, &[scaled])?;
-        n.e.apply(ScalarFn::Mul, &[x, gate])
+        swish(&mut n.e, x, alpha)
     }),
     Operator::one("Gelu", &[20], gelu),
     Operator::scalar("Gelu", &[1], ScalarFn::Gelu).of(super::MICROSOFT),
     Operator::one("Shrink", &[9], shrink),
     Operator::one("Softmax", &[1, 11, 13], |n| per_slice(n, softmax)),
     Operator::one("LogSoftmax", &[1, 11, 13], |n| per_slice(n, log_softmax)),
+    Operator::one("Hardmax", &[1, 11, 13], |n| per_slice(n, hardmax)),
+    Operator::one("SwiGLU", &[28], |n| {
+        let alpha = n.float("alpha")?.unwrap_or(1.0);
+        let (gate, x) = (n.input(0)?, n.input(1)?);
+        let own = swish(&mut n.e, gate, alpha)?;
+        n.e.apply(ScalarFn::Mul, &[own, x])
+    }),
 ];
 
 fn activation(n: &mut Node<'_, '_, '_>, activation: Activation) -> One {
@@ -139,7 +151,11 @@ impl Activation {
                 },
                 "softsign" => Activation::Softsign,
                 "softplus" => Activation::Softplus,
-                _ => return Err(Refused::new(format!("activation \"{name}\" is not supported"))),
+                _ => {
+                    return Err(Refused::new(format!(
+                        "activation \"{name}\" is not supported"
+                    )));
+                }
             })
         };
         names.iter().map(named).collect()
@@ -285,7 +301,7 @@ fn softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
 }
 
 /// `x - max - log(sum(exp(x - max)))`.
-fn log_softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
+pub(super) fn log_softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
     let axes = [axis];
     let max = Max::with().axes(&axes).keepdims(true).build(e, x)?;
     let below = e.apply(ScalarFn::Sub, &[x, max])?;
@@ -293,4 +309,26 @@ fn log_softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
     let sum = Sum::with().axes(&axes).keepdims(true).build(e, powers)?;
     let log = e.apply(ScalarFn::Log, &[sum])?;
     e.apply(ScalarFn::Sub, &[below, log])
+}
+
+/// `x sigmoid(alpha x)`.
+fn swish(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
+    let scaled = match alpha {
+        1.0 => x,
+        alpha => e.apply_number(ScalarFn::Mul, x, alpha)?,
+    };
+    let gate = e.apply(ScalarFn::Sigmoid, &[scaled])?;
+    e.apply(ScalarFn::Mul, &[x, gate])
+}
+
+/// 1 at the first of the largest elements, else 0.
+fn hardmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
+    let place = ArgMax::with(axis).keepdims(true).build(e, x)?;
+    let dims = e.dims(x);
+    let at = e.axis(axis, dims.len())?;
+    let mut shape = vec![Dim::Fixed(1); dims.len()];
+    shape[at] = dims[at];
+    let all = Iota::with(DType::I64, &shape).axis(at as i64).build(e)?;
+    let largest = Compare::with(Direction::Eq).build(e, place, all)?;
+    e.convert(largest, e.dtype(x))
 }

@@ -133,7 +133,14 @@ fn counted<'a>(
         let values = region.graph(body, &inputs, e)?;
         yielded(&values[1..], e)
     });
-    of_module(n.closed(Scan::DEF, &attrs, &operands, states + outputs, &mut [step], &captures)?)
+    of_module(n.closed(
+        Scan::DEF,
+        &attrs,
+        &operands,
+        states + outputs,
+        &mut [step],
+        &captures,
+    )?)
 }
 
 /// A loop that ends by its condition, or after a number of steps that a run gives.
@@ -164,13 +171,22 @@ fn conditional<'a>(n: &mut Node<'a, '_, '_>, body: &'a GraphProto, carried: &[Va
         values.insert(0, next);
         Ok(values)
     });
-    let results = n.closed(While::DEF, &attrs, &operands, states, &mut [test, step], &captures)?;
+    let results = n.closed(
+        While::DEF,
+        &attrs,
+        &operands,
+        states,
+        &mut [test, step],
+        &captures,
+    )?;
     of_module(results[2..].to_vec())
 }
 
 fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
     let body = n.graph("body")?;
-    let count = n.int("num_scan_inputs")?.and_then(|own| usize::try_from(own).ok());
+    let count = n
+        .int("num_scan_inputs")?
+        .and_then(|own| usize::try_from(own).ok());
     let count = count.filter(|own| *own <= n.inputs.len());
     let count = count.ok_or_else(|| Refused::new("`num_scan_inputs` does not fit"))?;
     let states = n.inputs.len() - count;
@@ -196,5 +212,12 @@ fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
         let values = region.graph(body, &inputs, e)?;
         yielded(&values, e)
     });
-    of_module(n.closed(Scan::DEF, &attrs, &operands, states + outputs, &mut [step], &captures)?)
+    of_module(n.closed(
+        Scan::DEF,
+        &attrs,
+        &operands,
+        states + outputs,
+        &mut [step],
+        &captures,
+    )?)
 }

@@ -4,7 +4,7 @@ use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::convert::{Bitcast, Cast};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
-use mind_ir::types::{DType, DTypeClass};
+use mind_ir::types::{DType, DTypeClass, Dim};
 
 use super::Operator;
 use crate::import::emit::{Emit, One};
@@ -38,10 +38,10 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::scalar("Tanh", &[6, 13], ScalarFn::Tanh),
     Operator::scalar("Not", &[1], ScalarFn::Not),
     Operator::scalar("BitwiseNot", &[18], ScalarFn::Not),
-    Operator::scalar("Add", &[7, 13, 14], ScalarFn::Add),
-    Operator::scalar("Sub", &[7, 13, 14], ScalarFn::Sub),
-    Operator::scalar("Mul", &[7, 13, 14], ScalarFn::Mul),
-    Operator::scalar("Div", &[7, 13, 14], ScalarFn::Div),
+    Operator::one("Add", &[6, 7, 13, 14], |n| broadcast(n, ScalarFn::Add)),
+    Operator::one("Sub", &[6, 7, 13, 14], |n| broadcast(n, ScalarFn::Sub)),
+    Operator::one("Mul", &[6, 7, 13, 14], |n| broadcast(n, ScalarFn::Mul)),
+    Operator::one("Div", &[6, 7, 13, 14], |n| broadcast(n, ScalarFn::Div)),
     Operator::scalar("And", &[7], ScalarFn::And),
     Operator::scalar("Or", &[7], ScalarFn::Or),
     Operator::scalar("Xor", &[7], ScalarFn::Xor),
@@ -64,16 +64,22 @@ pub(super) const ROWS: &[Operator] = &[
         Ok(Compare::with(Direction::Ne).build(&mut n.e, x, x)?)
     }),
     Operator::one("IsInf", &[10, 20], is_inf),
-    Operator::one("Max", &[8, 12, 13], |n| chain(n, ScalarFn::Maximum)),
-    Operator::one("Min", &[8, 12, 13], |n| chain(n, ScalarFn::Minimum)),
-    Operator::one("Sum", &[8, 13], |n| chain(n, ScalarFn::Add)),
-    Operator::one("Mean", &[8, 13], |n| {
+    Operator::one("Max", &[6, 8, 12, 13], |n| chain(n, ScalarFn::Maximum)),
+    Operator::one("Min", &[6, 8, 12, 13], |n| chain(n, ScalarFn::Minimum)),
+    Operator::one("Sum", &[6, 8, 13], |n| chain(n, ScalarFn::Add)),
+    Operator::one("Mean", &[6, 8, 13], |n| {
         let count = n.inputs.len() as f64;
         let sum = chain(n, ScalarFn::Add)?;
         n.e.apply_number(ScalarFn::Div, sum, count)
     }),
     Operator::one("Clip", &[6, 11, 12, 13], clip),
-    Operator::one("Pow", &[7, 12, 13, 15], pow),
+    Operator::one("Pow", &[1, 7, 12, 13, 15], |n| {
+        if n.opset < 7 {
+            broadcast(n, ScalarFn::Pow)
+        } else {
+            pow(n)
+        }
+    }),
     Operator::one("Mod", &[10, 13], |n| match n.flag("fmod")? {
         true => n.apply(ScalarFn::Remainder),
         false => n.apply(ScalarFn::Mod),
@@ -103,6 +109,22 @@ fn chain(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
     let (&first, rest) = all.split_first().expect("inputs");
     let mut combined = rest.iter();
     combined.try_fold(first, |own, &next| n.e.apply(function, &[own, next]))
+}
+
+/// Both broadcast; before opset 7 only the second one, if `broadcast` says so, its first dimension being `axis`.
+fn broadcast(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
+    if n.opset >= 7 {
+        return n.apply(function);
+    }
+    let (flag, axis) = (n.flag("broadcast")?, n.int("axis")?);
+    let (lhs, mut rhs) = (n.input(0)?, n.input(1)?);
+    if let (true, Some(axis)) = (flag, axis) {
+        let (rank, mut shape) = (n.e.rank(lhs), n.e.dims(rhs));
+        let behind = rank - n.e.axis(axis, rank)?;
+        shape.resize(behind.max(shape.len()), Dim::Fixed(1));
+        rhs = n.e.reshape(rhs, &shape)?;
+    }
+    n.e.apply(function, &[lhs, rhs])
 }
 
 fn is_inf(n: &mut Node<'_, '_, '_>) -> One {

@@ -1,10 +1,13 @@
 //! The operators, a row each: since when they mean what they do, and what they are in core.
 
 mod activation;
+mod attention;
 mod control;
 mod convolution;
+mod einsum;
 mod elementwise;
 mod index;
+mod loss;
 mod normalize;
 mod pool;
 mod product;
@@ -144,10 +147,13 @@ impl Operator {
 /// The rows, by family.
 const FAMILIES: &[&[Operator]] = &[
     activation::ROWS,
+    attention::ROWS,
     control::ROWS,
     convolution::ROWS,
+    einsum::ROWS,
     elementwise::ROWS,
     index::ROWS,
+    loss::ROWS,
     normalize::ROWS,
     pool::ROWS,
     product::ROWS,

@@ -12,7 +12,7 @@ use crate::import::node::Node;
 use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
-    Operator::one("BatchNormalization", &[7, 9, 14, 15], batch),
+    Operator::one("BatchNormalization", &[6, 7, 9, 14, 15], batch),
     Operator::one("InstanceNormalization", &[6, 22], instance),
     Operator::one("GroupNormalization", &[18, 21], group),
     Operator::many("LayerNormalization", &[17], layer),
@@ -72,6 +72,9 @@ fn epsilon(n: &Node<'_, '_, '_>) -> Result<f64, Refused> {
 /// By the moments that the model brings: `x factor + (bias - mean factor)`.
 fn batch(n: &mut Node<'_, '_, '_>) -> One {
     n.ignore("momentum");
+    if n.opset < 7 && n.int("is_test")? != Some(1) {
+        return Err(Refused::new("it is a step of training"));
+    }
     if n.flag("training_mode")? || n.int("spatial")? == Some(0) {
         return Err(Refused::new(
             "`training_mode` and `spatial=0` are not supported",

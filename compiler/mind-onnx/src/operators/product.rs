@@ -3,6 +3,7 @@
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::convolution::SumType;
 use mind_core::ops::dot_general::DotGeneral;
+use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
@@ -16,7 +17,7 @@ pub(super) const ROWS: &[Operator] = &[
         let (lhs, rhs) = (n.input(0)?, n.input(1)?);
         product(&mut n.e, lhs, rhs)
     }),
-    Operator::one("Gemm", &[7, 9, 11, 13], gemm),
+    Operator::one("Gemm", &[6, 7, 9, 11, 13], gemm),
     Operator::one("MatMulInteger", &[10], |n| {
         let (lhs, rhs) = (n.input(0)?, n.input(1)?);
         let (low, right) = (n.optional(2)?, n.optional(3)?);
@@ -26,7 +27,28 @@ pub(super) const ROWS: &[Operator] = &[
 
 /// A product of matrices, of which a list is a row on the left and a column on the right.
 pub(super) fn product(e: &mut Emit<'_>, lhs: ValueId, rhs: ValueId) -> One {
-    Ok(MatMul::build(e, lhs, rhs)?)
+    let (left, right) = (e.rank(lhs), e.rank(rhs));
+    let row = if left == 1 {
+        ExpandDims::with(&[0]).build(e, lhs)?
+    } else {
+        lhs
+    };
+    let column = if right == 1 {
+        ExpandDims::with(&[1]).build(e, rhs)?
+    } else {
+        rhs
+    };
+    let product = MatMul::build(e, row, column)?;
+    let rank = e.rank(product) as i64;
+    let mut units = Vec::new();
+    units.extend((left == 1).then_some(rank - 2));
+    units.extend((right == 1).then_some(rank - 1));
+    if units.is_empty() {
+        return Ok(product);
+    }
+    // With a list on one side the product has that many dimensions more.
+    units.retain(|axis| *axis >= 0);
+    Ok(Squeeze::with(&units).build(e, product)?)
 }
 
 /// `alpha A' B' + beta C`.
@@ -40,6 +62,8 @@ fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     if n.flag("transB")? {
         rhs = n.e.transpose(rhs, &[1, 0])?;
     }
+    // The third input broadcasts; before opset 7 a flag says so.
+    n.ignore("broadcast");
     let mut result = product(&mut n.e, lhs, rhs)?;
     if alpha != 1.0 {
         result = n.e.apply_number(ScalarFn::Mul, result, alpha)?;

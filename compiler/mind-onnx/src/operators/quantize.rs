@@ -16,7 +16,11 @@ use crate::tensor::dtype;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("QuantizeLinear", &[10, 13, 19, 21, 23, 24, 25], quantize),
-    Operator::one("DequantizeLinear", &[10, 13, 19, 21, 23, 24, 25], dequantize),
+    Operator::one(
+        "DequantizeLinear",
+        &[10, 13, 19, 21, 23, 24, 25],
+        dequantize,
+    ),
     Operator::one("QuantizeLinear", &[1], quantize).of(MICROSOFT),
     Operator::one("DequantizeLinear", &[1], dequantize).of(MICROSOFT),
     Operator::many("DynamicQuantizeLinear", &[11], dynamic),
@@ -80,23 +84,39 @@ fn valid_axis(e: &Emit<'_>, x: ValueId, scale: ValueId, axis: i64) -> i64 {
 
 fn quantize(n: &mut Node<'_, '_, '_>) -> One {
     let axis = axis(n)?;
-    let to = n.int("output_dtype")?.filter(|own| *own != 0).map(dtype).transpose()?;
+    let to = n
+        .int("output_dtype")?
+        .filter(|own| *own != 0)
+        .map(dtype)
+        .transpose()?;
     n.ignore("precision");
     let (x, scale) = (n.input(0)?, n.input(1)?);
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, 2)?);
     let to = to.or(zero.map(|zero| n.e.dtype(zero))).unwrap_or(DType::U8);
     let axis = valid_axis(&n.e, x, scale, axis);
-    let x = if n.e.dtype(x) == DType::I32 { n.e.convert(x, DType::F32)? } else { x };
-    Ok(Quantize::with(to).axis(axis).build(&mut n.e, x, scale, zero)?)
+    let x = if n.e.dtype(x) == DType::I32 {
+        n.e.convert(x, DType::F32)?
+    } else {
+        x
+    };
+    Ok(Quantize::with(to)
+        .axis(axis)
+        .build(&mut n.e, x, scale, zero)?)
 }
 
 fn dequantize(n: &mut Node<'_, '_, '_>) -> One {
     let axis = axis(n)?;
-    let to = n.int("output_dtype")?.filter(|own| *own != 0).map(dtype).transpose()?;
+    let to = n
+        .int("output_dtype")?
+        .filter(|own| *own != 0)
+        .map(dtype)
+        .transpose()?;
     let (x, scale) = (n.input(0)?, n.input(1)?);
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, 2)?);
     let axis = valid_axis(&n.e, x, scale, axis);
-    let own = Dequantize::with().axis(axis).build(&mut n.e, x, scale, zero)?;
+    let own = Dequantize::with()
+        .axis(axis)
+        .build(&mut n.e, x, scale, zero)?;
     match to {
         Some(to) => n.e.convert(own, to),
         None => Ok(own),
@@ -130,7 +150,9 @@ fn real(n: &mut Node<'_, '_, '_>, at: usize, axis: i64) -> One {
     let (x, scale) = (n.input(at)?, n.input(at + 1)?);
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, at + 2)?);
     let axis = valid_axis(&n.e, x, scale, axis);
-    Ok(Dequantize::with().axis(axis).build(&mut n.e, x, scale, zero)?)
+    Ok(Dequantize::with()
+        .axis(axis)
+        .build(&mut n.e, x, scale, zero)?)
 }
 
 /// Numbers on the scale in input `at`, with the zero point behind it.

@@ -1,7 +1,7 @@
 //! Recurrent layers: the products with the input for all steps at once, then a scan that takes a step after the other.
 
-use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::control::Scan;
 use mind_core::ops::extents::Iota;
@@ -90,7 +90,10 @@ impl Fixed {
     /// The operands of a scan.
     fn list(&self) -> Vec<ValueId> {
         let more = [self.inner_bias, self.peephole, self.lengths];
-        [self.hidden].into_iter().chain(more.into_iter().flatten()).collect()
+        [self.hidden]
+            .into_iter()
+            .chain(more.into_iter().flatten())
+            .collect()
     }
 
     /// The same as arguments of its body.
@@ -111,7 +114,11 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind) -> Many {
         "forward" => &[false],
         "reverse" => &[true],
         "bidirectional" => &[false, true],
-        other => return Err(Refused::new(format!("`direction` \"{other}\" is not supported"))),
+        other => {
+            return Err(Refused::new(format!(
+                "`direction` \"{other}\" is not supported"
+            )));
+        }
     };
     let batch_first = n.flag("layout")?;
     let clip = n.float("clip")?;
@@ -133,7 +140,10 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind) -> Many {
     let names = names.unwrap_or_else(|| wanted.repeat(directions.len()));
     let activations = Activation::list(&names, alpha, beta)?;
     if activations.len() != wanted.len() * directions.len() {
-        return Err(Refused::new(format!("{} activations are not supported", names.len())));
+        return Err(Refused::new(format!(
+            "{} activations are not supported",
+            names.len()
+        )));
     }
     let lengths = n.optional(4)?;
     let lengths = lengths
@@ -157,7 +167,11 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind) -> Many {
         for &input in kind.states() {
             initial.push(match n.optional(input)? {
                 Some(state) => {
-                    let state = if batch_first { n.e.transpose(state, &[1, 0, 2])? } else { state };
+                    let state = if batch_first {
+                        n.e.transpose(state, &[1, 0, 2])?
+                    } else {
+                        state
+                    };
                     one_of(&mut n.e, state, at)?
                 }
                 None => {
@@ -169,7 +183,9 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind) -> Many {
         let (sums, mut fixed) = inputs(n, &cell, x, at)?;
         fixed.lengths = lengths;
         let steps = lengths.is_some().then_some(steps);
-        found.push(scan(&mut n.e, &cell, &initial, sums, &fixed, steps, backwards)?);
+        found.push(scan(
+            &mut n.e, &cell, &initial, sums, &fixed, steps, backwards,
+        )?);
     }
     let states = kind.states().len();
     let mut stacked = Vec::new();
@@ -209,7 +225,10 @@ fn inputs(
     let (weight, recurrence) = (n.input(1)?, n.input(2)?);
     let e = &mut n.e;
     let (weight, recurrence) = (one_of(e, weight, at)?, one_of(e, recurrence, at)?);
-    let (weight, hidden) = (e.transpose(weight, &[1, 0])?, e.transpose(recurrence, &[1, 0])?);
+    let (weight, hidden) = (
+        e.transpose(weight, &[1, 0])?,
+        e.transpose(recurrence, &[1, 0])?,
+    );
     let mut sums = MatMul::build(e, x, weight)?;
     let mut inner_bias = None;
     if let Some(bias) = n.optional(3)? {
@@ -256,26 +275,40 @@ fn scan(
     let places = steps.map(|steps| Iota::with(DType::I64, &[steps]).build(e));
     let scanned: Vec<ValueId> = [sums].into_iter().chain(places.transpose()?).collect();
     let reversed = vec![i64::from(backwards); scanned.len()];
-    let attrs = Scan::attrs(carried as i64, scanned.len() as i64, &[], &[], &reversed, &reversed[..1]);
+    let attrs = Scan::attrs(
+        carried as i64,
+        scanned.len() as i64,
+        &[],
+        &[],
+        &reversed,
+        &reversed[..1],
+    );
     let operands = [initial, &scanned, &fixed.list()].concat();
-    let op = e.b.create_with_body(Scan::DEF, &operands, &attrs, carried + 1, |b, arguments| {
-        let mut constants = Constants::default();
-        let mut e = Emit {
-            b: b.reborrow(),
-            constants: &mut constants,
-        };
-        let (states, rest) = arguments.split_at(carried);
-        let (slices, rest) = rest.split_at(scanned.len());
-        let fixed = fixed.inside(rest);
-        cell.masked_step(&mut e, states, slices, &fixed)
-            .map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))
-    })?;
+    let op =
+        e.b.create_with_body(Scan::DEF, &operands, &attrs, carried + 1, |b, arguments| {
+            let mut constants = Constants::default();
+            let mut e = Emit {
+                b: b.reborrow(),
+                constants: &mut constants,
+            };
+            let (states, rest) = arguments.split_at(carried);
+            let (slices, rest) = rest.split_at(scanned.len());
+            let fixed = fixed.inside(rest);
+            cell.masked_step(&mut e, states, slices, &fixed)
+                .map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))
+        })?;
     Ok(e.g().results(op).into_iter().collect())
 }
 
 impl Cell {
     /// The states after a step and what it shows; behind the end of a sequence the states as they were, and 0.
-    fn masked_step(&self, e: &mut Emit<'_>, states: &[ValueId], slices: &[ValueId], fixed: &Fixed) -> Many {
+    fn masked_step(
+        &self,
+        e: &mut Emit<'_>,
+        states: &[ValueId],
+        slices: &[ValueId],
+        fixed: &Fixed,
+    ) -> Many {
         let mut next = self.step(e, states, slices[0], fixed)?;
         let (Some(&place), Some(lengths)) = (slices.get(1), fixed.lengths) else {
             next.push(next[0]);
@@ -325,7 +358,10 @@ impl Cell {
         let past = MatMul::build(e, h, both)?;
         let mut gates = [h; 2];
         for (at, gate) in gates.iter_mut().enumerate() {
-            let (own, past) = (self.gate(e, sums, at as i64)?, self.gate(e, past, at as i64)?);
+            let (own, past) = (
+                self.gate(e, sums, at as i64)?,
+                self.gate(e, past, at as i64)?,
+            );
             let sum = e.apply(ScalarFn::Add, &[own, past])?;
             *gate = self.activate(e, 0, sum)?;
         }

@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Operator] = &[
         &[1, 9, 11, 12, 13, 19, 21, 23, 24, 25],
         constant,
     ),
-    Operator::values("Dropout", &[7, 10, 12, 13, 22], dropout),
+    Operator::values("Dropout", &[6, 7, 10, 12, 13, 22], dropout),
     Operator::one(
         "ConstantOfShape",
         &[9, 20, 21, 23, 24, 25],
@@ -139,6 +139,9 @@ fn constant(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
 fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
     n.ignore("seed");
     n.ignore("ratio");
+    if n.opset < 7 && n.int("is_test")? != Some(1) {
+        return Err(Refused::new("it is a step of training"));
+    }
     let is_training = match n.opset {
         ..12 => false,
         _ => n.ints_in(2)?.is_some_and(|own| own != [0]),
