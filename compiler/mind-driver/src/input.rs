@@ -63,9 +63,17 @@ pub fn read(
             "-" => files.read_stdin(limit),
             path => files.read(Path::new(path), limit),
         };
+        let bytes = bytes.map_err(|why| unread(Path::new(path), why))?;
+        let told = match read {
+            Some(Read::Binary(_)) => format,
+            _ => options.from.or_else(|| FormatInfo::of_bytes(&bytes)),
+        };
         return Ok(Input {
-            bytes: bytes.map_err(|why| unread(Path::new(path), why))?,
-            options: options.clone(),
+            bytes,
+            options: LoadOptions {
+                from: told,
+                ..options.clone()
+            },
             path: path.to_owned(),
         });
     };

@@ -7,7 +7,7 @@
 mod import;
 mod operators;
 mod options;
-mod proto;
+pub mod proto;
 mod read;
 mod refused;
 mod report;

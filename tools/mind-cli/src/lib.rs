@@ -261,7 +261,7 @@ pub fn module_args() -> Vec<Arg> {
     let args = input_args(|row| {
         matches!(
             row.read,
-            Some(Read::Module(_) | Read::Document(_) | Read::Package(_))
+            Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Binary(_))
         )
     });
     let widened = |arg: Arg| match arg.get_id().as_str() {

@@ -157,7 +157,9 @@ impl Emit<'_> {
         let own = if axis < 0 { axis + rank as i64 } else { axis };
         match usize::try_from(own) {
             Ok(own) if own < rank => Ok(own),
-            _ => Err(Refused::new(format!("axis {axis} is none of {rank}"))),
+            _ => Err(Refused::new(format!(
+                "axis {axis} is out of range for rank {rank}"
+            ))),
         }
     }
 

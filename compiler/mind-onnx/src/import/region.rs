@@ -30,11 +30,11 @@ impl Importer<'_> {
             .map(|inner| with_attributes(inner, function, node))
             .collect();
         let mut scope = Scope::default();
-        for (name, input) in function.input.iter().zip(inputs) {
-            if let Some(value) = input {
-                scope.define(name, value);
-            } else {
-                scope.leave_out(name);
+        let given = inputs.into_iter().chain(std::iter::repeat(None));
+        for (name, input) in function.input.iter().zip(given) {
+            match input {
+                Some(value) => scope.define(name, value),
+                None => scope.leave_out(name),
             }
         }
         let outputs: Vec<&str> = function.output.iter().map(|name| &name[..]).collect();

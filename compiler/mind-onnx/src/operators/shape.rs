@@ -328,7 +328,8 @@ fn tile(n: &mut Node<'_, '_, '_>) -> One {
         .flat_map(|(&n, &own)| [n, own])
         .map(Dim::Fixed)
         .collect();
-    let whole: Vec<i64> = pairs.map(|(n, own)| n * own).collect();
+    let whole: Option<Vec<i64>> = pairs.map(|(n, own)| n.checked_mul(*own)).collect();
+    let whole = whole.ok_or_else(|| Refused::new("its result is too large"))?;
     let apart = n.e.reshape_to(x, &apart)?;
     let wide = BroadcastTo::with(&wide).build(&mut n.e, apart)?;
     n.e.reshape_to(wide, &whole)
@@ -351,7 +352,10 @@ fn split(n: &mut Node<'_, '_, '_>) -> Many {
             starts.map(|start| own.min(extent - start)).collect()
         }
     };
-    if sizes.iter().sum::<i64>() != extent {
+    let sum = sizes
+        .iter()
+        .try_fold(0i64, |sum, own| sum.checked_add(*own));
+    if sum != Some(extent) {
         return Err(Refused::new(format!(
             "parts of {sizes:?} are not {extent} elements"
         )));
