@@ -47,20 +47,33 @@ pub fn read(
     path: &str,
     options: &LoadOptions,
 ) -> Result<Input, FileError> {
-    let limit = options.limits.bytes;
     let unread = |path: &Path, source: io::Error| FileError::System {
         path: path.to_owned(),
         source,
     };
     let format = options.from.or_else(|| FormatInfo::of_path(path));
-    let Some(Read::Package(reader)) = format.and_then(|row| row.read) else {
+    let read = format.and_then(|row| row.read);
+    let limit = match read {
+        // Most of such a file are weights.
+        Some(Read::Binary(_)) => u64::MAX,
+        _ => options.limits.bytes,
+    };
+    let Some(Read::Package(reader)) = read else {
         let bytes = match path {
             "-" => files.read_stdin(limit),
             path => files.read(Path::new(path), limit),
         };
+        let bytes = bytes.map_err(|why| unread(Path::new(path), why))?;
+        let told = match read {
+            Some(Read::Binary(_)) => format,
+            _ => options.from.or_else(|| FormatInfo::of_bytes(&bytes)),
+        };
         return Ok(Input {
-            bytes: bytes.map_err(|why| unread(Path::new(path), why))?,
-            options: *options,
+            bytes,
+            options: LoadOptions {
+                from: told,
+                ..options.clone()
+            },
             path: path.to_owned(),
         });
     };
@@ -78,7 +91,7 @@ pub fn read(
         bytes: below(&model)?,
         options: LoadOptions {
             from: format,
-            ..*options
+            ..options.clone()
         },
         path: package.join(model).to_string_lossy().into_owned(),
     })

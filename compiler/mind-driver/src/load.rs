@@ -40,14 +40,17 @@ pub fn load_module(
     bytes: Vec<u8>,
     options: &LoadOptions,
 ) -> Result<Loaded, Box<Rejected>> {
-    let (file, read) = if let Some(Read::Package(package)) = options.from.and_then(|row| row.read) {
-        let (file, program) = (package.program)(name, &bytes, &options.limits);
-        let read = verified(program, options);
-        (file, read.map(|graph| (Format::Mil.info(), graph)))
-    } else {
-        let file = SourceFile::new(name, decode(name, bytes, &options.limits)?);
-        let read = parse_and_verify(formats, file.text(), 0, options);
-        (file, read)
+    let row = options.from.or_else(|| FormatInfo::of_bytes(&bytes));
+    let (file, read) = match row.and_then(|row| without_text(row, name, &bytes, options)) {
+        Some(own) => {
+            let graph = verified(own.graph, options);
+            (own.file, graph.map(|graph| (own.format, graph)))
+        }
+        None => {
+            let file = SourceFile::new(name, decode(name, bytes, &options.limits)?);
+            let read = parse_and_verify(formats, file.text(), 0, options);
+            (file, read)
+        }
     };
     match read {
         Ok((format, graph)) => Ok(Loaded {
@@ -57,6 +60,41 @@ pub fn load_module(
             graph,
         }),
         Err(diagnostics) => Err(Box::new(Rejected { file, diagnostics })),
+    }
+}
+
+/// A module that was read from no text.
+pub struct WithoutText {
+    /// What its diagnostics show.
+    pub file: SourceFile,
+    /// The format that it reads as.
+    pub format: &'static FormatInfo,
+    /// The module, not verified.
+    pub graph: Result<Graph, Diagnostics>,
+}
+
+/// The module that bytes of a format are; `None` for a format that is text.
+pub fn without_text(
+    row: &'static FormatInfo,
+    name: &str,
+    bytes: &[u8],
+    options: &LoadOptions,
+) -> Option<WithoutText> {
+    match row.read? {
+        Read::Package(package) => {
+            let (file, graph) = (package.program)(name, bytes, &options.limits);
+            Some(WithoutText {
+                file,
+                format: Format::Mil.info(),
+                graph,
+            })
+        }
+        Read::Binary(binary) => Some(WithoutText {
+            file: SourceFile::new(name, ""),
+            format: row,
+            graph: (binary.read)(bytes, options),
+        }),
+        Read::Module(_) | Read::Document(_) | Read::Model => None,
     }
 }
 
@@ -133,7 +171,7 @@ pub fn parse_and_verify(
     let read = match format.read {
         Some(Read::Module(own)) => formats.parse(own, text, base, &options.limits),
         Some(Read::Document(read)) => read(text, options),
-        Some(Read::Package(_) | Read::Model) | None => {
+        Some(Read::Package(_) | Read::Binary(_) | Read::Model) | None => {
             let message = format!("{} is not read as text", format.summary);
             return Err(Diagnostic::error(Span::FILE, message).into());
         }

@@ -65,7 +65,8 @@ pub fn splat(b: &mut Builder<'_>, ty: TypeView<'_>, element: &Tensor) -> ValueId
     literal_constant(b, &literal, ty)
 }
 
-fn literal_constant(b: &mut Builder<'_>, literal: &Literal<'_>, ty: Ty) -> ValueId {
+/// Creates the constant of type `ty` that a literal says.
+pub fn literal_constant(b: &mut Builder<'_>, literal: &Literal<'_>, ty: Ty) -> ValueId {
     let op = b.create_typed(ConstTensor::DEF, &[], &[Attr::Literal(literal)], &[ty]);
     b.graph.result(op)
 }

@@ -261,7 +261,7 @@ pub fn module_args() -> Vec<Arg> {
     let args = input_args(|row| {
         matches!(
             row.read,
-            Some(Read::Module(_) | Read::Document(_) | Read::Package(_))
+            Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Binary(_))
         )
     });
     let widened = |arg: Arg| match arg.get_id().as_str() {
@@ -297,6 +297,12 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
         } else {
             Padding::Stripped
         },
+        dims: match matches.try_get_many::<(String, usize)>("dim") {
+            Ok(given) => given.into_iter().flatten().cloned().collect(),
+            // The tool has no such option.
+            Err(_) => Vec::new(),
+        },
+        bound: Vec::new(),
     }
 }
 

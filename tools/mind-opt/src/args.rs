@@ -1,5 +1,6 @@
 //! The command line of `mind-opt`.
 
+use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_cli::{flag, rules, value};
 use mind_driver::formats::FormatInfo;
@@ -20,6 +21,15 @@ pub(super) fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .after_help("Exit status: 0 done, 1 the input was rejected, 2 usage.")
         .args(mind_cli::module_args())
+        .arg(
+            mind_cli::value(
+                "dim",
+                "NAME=EXTENT",
+                "the extent of a dimension that an ONNX model leaves open",
+            )
+            .action(ArgAction::Append)
+            .value_parser(ValueParser::new(mind_cli::parse_dim)),
+        )
         .args(output_args())
         .next_help_heading(PASS_FLAGS)
         .args(PASSES.iter().map(pass_flag))

@@ -27,10 +27,10 @@ use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
-use mind_driver::formats::{Format, LoadOptions, Read};
+use mind_driver::formats::{Format, FormatInfo, LoadOptions};
 use mind_driver::history;
 use mind_driver::host::Host;
-use mind_driver::load::{decode, parse_and_verify, verified, warnings};
+use mind_driver::load::{decode, parse_and_verify, verified, warnings, without_text};
 use mind_driver::session::{PASSES, Session};
 use mind_driver::weights;
 use mind_ir::Graph;
@@ -88,17 +88,23 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let name = mind_cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
     let given = mind_cli::read_module(host, path, &options)?;
-    let read = given.options.from.and_then(|row| row.read);
-    let (file, package) = if let Some(Read::Package(package)) = read {
-        let (file, program) = (package.program)(name, &given.bytes, &options.limits);
-        (file, Some(program))
-    } else {
-        let text = decode(name, given.bytes, &options.limits).map_err(|rejected| {
-            mind_cli::report(host, &rejected.diagnostics, &rejected.file, format);
-            REJECTED
-        })?;
-        (SourceFile::new(name, text), None)
+    let whole = given.options.from;
+    let whole = whole.and_then(|row| without_text(row, name, &given.bytes, &given.options));
+    let (file, whole) = match whole {
+        Some(own) => (own.file, Some((own.format, own.graph))),
+        None => {
+            let text = decode(name, given.bytes, &options.limits).map_err(|rejected| {
+                mind_cli::report(host, &rejected.diagnostics, &rejected.file, format);
+                REJECTED
+            })?;
+            (SourceFile::new(name, text), None)
+        }
     };
+    let reads_dims = given.options.from.is_some_and(FormatInfo::reads_dims);
+    if !given.options.dims.is_empty() && !reads_dims {
+        let message = "`--dim` is for ONNX models; `--specialize=dims=NAME:EXTENT` gives the extents of other modules";
+        return Err(mind_cli::usage_error(host, message));
+    }
     let mut rewriting = RewriteOptions::default();
     if matches.get_flag("run-reproducer") {
         (pipeline, rewriting) = reproduced(&file, host)?;
@@ -120,7 +126,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         file: &file,
         path: &given.path,
     };
-    Ok(run.all(package, rewrites, host))
+    Ok(run.all(whole, rewrites, host))
 }
 
 /// Answers the arguments that need no module.
@@ -169,6 +175,9 @@ fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<(Pipeline, Rewri
     }
 }
 
+/// A module that was read from no text, and the format that it reads as.
+type Whole = (&'static FormatInfo, Result<Graph, Diagnostics>);
+
 /// One call of the tool on a file.
 struct Run<'a> {
     matches: &'a ArgMatches,
@@ -197,13 +206,8 @@ struct Outcome<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Runs on the program of a package, or else on the parts of the file.
-    fn all(
-        &self,
-        mut package: Option<Result<Graph, Diagnostics>>,
-        rewrites: Rewrites<'a>,
-        host: &mut dyn Host,
-    ) -> u8 {
+    /// Runs on a module that was read from no text, or else on the parts of the file.
+    fn all(&self, mut whole: Option<Whole>, rewrites: Rewrites<'a>, host: &mut dyn Host) -> u8 {
         let mut outcome = Outcome {
             printed: Vec::new(),
             found: Diagnostics::new(),
@@ -215,13 +219,13 @@ impl<'a> Run<'a> {
             report: String::new(),
         };
         let text = self.file.text();
-        let parts = if package.is_none() && self.matches.get_flag("split-input-file") {
+        let parts = if whole.is_none() && self.matches.get_flag("split-input-file") {
             chunks::chunks(text)
         } else {
             std::iter::once(0..text.len()).collect()
         };
         for part in parts {
-            self.part(part, package.take(), &mut outcome, host);
+            self.part(part, whole.take(), &mut outcome, host);
         }
         outcome.rewrites.remarks.take(&mut outcome.found);
         if self.matches.get_flag("verify-diagnostics") {
@@ -280,7 +284,7 @@ impl<'a> Run<'a> {
     fn part(
         &self,
         part: std::ops::Range<usize>,
-        package: Option<Result<Graph, Diagnostics>>,
+        whole: Option<Whole>,
         outcome: &mut Outcome<'a>,
         host: &mut dyn Host,
     ) {
@@ -292,8 +296,8 @@ impl<'a> Run<'a> {
         let mut watch = Watch::new(host, rewrites, formats, &printing, keep, outcome.steps);
         watch.recording = self.matches.contains_id("report").then(Recording::default);
         let text = &self.file.text()[part.clone()];
-        let parsed = match package {
-            Some(program) => verified(program, &self.options).map(|g| (Format::Mil.info(), g)),
+        let parsed = match whole {
+            Some((format, graph)) => verified(graph, &self.options).map(|g| (format, g)),
             None => parse_and_verify(formats, text, part.start as u32, &self.options),
         };
         watch.mark("parse and verify");

@@ -45,6 +45,8 @@ pub(super) struct Args {
     pub(super) random: Option<u64>,
     /// Extents of symbolic dimensions.
     pub(super) dims: Vec<(String, usize)>,
+    /// Inputs that are constants, and the archives with their arrays.
+    pub(super) bound: Vec<(String, String)>,
     /// What runs the module, if that is said.
     pub(super) engine: Option<EngineKind>,
     /// What is compiled for.
@@ -79,6 +81,12 @@ impl Args {
             random: matches.get_one("random").copied(),
             dims: matches
                 .get_many("dim")
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
+            bound: matches
+                .get_many("bind")
                 .into_iter()
                 .flatten()
                 .cloned()
@@ -200,6 +208,15 @@ pub(super) fn command() -> Command {
         )
         .arg(
             value(
+                "bind",
+                "NAME=FILE.npz",
+                "an input of an ONNX model that is a constant: the array of that name in the archive",
+            )
+            .action(ArgAction::Append)
+            .value_parser(ValueParser::new(parse_bind)),
+        )
+        .arg(
+            value(
                 "engine",
                 "ENGINE",
                 "what runs it: machine code, unless it is a module that is lowered to loops already or has ops of MIL that \
@@ -245,7 +262,7 @@ pub(super) fn command() -> Command {
 }
 
 /// The arguments that are of the module alone.
-const OF_MODULES: [&str; 14] = [
+const OF_MODULES: [&str; 15] = [
     "FILE",
     "from",
     "profile",
@@ -254,6 +271,7 @@ const OF_MODULES: [&str; 14] = [
     "inputs",
     "random",
     "dim",
+    "bind",
     "outputs",
     "bench",
     "format",
@@ -371,4 +389,10 @@ fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
         Ok(threads) if threads.get() <= MAX_THREADS => Ok(threads),
         _ => Err(format!("expected 1 to {MAX_THREADS} threads")),
     }
+}
+
+/// An input and an archive, of `NAME=FILE.npz`. Names of ONNX have any characters.
+fn parse_bind(text: &str) -> Result<(String, String), String> {
+    let (name, file) = text.rsplit_once('=').ok_or("expected `NAME=FILE.npz`")?;
+    Ok((name.to_owned(), file.to_owned()))
 }

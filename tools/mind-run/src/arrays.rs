@@ -25,9 +25,31 @@ const ARCHIVE_OVERHEAD: u64 = 64 << 20;
 ///
 /// The exit code, after the reason has been reported.
 pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
-    let Some(path) = &args.inputs else {
-        return Ok(Arrays::new());
-    };
+    match &args.inputs {
+        Some(path) => archive(args, path, host),
+        None => Ok(Arrays::new()),
+    }
+}
+
+/// The inputs that the command line makes constants.
+///
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+pub(super) fn bound(args: &Args, host: &mut dyn Host) -> Result<Vec<(String, Tensor)>, u8> {
+    let mut found = Vec::with_capacity(args.bound.len());
+    for (name, path) in &args.bound {
+        let Some(array) = archive(args, path, host)?.remove(name) else {
+            let reason = format!("the archive has no array `{name}`");
+            return Err(refuse(args, path, reason, host));
+        };
+        found.push((name.clone(), array));
+    }
+    Ok(found)
+}
+
+/// The arrays of an archive.
+fn archive(args: &Args, path: &str, host: &mut dyn Host) -> Result<Arrays, u8> {
     let limit = args.memory_limit.saturating_add(ARCHIVE_OVERHEAD);
     let reason = match host.read(Path::new(path), limit) {
         Ok(bytes) => match npz::read(&bytes, args.memory_limit) {
@@ -36,14 +58,15 @@ pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
         },
         Err(error) => error.to_string(),
     };
-    let file = SourceFile::new(path.as_str(), "");
-    mind_cli::report_one(
-        host,
-        Diagnostic::error(Span::FILE, reason),
-        &file,
-        args.diagnostics,
-    );
-    Err(REJECTED)
+    Err(refuse(args, path, reason, host))
+}
+
+/// Reports what is wrong with an archive; the exit code.
+fn refuse(args: &Args, path: &str, reason: String, host: &mut dyn Host) -> u8 {
+    let file = SourceFile::new(path, "");
+    let found = Diagnostic::error(Span::FILE, reason);
+    mind_cli::report_one(host, found, &file, args.diagnostics);
+    REJECTED
 }
 
 /// The arrays for a module's inputs, made up where the command line asks for that, and the extents

@@ -17,6 +17,7 @@ use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::compiled::{self, Compiled};
 use mind_driver::engine::{Engine, MORE_MEMORY};
 use mind_driver::executable::{Executable, ExecutionError};
+use mind_driver::formats::LoadOptions;
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module};
 use mind_driver::session::Session;
@@ -246,7 +247,11 @@ fn stopped(
 
 /// The verified module, and the time that parsing and verifying took.
 fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
-    let given = mind_cli::read_module(host, &args.file, &args.load)?;
+    let options = LoadOptions {
+        bound: arrays::bound(args, host)?,
+        ..args.load.clone()
+    };
+    let given = mind_cli::read_module(host, &args.file, &options)?;
     let started = host.now();
     let session = Session::default();
     let loaded = load_module(
@@ -282,6 +287,9 @@ fn close<'a>(
     given: &Arrays,
     host: &mut dyn Host,
 ) -> Result<&'a [(String, usize)], u8> {
+    if loaded.format.reads_dims() {
+        return Ok(&[]);
+    }
     if !mind_mil::specialize::is_open(&loaded.graph) {
         return Ok(&args.dims);
     }

@@ -245,6 +245,8 @@ fn prepared(
     let form = DiagnosticFormat::of(matches);
     let dims = matches.get_many::<(String, usize)>("dim");
     let dims = dims.into_iter().flatten();
+    // Reading some formats takes them.
+    let dims = dims.filter(|_| !loaded.format.reads_dims());
     let dims: Vec<String> = dims
         .map(|(name, extent)| format!("{name}:{extent}"))
         .collect();

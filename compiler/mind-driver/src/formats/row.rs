@@ -5,6 +5,7 @@ use std::fmt;
 use mind_diag::{Diagnostics, SourceFile};
 use mind_draw::Detail;
 use mind_ir::Graph;
+use mind_ir::tensor::Tensor;
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
@@ -37,8 +38,19 @@ pub enum Read {
     Document(fn(&str, &LoadOptions) -> Result<Graph, Diagnostics>),
     /// A folder has a file that holds a program of MIL, which reads as that of a text of [`Format::Mil`] does.
     Package(PackageReader),
+    /// The bytes of a file are a module.
+    Binary(BinaryReader),
     /// Files describe a model; `mind-model` reads them.
     Model,
+}
+
+/// How a file that is no text is read.
+#[derive(Clone, Copy)]
+pub struct BinaryReader {
+    /// Whether bytes look like it.
+    pub looks: fn(&[u8]) -> bool,
+    /// The module that the bytes are.
+    pub read: fn(&[u8], &LoadOptions) -> Result<Graph, Diagnostics>,
 }
 
 /// How a package is read.
@@ -113,8 +125,15 @@ impl FormatInfo {
     pub fn text(&self) -> Option<Format> {
         match self.read {
             Some(Read::Module(format)) => Some(format),
-            Some(Read::Document(_) | Read::Package(_) | Read::Model) | None => None,
+            Some(Read::Document(_) | Read::Package(_) | Read::Binary(_) | Read::Model) | None => {
+                None
+            }
         }
+    }
+
+    /// Whether reading it takes the extents that are given for dimensions, so that the module has none of them left.
+    pub fn reads_dims(&self) -> bool {
+        matches!(self.read, Some(Read::Binary(_)))
     }
 
     /// Whether it describes a model, not a module.
@@ -136,7 +155,7 @@ impl PartialEq for FormatInfo {
 }
 
 /// How a module is read.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
     /// The format; `None` to tell it from the content.
     pub from: Option<&'static FormatInfo>,
@@ -146,4 +165,8 @@ pub struct LoadOptions {
     pub profile: Profile,
     /// What becomes of the padding of weights in IR v2 documents.
     pub padding: Padding,
+    /// The extents of dimensions that a format names, where it computes with them while it is read.
+    pub dims: Vec<(String, usize)>,
+    /// Inputs that are constants, where a format takes such.
+    pub bound: Vec<(String, Tensor)>,
 }

@@ -10,6 +10,8 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_irv2::{ReadOptions, is_document};
 
+#[cfg(feature = "onnx")]
+use super::row::BinaryReader;
 #[cfg(feature = "package")]
 use super::row::PackageReader;
 use super::row::{FormatInfo, LoadOptions, Read, Write};
@@ -112,6 +114,27 @@ pub static FORMATS: &[FormatInfo] = &[
         })),
         write: Some(Write::Package),
     },
+    #[cfg(feature = "onnx")]
+    FormatInfo {
+        word: "onnx",
+        extensions: &["onnx"],
+        summary: "an ONNX model",
+        sniff: None,
+        read: Some(Read::Binary(BinaryReader {
+            looks: mind_onnx::is_model,
+            read: |bytes, options| {
+                let dims = options.dims.iter();
+                let options = mind_onnx::ImportOptions {
+                    dims: dims
+                        .map(|(name, extent)| (name.clone(), *extent as i64))
+                        .collect(),
+                    bound: options.bound.iter().cloned().collect(),
+                };
+                mind_onnx::read(bytes.to_vec().into(), &options)
+            },
+        })),
+        write: None,
+    },
     FormatInfo {
         word: "irv2",
         extensions: &["json"],
@@ -186,6 +209,17 @@ impl FormatInfo {
     /// The format that `text` looks like.
     pub fn of_text(text: &str) -> Option<&'static FormatInfo> {
         let looks = |row: &&FormatInfo| row.sniff.is_some_and(|sniff| sniff(text));
+        FORMATS.iter().find(looks)
+    }
+
+    /// The format, no text, that bytes look like.
+    pub fn of_bytes(bytes: &[u8]) -> Option<&'static FormatInfo> {
+        let looks = |row: &&FormatInfo| match row.read {
+            Some(Read::Binary(reader)) => (reader.looks)(bytes),
+            Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) | None => {
+                false
+            }
+        };
         FORMATS.iter().find(looks)
     }
 

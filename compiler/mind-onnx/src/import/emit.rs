@@ -1,0 +1,218 @@
+//! Short forms for the ops that an import appends.
+
+use std::rc::Rc;
+
+use mind_core::ops::convert::Cast;
+use mind_core::ops::extents::ExtentOf;
+use mind_core::ops::join::Concat;
+use mind_core::ops::shape::{Reshape, Transpose};
+use mind_ir::ValueId;
+use mind_ir::attr::Literal;
+use mind_ir::builder::{Build, Builder};
+use mind_ir::graph::Graph;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim, TensorType};
+use rustc_hash::FxHashMap;
+
+use super::value::{Extent, Extents, Value};
+use crate::refused::Refused;
+use crate::tensor::{Constant, converted};
+
+/// The value that an op becomes.
+pub(crate) type One = Result<ValueId, Refused>;
+
+/// The constants of a block, each held so that its address stays its own.
+pub(crate) type Constants = FxHashMap<*const Constant, (Rc<Constant>, ValueId)>;
+
+/// Appends ops of core to a block.
+pub(crate) struct Emit<'g> {
+    pub b: Builder<'g>,
+    /// The constants of the block.
+    pub constants: &'g mut Constants,
+}
+
+impl Build for Emit<'_> {
+    fn builder(&mut self) -> Builder<'_> {
+        self.b.reborrow()
+    }
+}
+
+impl Emit<'_> {
+    pub fn g(&self) -> &Graph {
+        self.b.graph
+    }
+
+    /// The value of the module with these elements.
+    pub fn value(&mut self, value: &Value) -> One {
+        match value {
+            Value::Op(value) => Ok(*value),
+            Value::Known(constant) => Ok(self.constant(constant)),
+            Value::Extents(extents) => self.extents(extents),
+        }
+    }
+
+    fn constant(&mut self, constant: &Rc<Constant>) -> ValueId {
+        if let Some((_, value)) = self.constants.get(&Rc::as_ptr(constant)) {
+            return *value;
+        }
+        let value = self.written(constant);
+        let held = (Rc::clone(constant), value);
+        self.constants.insert(Rc::as_ptr(constant), held);
+        value
+    }
+
+    fn written(&mut self, constant: &Constant) -> ValueId {
+        if constant.count() <= 1 {
+            return self.tensor(&constant.tensor());
+        }
+        let shape = constant.shape.iter();
+        let ty = TensorType::new(
+            constant.dtype,
+            shape.map(|&extent| Dim::Fixed(extent as i64)),
+        );
+        let literal = Literal {
+            dtype: constant.dtype,
+            count: Some(constant.count()),
+            bytes: &constant.bytes,
+        };
+        let ty = self.b.graph.intern_type(ty.view());
+        mind_core::literal_constant(&mut self.b, &literal, ty)
+    }
+
+    fn extents(&mut self, extents: &Extents) -> One {
+        let mut parts = Vec::with_capacity(extents.elements.len());
+        for &extent in &extents.elements {
+            let own = match extent {
+                Extent::Known(own) => self.tensor(&Tensor::scalar(own)),
+                Extent::Of(value, axis, _) => ExtentOf::with(axis as i64).build(self, value)?,
+            };
+            parts.push(self.reshape(own, &[Dim::Fixed(1)])?);
+        }
+        let list = self.concat(&parts, 0)?;
+        let shape = extents.shape.iter();
+        let shape: Vec<Dim> = shape.map(|&own| Dim::Fixed(own as i64)).collect();
+        let list = self.reshape(list, &shape)?;
+        self.convert(list, extents.dtype)
+    }
+
+    /// A constant.
+    pub fn tensor(&mut self, tensor: &Tensor) -> ValueId {
+        mind_core::constant(&mut self.b, tensor)
+    }
+
+    /// A number of rank 0, rounded to `dtype`.
+    pub fn number(&mut self, dtype: DType, number: f64) -> ValueId {
+        let tensor = converted(&Tensor::scalar(number), dtype);
+        self.tensor(&tensor)
+    }
+
+    pub fn dtype(&self, value: ValueId) -> DType {
+        self.g().ty(value).dtype
+    }
+
+    pub fn rank(&self, value: ValueId) -> usize {
+        self.g().ty(value).rank()
+    }
+
+    pub fn dims(&self, value: ValueId) -> Vec<Dim> {
+        self.g().ty(value).shape.to_vec()
+    }
+
+    /// The extents of a value.
+    ///
+    /// # Errors
+    ///
+    /// One that is not known.
+    pub fn shape(&self, value: ValueId) -> Result<Vec<i64>, Refused> {
+        self.g().ty(value).static_shape().ok_or_else(|| {
+            let ty = self.g().type_text(value);
+            Refused::new(format!(
+                "{ty} has an extent that is not known here; `--dim` gives it"
+            ))
+        })
+    }
+
+    /// The extent of a value along an axis.
+    ///
+    /// # Errors
+    ///
+    /// One that is not known.
+    pub fn extent(&self, value: ValueId, axis: usize) -> Result<i64, Refused> {
+        let dim = self.g().ty(value).shape.get(axis).copied();
+        dim.and_then(Dim::fixed).ok_or_else(|| {
+            let ty = self.g().type_text(value);
+            Refused::new(format!(
+                "dimension {axis} of {ty} is not known here; `--dim` gives it"
+            ))
+        })
+    }
+
+    /// An axis, counted from the end if it is negative.
+    ///
+    /// # Errors
+    ///
+    /// An axis that the value does not have.
+    pub fn axis(&self, axis: i64, rank: usize) -> Result<usize, Refused> {
+        let own = if axis < 0 { axis + rank as i64 } else { axis };
+        match usize::try_from(own) {
+            Ok(own) if own < rank => Ok(own),
+            _ => Err(Refused::new(format!(
+                "axis {axis} is out of range for rank {rank}"
+            ))),
+        }
+    }
+
+    /// A scalar function at every position.
+    pub fn apply(&mut self, function: ScalarFn, operands: &[ValueId]) -> One {
+        Ok(mind_core::apply(&mut self.b, function, operands)?)
+    }
+
+    /// A scalar function of `x` and a number in its dtype.
+    pub fn apply_number(&mut self, function: ScalarFn, x: ValueId, number: f64) -> One {
+        let number = self.number(self.dtype(x), number);
+        self.apply(function, &[x, number])
+    }
+
+    /// `x` in the dtype `to`.
+    pub fn convert(&mut self, x: ValueId, to: DType) -> One {
+        if self.dtype(x) == to {
+            return Ok(x);
+        }
+        Ok(Cast::with(to).build(self, x)?)
+    }
+
+    pub fn reshape(&mut self, x: ValueId, shape: &[Dim]) -> One {
+        if self.g().ty(x).shape == shape && !shape.contains(&Dim::Dynamic) {
+            return Ok(x);
+        }
+        Ok(Reshape::with(shape).build(self, x)?)
+    }
+
+    /// `x` with extents that are known.
+    pub fn reshape_to(&mut self, x: ValueId, shape: &[i64]) -> One {
+        let shape: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
+        self.reshape(x, &shape)
+    }
+
+    /// A list of channels beside a tensor of `rank` dimensions whose second are the channels.
+    pub fn per_channel(&mut self, list: ValueId, rank: usize) -> One {
+        let mut shape = self.dims(list);
+        shape.resize(rank.saturating_sub(1).max(1), Dim::Fixed(1));
+        self.reshape(list, &shape)
+    }
+
+    pub fn transpose(&mut self, x: ValueId, permutation: &[i64]) -> One {
+        if permutation.iter().copied().eq(0..permutation.len() as i64) {
+            return Ok(x);
+        }
+        Ok(Transpose::with().permutation(permutation).build(self, x)?)
+    }
+
+    pub fn concat(&mut self, inputs: &[ValueId], axis: usize) -> One {
+        match inputs {
+            [one] => Ok(*one),
+            _ => Ok(Concat::with(axis as i64).build(self, inputs)?),
+        }
+    }
+}

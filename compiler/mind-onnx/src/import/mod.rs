@@ -1,0 +1,422 @@
+//! From the graph of a model to a module of core.
+//!
+//! Nodes come in the order of their dependencies, and only those that an output depends on. Each is imported by the row
+//! of its operator; one whose inputs are all known and small is computed at once, which folds the arithmetic that
+//! models do with shapes. What cannot be imported is gathered, so that one run names all of it.
+
+pub(crate) mod emit;
+mod fold;
+pub(crate) mod node;
+pub(crate) mod region;
+mod scope;
+pub(crate) mod value;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use mind_core::ops::input::Input;
+use mind_diag::{Diagnostics, Span};
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{InsertPoint, NewOp};
+use mind_ir::opdef::Op;
+use mind_ir::types::{Dim, TensorType};
+use mind_ir::{Graph, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::operators::{self, Operator};
+use crate::options::ImportOptions;
+use crate::proto::{FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, dimension};
+use crate::refused::Refused;
+use crate::report::{Refusal, Report};
+use crate::tensor::{Constant, constant, dtype};
+use emit::{Constants, Emit};
+use node::Node;
+use scope::{Named, Scope, ordered};
+use value::Value;
+
+/// The most functions and graphs inside of each other.
+const DEPTH_LIMIT: usize = 64;
+
+/// What an import knows of its model.
+pub(crate) struct Importer<'m> {
+    functions: FxHashMap<(&'m str, &'m str), &'m FunctionProto>,
+    pub options: &'m ImportOptions,
+    /// The dimensions that inputs of the model have and that may be given, by their names.
+    open: Vec<String>,
+    /// Those that were given.
+    used: FxHashSet<&'m str>,
+    report: Report,
+    depth: usize,
+}
+
+/// The versions of the operator sets, by domain.
+pub(crate) type Opsets<'m> = FxHashMap<&'m str, i64>;
+
+/// The module that a model is.
+///
+/// # Errors
+///
+/// Everything of the model that cannot be imported.
+pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Graph, Diagnostics> {
+    let mut importer = Importer {
+        functions: model
+            .functions
+            .iter()
+            .map(|own| ((&own.domain[..], &own.name[..]), own))
+            .collect(),
+        options,
+        open: Vec::new(),
+        used: FxHashSet::default(),
+        report: Report::default(),
+        depth: 0,
+    };
+    let mut module = Graph::new();
+    match &model.graph {
+        Some(graph) => importer.model(graph, &opsets(&model.opset_import), &mut module),
+        None => importer.report.model("the model has no graph"),
+    }
+    if importer.report.is_empty() {
+        Ok(module)
+    } else {
+        Err(importer.report.diagnostics())
+    }
+}
+
+fn opsets(imports: &[crate::proto::OperatorSetIdProto]) -> Opsets<'_> {
+    let versions = imports.iter();
+    versions
+        .map(|own| (operators::domain(&own.domain), own.version))
+        .collect()
+}
+
+/// A node, its row and where it stands.
+struct Place<'a> {
+    row: &'static Operator,
+    node: &'a NodeProto,
+    opset: i64,
+    opsets: &'a Opsets<'a>,
+    scope: &'a Scope<'a>,
+}
+
+/// What a node makes.
+enum Made {
+    /// Its results.
+    Values(Vec<Value>),
+    /// Nothing, since what it reads was refused.
+    Skipped,
+}
+
+impl<'m> Importer<'m> {
+    fn model(&mut self, graph: &'m GraphProto, opsets: &Opsets<'_>, module: &mut Graph) {
+        let mut scope = Scope::default();
+        self.initialisers(graph, &mut scope);
+        for input in &graph.input {
+            if scope.value(&input.name).is_some() {
+                // Files of IR version 3 list initialisers as inputs.
+                continue;
+            }
+            if let Some(bound) = self.options.bound.get(&input.name) {
+                let known = Value::Known(Rc::new(Constant::of(bound)));
+                scope.define(&input.name, known);
+                continue;
+            }
+            match self.input(input, module) {
+                Ok(value) => scope.define(&input.name, Value::Op(value)),
+                Err(refused) => {
+                    self.report
+                        .model(format!("input `{}`: {refused}", input.name));
+                    scope.refuse(&input.name);
+                }
+            }
+        }
+        self.check_dims();
+        let mut constants = Constants::default();
+        let mut e = Emit {
+            b: Builder::at_end(module),
+            constants: &mut constants,
+        };
+        let outputs: Vec<&str> = graph.output.iter().map(|own| &own.name[..]).collect();
+        let found = self.nodes(&graph.node, &outputs, opsets, &mut scope, &mut e);
+        let Some(found) = found else { return };
+        let mut values = Vec::with_capacity(found.len());
+        for value in &found {
+            match e.value(value) {
+                Ok(value) => values.push(value),
+                Err(refused) => return self.report.model(refused.0),
+            }
+        }
+        let end = InsertPoint::End(module.body());
+        module.insert(
+            end,
+            NewOp {
+                def: Yield::DEF,
+                operands: &values,
+                attrs: &[],
+                results: 0,
+                span: Span::FILE,
+            },
+        );
+    }
+
+    /// Reports the extents that were given for dimensions that no input has.
+    fn check_dims(&mut self) {
+        let given = self.options.dims.keys();
+        let mut unknown: Vec<&str> = given
+            .map(|name| &name[..])
+            .filter(|name| !self.used.contains(name))
+            .collect();
+        unknown.sort_unstable();
+        let open = match &self.open[..] {
+            [] => "its inputs have no open dimension".to_owned(),
+            open => format!("its open dimensions are `{}`", open.join("`, `")),
+        };
+        for name in unknown {
+            let problem = format!("the model has no dimension `{name}`; {open}");
+            self.report.model(problem);
+        }
+    }
+
+    fn initialisers<'n>(&mut self, graph: &'n GraphProto, scope: &mut Scope<'n>) {
+        for tensor in &graph.initializer {
+            match constant(tensor) {
+                Ok(constant) => scope.define(&tensor.name, Value::Known(Rc::new(constant))),
+                Err(refused) => {
+                    let name = &tensor.name;
+                    self.report
+                        .model(format!("initialiser `{name}`: {refused}"));
+                    scope.refuse(name);
+                }
+            }
+        }
+        if let Some(sparse) = graph.sparse_initializer.first() {
+            let name = sparse.values.as_ref().map_or("", |values| &values.name);
+            self.report.model(format!("initialiser `{name}` is sparse"));
+        }
+    }
+
+    /// A tensor that a run gives.
+    fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refused> {
+        let ty = info
+            .r#type
+            .as_ref()
+            .and_then(|own| own.tensor_type.as_ref());
+        let ty = ty.ok_or_else(|| Refused::new("it is no tensor"))?;
+        let dtype = dtype(i64::from(ty.elem_type))?;
+        let shape = ty.shape.as_ref();
+        let shape = shape.ok_or_else(|| Refused::new("its rank is not known"))?;
+        let mut dims = Vec::with_capacity(shape.dim.len());
+        for (axis, dim) in shape.dim.iter().enumerate() {
+            let own = format!("{}_{axis}", info.name);
+            let name = match &dim.value {
+                Some(dimension::Value::DimValue(extent @ 0..)) => {
+                    dims.push(Dim::Fixed(*extent));
+                    continue;
+                }
+                Some(dimension::Value::DimParam(name)) if is_name(name) => name,
+                // No name: the dimension gets one, so that it can be bound.
+                Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => &own,
+            };
+            let symbol = symbol_name(name);
+            let given = self.options.dims.get_key_value(name);
+            let given = given.or_else(|| self.options.dims.get_key_value(&symbol));
+            dims.push(match given {
+                Some((name, &extent)) => {
+                    self.used.insert(name);
+                    Dim::Fixed(extent)
+                }
+                None => Dim::Symbol(module.intern(&symbol)),
+            });
+            self.open.push(symbol);
+        }
+        let ty = module.intern_type(TensorType::new(dtype, dims).view());
+        let name = module.intern(&info.name);
+        let attrs = Input::attrs(name, false, None);
+        let mut b = Builder::at_end(module);
+        let op = b.create_typed(Input::DEF, &[], &attrs, &[ty]);
+        Ok(module.result(op))
+    }
+
+    /// Imports a graph inside of a node; its outputs, or `None` if what makes one was refused.
+    fn graph<'n>(
+        &mut self,
+        graph: &'n GraphProto,
+        opsets: &Opsets<'_>,
+        mut scope: Scope<'n>,
+        e: &mut Emit<'_>,
+    ) -> Option<Vec<Value>> {
+        self.initialisers(graph, &mut scope);
+        let outputs: Vec<&str> = graph.output.iter().map(|own| &own.name[..]).collect();
+        self.nodes(&graph.node, &outputs, opsets, &mut scope, e)
+    }
+
+    /// Imports the nodes that `outputs` depend on; the outputs, or `None` if what makes one was refused.
+    fn nodes<'n>(
+        &mut self,
+        nodes: &'n [NodeProto],
+        outputs: &[&'n str],
+        opsets: &Opsets<'_>,
+        scope: &mut Scope<'n>,
+        e: &mut Emit<'_>,
+    ) -> Option<Vec<Value>> {
+        let order = match ordered(nodes, outputs.iter().copied()) {
+            Ok(order) => order,
+            Err(node) => {
+                let problem = format!("node `{}` depends on itself", label(node));
+                self.report.model(problem);
+                return None;
+            }
+        };
+        for node in order {
+            match self.node(node, opsets, scope, e) {
+                Ok(Made::Values(values)) => {
+                    for (name, value) in node.output.iter().zip(values) {
+                        scope.define(name, value);
+                    }
+                }
+                Ok(Made::Skipped) => node.output.iter().for_each(|name| scope.refuse(name)),
+                Err(refused) => {
+                    node.output.iter().for_each(|name| scope.refuse(name));
+                    let refusal = Refusal {
+                        operator: operators::qualified(&node.domain, &node.op_type),
+                        opset: version(opsets, &node.domain).unwrap_or(0),
+                        reason: refused.0,
+                    };
+                    self.report.node(refusal, label(node));
+                }
+            }
+        }
+        let mut found = Vec::with_capacity(outputs.len());
+        for &name in outputs {
+            match scope.get(name) {
+                Named::Value(value) => found.push(value),
+                Named::Refused => return None,
+                Named::LeftOut | Named::Nothing => {
+                    self.report
+                        .model(format!("nothing makes the output `{name}`"));
+                    return None;
+                }
+            }
+        }
+        Some(found)
+    }
+
+    fn node(
+        &mut self,
+        node: &NodeProto,
+        opsets: &Opsets<'_>,
+        scope: &Scope<'_>,
+        e: &mut Emit<'_>,
+    ) -> Result<Made, Refused> {
+        let mut inputs = Vec::with_capacity(node.input.len());
+        let mut is_skipped = false;
+        for name in &node.input {
+            inputs.push(match scope.get(name) {
+                _ if name.is_empty() => None,
+                Named::Value(value) => Some(value),
+                Named::LeftOut => None,
+                Named::Refused => {
+                    is_skipped = true;
+                    None
+                }
+                Named::Nothing => {
+                    return Err(Refused::new(format!("nothing makes its input `{name}`")));
+                }
+            });
+        }
+        let opset = version(opsets, &node.domain);
+        let row = operators::find(&node.domain, &node.op_type);
+        let function = self.functions.get(&(&node.domain[..], &node.op_type[..]));
+        let row = match (row, function) {
+            // A model that brings a body means that body.
+            (_, Some(&function)) => return self.function(function, node, inputs, e),
+            (Some(row), None) => row,
+            (None, None) => return Err(Refused::new("the operator is not supported")),
+        };
+        let Some(opset) = opset else {
+            return Err(Refused::new(
+                "the model imports no operator set of its domain",
+            ));
+        };
+        row.check(opset)?;
+        if is_skipped {
+            return Ok(Made::Skipped);
+        }
+        let at = Place {
+            row,
+            node,
+            opset,
+            opsets,
+            scope,
+        };
+        if let Some(folded) = fold::folded(self, &at, &inputs) {
+            return Ok(Made::Values(folded));
+        }
+        Ok(Made::Values(self.imported(&at, &inputs, e)?))
+    }
+
+    /// Appends what a node is in core.
+    fn imported(
+        &mut self,
+        at: &Place<'_>,
+        inputs: &[Option<Value>],
+        e: &mut Emit<'_>,
+    ) -> Result<Vec<Value>, Refused> {
+        let node = at.node;
+        let mut n = Node {
+            proto: node,
+            opset: at.opset,
+            opsets: at.opsets,
+            scope: at.scope,
+            inputs,
+            e: Emit {
+                b: e.b.reborrow(),
+                constants: e.constants,
+            },
+            importer: self,
+            asked: RefCell::default(),
+        };
+        let values = at.row.import(&mut n)?;
+        if let Some(name) = n.unknown_attribute() {
+            return Err(Refused::new(format!("attribute `{name}` is not supported")));
+        }
+        let wanted = node.output.iter().rposition(|name| !name.is_empty());
+        if wanted.is_some_and(|last| last >= values.len()) {
+            let count = node.output.len();
+            return Err(Refused::new(format!("{count} results are not supported")));
+        }
+        Ok(values)
+    }
+}
+
+/// Whether a model gives a dimension a name.
+fn is_name(name: &str) -> bool {
+    name.chars().any(char::is_alphanumeric)
+}
+
+/// A name as the texts of modules spell dimensions.
+fn symbol_name(name: &str) -> String {
+    let spelled = name.chars().map(|own| match own {
+        own if own.is_ascii_alphanumeric() => own,
+        _ => '_',
+    });
+    let spelled: String = spelled.collect();
+    match spelled.chars().next() {
+        Some(first) if first.is_ascii_alphabetic() => spelled,
+        _ => format!("d{spelled}"),
+    }
+}
+
+/// The version of the operator set that a domain has.
+fn version(opsets: &Opsets<'_>, domain: &str) -> Option<i64> {
+    opsets.get(operators::domain(domain)).copied()
+}
+
+/// A node as diagnostics name it: by its name, else by its first output.
+fn label(node: &NodeProto) -> String {
+    let first = node.output.first();
+    match (&node.name[..], first) {
+        ("", Some(output)) => output.clone(),
+        (name, _) => name.to_owned(),
+    }
+}

@@ -1,0 +1,264 @@
+//! A node as its operator's importer sees it: inputs, attributes and where its ops go.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim};
+
+use super::emit::{Emit, One};
+use super::scope::Scope;
+use super::value::Value;
+use super::{Importer, Opsets};
+use crate::proto::{AttributeProto, AttributeType, GraphProto, NodeProto};
+use crate::refused::Refused;
+use crate::tensor::{self, Constant};
+
+/// A node, and the block that its ops are appended to.
+pub(crate) struct Node<'a, 'g, 'm> {
+    pub proto: &'a NodeProto,
+    /// The version of its operator set.
+    pub opset: i64,
+    /// The versions of all operator sets.
+    pub opsets: &'a Opsets<'a>,
+    /// The names of the graph that it stands in.
+    pub scope: &'a Scope<'a>,
+    /// Its inputs; `None` for one that is left out.
+    pub inputs: &'a [Option<Value>],
+    pub e: Emit<'g>,
+    pub importer: &'a mut Importer<'m>,
+    /// The attributes that were asked for.
+    pub asked: RefCell<Vec<&'static str>>,
+}
+
+impl<'a> Node<'a, '_, '_> {
+    /// Input `at`, if it is given.
+    pub fn given(&self, at: usize) -> Option<&'a Value> {
+        self.inputs.get(at)?.as_ref()
+    }
+
+    /// Input `at` as a value of the module, if it is given.
+    pub fn optional(&mut self, at: usize) -> Result<Option<ValueId>, Refused> {
+        let given = self.given(at);
+        given.map(|value| self.e.value(value)).transpose()
+    }
+
+    /// Input `at` as a value of the module.
+    ///
+    /// # Errors
+    ///
+    /// An input that is left out.
+    pub fn input(&mut self, at: usize) -> One {
+        let value = self.optional(at)?;
+        value.ok_or_else(|| Refused::new(format!("input {at} is left out")))
+    }
+
+    /// All inputs as values of the module.
+    ///
+    /// # Errors
+    ///
+    /// An input that is left out, or none at all.
+    pub fn all(&mut self) -> Result<Vec<ValueId>, Refused> {
+        if self.inputs.is_empty() {
+            return Err(Refused::new("it has no input"));
+        }
+        (0..self.inputs.len()).map(|at| self.input(at)).collect()
+    }
+
+    /// The elements of input `at`, if it is given.
+    ///
+    /// # Errors
+    ///
+    /// One that only a run knows.
+    pub fn known(&self, at: usize) -> Result<Option<Rc<Constant>>, Refused> {
+        match self.given(at) {
+            None => Ok(None),
+            Some(Value::Known(constant)) => Ok(Some(Rc::clone(constant))),
+            Some(Value::Op(_) | Value::Extents(_)) => {
+                let name = &self.proto.input[at];
+                Err(Refused::new(format!(
+                    "input {at} (`{name}`) comes at run time; `--bind` makes it a constant"
+                )))
+            }
+        }
+    }
+
+    /// The integers in input `at`, if it is given.
+    ///
+    /// # Errors
+    ///
+    /// Those that only a run knows.
+    pub fn ints_in(&self, at: usize) -> Result<Option<Vec<i64>>, Refused> {
+        Ok(self.known(at)?.map(|constant| integers(&constant)))
+    }
+
+    /// The numbers in input `at`, if it is given.
+    ///
+    /// # Errors
+    ///
+    /// Those that only a run knows.
+    pub fn floats_in(&self, at: usize) -> Result<Option<Vec<f64>>, Refused> {
+        let known = self.known(at)?;
+        Ok(known.map(|constant| {
+            let wide = tensor::converted(&constant.tensor(), DType::F64);
+            wide.elements::<f64>().to_vec()
+        }))
+    }
+
+    /// The extents in input `at`.
+    ///
+    /// # Errors
+    ///
+    /// Those that are no extents of values.
+    pub fn dims_in(&self, at: usize) -> Result<Vec<Dim>, Refused> {
+        match self.given(at) {
+            Some(Value::Extents(extents)) => {
+                Ok(extents.elements.iter().map(|own| own.dim()).collect())
+            }
+            _ => {
+                let ints = self.ints_in(at)?;
+                let ints = ints.ok_or_else(|| Refused::new(format!("input {at} is left out")))?;
+                Ok(ints.into_iter().map(Dim::Fixed).collect())
+            }
+        }
+    }
+
+    fn attribute(
+        &self,
+        name: &'static str,
+        kind: AttributeType,
+    ) -> Result<Option<&'a AttributeProto>, Refused> {
+        self.asked.borrow_mut().push(name);
+        let mut attributes = self.proto.attribute.iter();
+        let Some(found) = attributes.find(|own| own.name == name) else {
+            return Ok(None);
+        };
+        // Files of IR version 1 and 2 may leave the type out.
+        if found.r#type() == kind || found.r#type() == AttributeType::Undefined {
+            return Ok(Some(found));
+        }
+        let own = found.r#type();
+        Err(Refused::new(format!(
+            "attribute `{name}` is of type {own:?}, not {kind:?}"
+        )))
+    }
+
+    /// An attribute that is an integer.
+    pub fn int(&self, name: &'static str) -> Result<Option<i64>, Refused> {
+        Ok(self.attribute(name, AttributeType::Int)?.map(|own| own.i))
+    }
+
+    /// An attribute that is true if it is not 0.
+    pub fn flag(&self, name: &'static str) -> Result<bool, Refused> {
+        Ok(self.int(name)?.unwrap_or(0) != 0)
+    }
+
+    /// An attribute that is a number.
+    pub fn float(&self, name: &'static str) -> Result<Option<f64>, Refused> {
+        let found = self.attribute(name, AttributeType::Float)?;
+        Ok(found.map(|own| f64::from(own.f)))
+    }
+
+    /// An attribute that is a list of integers.
+    pub fn ints(&self, name: &'static str) -> Result<Option<&'a [i64]>, Refused> {
+        let found = self.attribute(name, AttributeType::Ints)?;
+        Ok(found.map(|own| &own.ints[..]))
+    }
+
+    /// An attribute that is a list of numbers.
+    pub fn floats(&self, name: &'static str) -> Result<Option<&'a [f32]>, Refused> {
+        let found = self.attribute(name, AttributeType::Floats)?;
+        Ok(found.map(|own| &own.floats[..]))
+    }
+
+    /// An attribute that is a word.
+    ///
+    /// # Errors
+    ///
+    /// One that is not UTF-8.
+    pub fn word(&self, name: &'static str) -> Result<Option<&'a str>, Refused> {
+        let Some(found) = self.attribute(name, AttributeType::String)? else {
+            return Ok(None);
+        };
+        let text = std::str::from_utf8(&found.s);
+        text.map(Some)
+            .map_err(|_| Refused::new(format!("attribute `{name}` is not UTF-8")))
+    }
+
+    /// An attribute that is a list of words.
+    ///
+    /// # Errors
+    ///
+    /// One that is not UTF-8.
+    pub fn words(&self, name: &'static str) -> Result<Option<Vec<&'a str>>, Refused> {
+        let Some(found) = self.attribute(name, AttributeType::Strings)? else {
+            return Ok(None);
+        };
+        let words = found.strings.iter().map(|own| std::str::from_utf8(own));
+        words
+            .collect::<Result<_, _>>()
+            .map(Some)
+            .map_err(|_| Refused::new(format!("attribute `{name}` is not UTF-8")))
+    }
+
+    /// An attribute that is a tensor.
+    pub fn tensor(&self, name: &'static str) -> Result<Option<Constant>, Refused> {
+        let found = self.attribute(name, AttributeType::Tensor)?;
+        let tensor = found.and_then(|own| own.t.as_ref());
+        tensor.map(tensor::constant).transpose()
+    }
+
+    /// An attribute that is a graph.
+    ///
+    /// # Errors
+    ///
+    /// One that is left out.
+    pub fn graph(&self, name: &'static str) -> Result<&'a GraphProto, Refused> {
+        let found = self.attribute(name, AttributeType::Graph)?;
+        let graph = found.and_then(|own| own.g.as_ref());
+        graph.ok_or_else(|| Refused::new(format!("attribute `{name}` is left out")))
+    }
+
+    /// Says that an attribute means nothing to what is imported.
+    pub fn ignore(&self, name: &'static str) {
+        self.asked.borrow_mut().push(name);
+    }
+
+    /// The first attribute that nothing asked for.
+    pub fn unknown_attribute(&self) -> Option<&'a str> {
+        let asked = self.asked.borrow();
+        let mut names = self.proto.attribute.iter().map(|own| &own.name[..]);
+        names.find(|name| !asked.contains(name))
+    }
+
+    /// The list that is attribute `name` before opset `since`, and input `at` from then on.
+    pub fn ints_since(
+        &self,
+        since: i64,
+        name: &'static str,
+        at: usize,
+    ) -> Result<Option<Vec<i64>>, Refused> {
+        if self.opset < since {
+            Ok(self.ints(name)?.map(<[i64]>::to_vec))
+        } else {
+            self.ints_in(at)
+        }
+    }
+
+    /// A scalar function of all inputs.
+    pub fn apply(&mut self, function: ScalarFn) -> One {
+        let mut operands = Vec::with_capacity(function.arity());
+        for at in 0..function.arity() {
+            operands.push(self.input(at)?);
+        }
+        self.e.apply(function, &operands)
+    }
+}
+
+/// The elements of a constant as integers.
+pub(crate) fn integers(constant: &Constant) -> Vec<i64> {
+    let wide: Tensor = tensor::converted(&constant.tensor(), DType::I64);
+    wide.elements::<i64>().to_vec()
+}

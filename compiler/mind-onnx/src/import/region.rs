@@ -1,0 +1,267 @@
+//! Graphs inside of nodes: in the place of the node, or as closed regions.
+
+use mind_ir::ValueId;
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::OpDef;
+use mind_ir::verify::VerifyError;
+
+use super::emit::{Constants, Emit};
+use super::node::Node;
+use super::scope::{Named, Scope, outer_names};
+use super::value::Value;
+use super::{DEPTH_LIMIT, Importer, Made, opsets};
+use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto};
+use crate::refused::Refused;
+
+impl Importer<'_> {
+    /// The body of a function in the place of a node.
+    pub(super) fn function(
+        &mut self,
+        function: &FunctionProto,
+        node: &NodeProto,
+        inputs: Vec<Option<Value>>,
+        e: &mut Emit<'_>,
+    ) -> Result<Made, Refused> {
+        let own = opsets(&function.opset_import);
+        let nodes: Vec<NodeProto> = function
+            .node
+            .iter()
+            .map(|inner| with_attributes(inner, function, node))
+            .collect();
+        let mut scope = Scope::default();
+        let given = inputs.into_iter().chain(std::iter::repeat(None));
+        for (name, input) in function.input.iter().zip(given) {
+            match input {
+                Some(value) => scope.define(name, value),
+                None => scope.leave_out(name),
+            }
+        }
+        let outputs: Vec<&str> = function.output.iter().map(|name| &name[..]).collect();
+        let outputs = &outputs[..outputs.len().min(node.output.len())];
+        let found =
+            self.deeper(|own_importer| own_importer.nodes(&nodes, outputs, &own, &mut scope, e))?;
+        Ok(found.map_or(Made::Skipped, Made::Values))
+    }
+
+    /// Runs `import` one level deeper.
+    fn deeper<T>(&mut self, import: impl FnOnce(&mut Self) -> T) -> Result<T, Refused> {
+        if self.depth == DEPTH_LIMIT {
+            return Err(Refused::new(format!(
+                "{DEPTH_LIMIT} functions and graphs inside of each other"
+            )));
+        }
+        self.depth += 1;
+        let found = import(self);
+        self.depth -= 1;
+        Ok(found)
+    }
+}
+
+/// A node of a function with the attributes that its call gives, or else the function's own.
+fn with_attributes(inner: &NodeProto, function: &FunctionProto, call: &NodeProto) -> NodeProto {
+    let given = |name: &str| -> Option<&AttributeProto> {
+        let mut own = call.attribute.iter().chain(&function.attribute_proto);
+        own.find(|own| own.name == name)
+    };
+    let attributes = inner.attribute.iter().filter_map(|own| {
+        if own.ref_attr_name.is_empty() {
+            let mut own = own.clone();
+            if let Some(graph) = &mut own.g {
+                let nodes = graph.node.iter();
+                graph.node = nodes
+                    .map(|inner| with_attributes(inner, function, call))
+                    .collect();
+            }
+            return Some(own);
+        }
+        let given = given(&own.ref_attr_name)?;
+        Some(AttributeProto {
+            name: own.name.clone(),
+            ..given.clone()
+        })
+    });
+    NodeProto {
+        attribute: attributes.collect(),
+        ..inner.clone()
+    }
+}
+
+/// What a graph reads from outside of it.
+pub(crate) struct Captures<'a> {
+    /// The names, with what they stand for.
+    named: Vec<(&'a str, Value)>,
+}
+
+impl<'a> Captures<'a> {
+    /// The captures of graphs of a node.
+    ///
+    /// # Errors
+    ///
+    /// A name that nothing makes.
+    pub fn of(node: &Node<'a, '_, '_>, graphs: &[&'a GraphProto]) -> Result<Captures<'a>, Refused> {
+        let mut named: Vec<(&'a str, Value)> = Vec::new();
+        for name in graphs.iter().flat_map(|graph| outer_names(graph)) {
+            if named.iter().any(|(own, _)| *own == name) {
+                continue;
+            }
+            match node.scope.get(name) {
+                Named::Value(value) => named.push((name, value)),
+                Named::LeftOut => {}
+                Named::Refused | Named::Nothing => {
+                    return Err(Refused::new(format!(
+                        "nothing makes `{name}`, which it reads"
+                    )));
+                }
+            }
+        }
+        Ok(Captures { named })
+    }
+
+    /// Those that only a run knows, as operands of an op with a closed region.
+    pub fn operands(&self, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refused> {
+        let runtime = self.named.iter().filter(|(_, value)| is_runtime(value));
+        runtime.map(|(_, value)| e.value(value)).collect()
+    }
+
+    /// The names inside of a region, where `arguments` stand for the operands.
+    fn scope(&self, arguments: &[ValueId]) -> Scope<'a> {
+        let mut scope = Scope::default();
+        let mut arguments = arguments.iter();
+        for (name, value) in &self.named {
+            let value = match is_runtime(value) {
+                true => arguments.next().map(|&own| Value::Op(own)),
+                false => Some(value.clone()),
+            };
+            if let Some(value) = value {
+                scope.define(name, value);
+            }
+        }
+        scope
+    }
+}
+
+fn is_runtime(value: &Value) -> bool {
+    match value {
+        Value::Op(_) | Value::Extents(_) => true,
+        Value::Known(_) => false,
+    }
+}
+
+impl<'a> Node<'a, '_, '_> {
+    /// A graph in the place of the node; its outputs.
+    ///
+    /// # Errors
+    ///
+    /// A node of it that is refused, which is reported by itself.
+    pub fn inlined(&mut self, graph: &'a GraphProto) -> Result<Vec<Value>, Refused> {
+        let captures = Captures::of(self, &[graph])?;
+        let mut scope = Scope::default();
+        for (name, value) in captures.named {
+            scope.define(name, value);
+        }
+        let (opsets, e) = (self.opsets, &mut self.e);
+        let found = self
+            .importer
+            .deeper(|own| own.graph(graph, opsets, scope, e))?;
+        found.ok_or_else(inner)
+    }
+
+    /// An op with closed regions, one a graph. Its operands are `operands`, then the captures; `arguments` are for the
+    /// inputs of the graphs, and `wrap` makes of their outputs what the region yields.
+    ///
+    /// # Errors
+    ///
+    /// Those of the graphs' nodes and of the op's shape rule.
+    pub fn closed(
+        &mut self,
+        def: &'static OpDef,
+        attrs: &[Attr<'_>],
+        operands: &[ValueId],
+        results: usize,
+        bodies: &mut [Body<'_, 'a>],
+        captures: &Captures<'a>,
+    ) -> Result<Vec<ValueId>, Refused> {
+        let captured = captures.operands(&mut self.e)?;
+        let operands = [operands, &captured].concat();
+        let (opsets, importer) = (self.opsets, &mut *self.importer);
+        let mut refused = None;
+        let fill = |region: usize, b: &mut Builder<'_>, arguments: &[ValueId]| {
+            let mut constants = Constants::default();
+            let mut e = Emit {
+                b: b.reborrow(),
+                constants: &mut constants,
+            };
+            let outside = arguments.len() - captured.len();
+            let scope = captures.scope(&arguments[outside..]);
+            let mut region_of = Region {
+                importer,
+                opsets,
+                scope,
+            };
+            let yielded = bodies[region](&mut region_of, &mut e, &arguments[..outside]);
+            yielded.map_err(|why| {
+                let problem = why.0.clone();
+                refused = Some(why);
+                Box::new(VerifyError::Structure { problem })
+            })
+        };
+        let op = self
+            .e
+            .b
+            .create_with_bodies(def, &operands, attrs, results, fill);
+        match (op, refused) {
+            (_, Some(refused)) => Err(refused),
+            (Ok(op), None) => Ok(self.e.g().results(op).into_iter().collect()),
+            (Err(error), None) => Err(error.into()),
+        }
+    }
+}
+
+/// What a region yields, given the arguments that are no captures.
+pub(crate) type Body<'b, 'a> = Box<
+    dyn FnMut(&mut Region<'_, 'a, '_>, &mut Emit<'_>, &[ValueId]) -> Result<Vec<ValueId>, Refused>
+        + 'b,
+>;
+
+/// Where the graph of a region is imported.
+pub(crate) struct Region<'i, 'a, 'm> {
+    importer: &'i mut Importer<'m>,
+    opsets: &'i super::Opsets<'i>,
+    scope: Scope<'a>,
+}
+
+impl<'a> Region<'_, 'a, '_> {
+    /// The outputs of a graph whose inputs are `arguments`.
+    ///
+    /// # Errors
+    ///
+    /// A node of it that is refused, which is reported by itself; another number of inputs.
+    pub fn graph(
+        &mut self,
+        graph: &'a GraphProto,
+        arguments: &[Value],
+        e: &mut Emit<'_>,
+    ) -> Result<Vec<Value>, Refused> {
+        if graph.input.len() != arguments.len() {
+            let (found, wanted) = (graph.input.len(), arguments.len());
+            return Err(Refused::new(format!(
+                "its graph has {found} inputs, where {wanted} are given"
+            )));
+        }
+        let mut scope = std::mem::take(&mut self.scope);
+        for (input, value) in graph.input.iter().zip(arguments) {
+            scope.define(&input.name, value.clone());
+        }
+        let opsets = self.opsets;
+        let found = self
+            .importer
+            .deeper(|own| own.graph(graph, opsets, scope, e))?;
+        found.ok_or_else(inner)
+    }
+}
+
+/// Why a node is refused whose graph has nodes that are.
+fn inner() -> Refused {
+    Refused::new("nodes of its graph are refused")
+}

@@ -1,0 +1,150 @@
+//! The names of a graph, and what order its nodes come in.
+
+use indexmap::IndexSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::value::Value;
+use crate::proto::{GraphProto, NodeProto};
+
+/// What the names of a graph stand for.
+#[derive(Default)]
+pub(crate) struct Scope<'m> {
+    values: FxHashMap<&'m str, Value>,
+    /// The names that stand for nothing because what makes them was refused.
+    refused: FxHashSet<&'m str>,
+    left_out: FxHashSet<&'m str>,
+}
+
+/// What a name stands for.
+pub(crate) enum Named {
+    /// A value.
+    Value(Value),
+    /// An input that a call leaves out.
+    LeftOut,
+    /// A value that a refused node would have made.
+    Refused,
+    /// Nothing.
+    Nothing,
+}
+
+impl<'m> Scope<'m> {
+    pub fn define(&mut self, name: &'m str, value: Value) {
+        self.values.insert(name, value);
+    }
+
+    pub fn refuse(&mut self, name: &'m str) {
+        self.refused.insert(name);
+    }
+
+    pub fn leave_out(&mut self, name: &'m str) {
+        self.left_out.insert(name);
+    }
+
+    pub fn get(&self, name: &str) -> Named {
+        match self.values.get(name) {
+            Some(value) => Named::Value(value.clone()),
+            None if self.refused.contains(name) => Named::Refused,
+            None if self.left_out.contains(name) => Named::LeftOut,
+            None => Named::Nothing,
+        }
+    }
+
+    /// The value of `name`, if it has one.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
+    }
+}
+
+/// The names that a node reads: its inputs, and what its graphs read from outside of them.
+pub(crate) fn read_names<'m>(node: &'m NodeProto) -> IndexSet<&'m str> {
+    let inputs = node.input.iter().map(|name| &name[..]);
+    let mut names: IndexSet<&'m str> = inputs.filter(|name| !name.is_empty()).collect();
+    for graph in node.attribute.iter().filter_map(|own| own.g.as_ref()) {
+        names.extend(outer_names(graph));
+    }
+    names
+}
+
+/// The names that a graph reads from outside of it.
+pub(crate) fn outer_names(graph: &GraphProto) -> IndexSet<&str> {
+    let mut own: FxHashSet<&str> = graph.input.iter().map(|input| &input.name[..]).collect();
+    own.extend(graph.initializer.iter().map(|tensor| &tensor.name[..]));
+    own.extend(
+        graph
+            .node
+            .iter()
+            .flat_map(|node| &node.output)
+            .map(|name| &name[..]),
+    );
+    let outputs = graph.output.iter().map(|output| &output.name[..]);
+    let read = graph.node.iter().flat_map(read_names).chain(outputs);
+    read.filter(|name| !own.contains(name)).collect()
+}
+
+/// The nodes that `outputs` depend on, each after those that it depends on; apart from that in the order of the file.
+///
+/// # Errors
+///
+/// The first node that depends on itself.
+pub(crate) fn ordered<'m>(
+    nodes: &'m [NodeProto],
+    outputs: impl Iterator<Item = &'m str>,
+) -> Result<Vec<&'m NodeProto>, &'m NodeProto> {
+    let mut makers: FxHashMap<&str, usize> = FxHashMap::default();
+    for (at, node) in nodes.iter().enumerate() {
+        for name in node.output.iter().filter(|name| !name.is_empty()) {
+            makers.insert(name, at);
+        }
+    }
+    let needs: Vec<Vec<usize>> = nodes
+        .iter()
+        .map(|node| {
+            let names = read_names(node).into_iter();
+            names.filter_map(|name| makers.get(name).copied()).collect()
+        })
+        .collect();
+    let mut needed = vec![false; nodes.len()];
+    let mut open: Vec<usize> = outputs
+        .filter_map(|name| makers.get(name).copied())
+        .collect();
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut needed[at], true) {
+            open.extend(&needs[at]);
+        }
+    }
+    // Depth first with a stack of its own: a chain of nodes may be longer than the stack of a thread.
+    let mut state = vec![State::Open; nodes.len()];
+    let mut order = Vec::with_capacity(nodes.len());
+    let mut path: Vec<(usize, usize)> = Vec::new();
+    for start in (0..nodes.len()).filter(|&at| needed[at]) {
+        if state[start] == State::Open {
+            state[start] = State::Entered;
+            path.push((start, 0));
+        }
+        while let Some((at, next)) = path.last_mut() {
+            let Some(&need) = needs[*at].get(*next) else {
+                state[*at] = State::Done;
+                order.push(&nodes[*at]);
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            match state[need] {
+                State::Open => {
+                    state[need] = State::Entered;
+                    path.push((need, 0));
+                }
+                State::Entered => return Err(&nodes[need]),
+                State::Done => {}
+            }
+        }
+    }
+    Ok(order)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Open,
+    Entered,
+    Done,
+}

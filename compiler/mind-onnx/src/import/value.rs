@@ -1,0 +1,47 @@
+//! What the names of a graph stand for.
+
+use std::rc::Rc;
+
+use mind_ir::ValueId;
+use mind_ir::types::{DType, Dim};
+
+use crate::tensor::Constant;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// A value of the module.
+    Op(ValueId),
+    /// Elements that are known.
+    Known(Rc<Constant>),
+    /// Extents of values, some of which only a run knows.
+    Extents(Rc<Extents>),
+}
+
+/// A tensor of integers that are extents.
+#[derive(Clone, Debug)]
+pub(crate) struct Extents {
+    pub dtype: DType,
+    pub shape: Vec<usize>,
+    /// The elements, row-major.
+    pub elements: Vec<Extent>,
+}
+
+/// An extent, and where a run finds it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Extent {
+    /// A number.
+    Known(i64),
+    /// The extent of a value along an axis.
+    Of(ValueId, usize, Dim),
+}
+
+impl Extent {
+    /// The dimension with that extent.
+    pub fn dim(self) -> Dim {
+        match self {
+            Extent::Known(extent) => Dim::Fixed(extent),
+            Extent::Of(_, _, dim) => dim,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Convolutions.
+
+use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+
+use super::product::centred;
+use super::{Operator, pool::Geometry};
+use crate::import::emit::One;
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::one("Conv", &[1, 11, 22], |n| {
+        let (x, filter) = (n.input(0)?, n.input(1)?);
+        let own = conv(n, x, filter)?;
+        biased(n, own)
+    }),
+    Operator::one("ConvInteger", &[10], |n| {
+        let (x, filter) = (n.input(0)?, n.input(1)?);
+        let (low, right) = (n.optional(2)?, n.optional(3)?);
+        let right = match right {
+            Some(list) if n.e.rank(list) == 1 => {
+                let mut shape = n.e.dims(list);
+                shape.resize(n.e.rank(filter), mind_ir::types::Dim::Fixed(1));
+                Some(n.e.reshape(list, &shape)?)
+            }
+            other => other,
+        };
+        let low = low.map(|zero| n.e.reshape_to(zero, &[])).transpose()?;
+        let (x, filter) = (
+            centred(&mut n.e, x, low)?,
+            centred(&mut n.e, filter, right)?,
+        );
+        conv(n, x, filter)
+    }),
+    Operator::one("ConvTranspose", &[1, 11, 22], transposed),
+];
+
+pub(super) fn conv(n: &mut Node<'_, '_, '_>, x: ValueId, filter: ValueId) -> One {
+    let taps = n.e.shape(filter)?[2..].to_vec();
+    let geometry = Geometry::of(n, x, &taps)?;
+    let groups = n.int("group")?.unwrap_or(1);
+    let conv = Conv::with()
+        .layout(Layout::Nchw)
+        .strides(&geometry.strides)
+        .dilations(&geometry.dilations)
+        .groups(groups);
+    let pads = geometry.pads();
+    Ok(conv.pads(&pads).build(&mut n.e, x, filter)?)
+}
+
+/// `own` with the third input, a number for each channel.
+fn biased(n: &mut Node<'_, '_, '_>, own: ValueId) -> One {
+    let Some(bias) = n.optional(2)? else {
+        return Ok(own);
+    };
+    let bias = n.e.per_channel(bias, n.e.rank(own))?;
+    n.e.apply(ScalarFn::Add, &[own, bias])
+}
+
+fn transposed(n: &mut Node<'_, '_, '_>) -> One {
+    let (x, filter) = (n.input(0)?, n.input(1)?);
+    let taps = n.e.shape(filter)?[2..].to_vec();
+    n.ignore("kernel_shape");
+    let spatial = taps.len();
+    let ones = vec![1; spatial];
+    let strides = n.ints("strides")?.unwrap_or(&ones).to_vec();
+    let dilations = n.ints("dilations")?.unwrap_or(&ones).to_vec();
+    let mut more = n
+        .ints("output_padding")?
+        .map_or_else(|| vec![0; spatial], <[i64]>::to_vec);
+    let groups = n.int("group")?.unwrap_or(1);
+    let auto = n.word("auto_pad")?.unwrap_or("NOTSET");
+    let wanted = n.ints("output_shape")?;
+    let given = n.ints("pads")?;
+    if [strides.len(), dilations.len(), more.len()] != [spatial; 3]
+        || given.is_some_and(|pads| pads.len() != 2 * spatial)
+    {
+        return Err(Refused::new(
+            "a list has not one entry for each spatial dimension",
+        ));
+    }
+    let mut pads = match (auto, given) {
+        ("NOTSET", Some(pads)) => pads.to_vec(),
+        ("NOTSET" | "VALID" | "SAME_UPPER" | "SAME_LOWER", _) => vec![0; 2 * spatial],
+        (other, _) => {
+            return Err(Refused::new(format!(
+                "`auto_pad` \"{other}\" is not supported"
+            )));
+        }
+    };
+    let is_same = matches!(auto, "SAME_UPPER" | "SAME_LOWER");
+    if wanted.is_some() || is_same {
+        let shape = n.e.shape(x)?;
+        for at in 0..spatial {
+            let extent = shape[2 + at];
+            let wanted =
+                wanted.map_or(extent * strides[at], |list| list[list.len() - spatial + at]);
+            let full = (extent - 1) * strides[at] + more[at] + (taps[at] - 1) * dilations[at] + 1;
+            let total = full - wanted;
+            if total < 0 {
+                more[at] -= total;
+            }
+            let total = total.max(0);
+            let low = if auto == "SAME_UPPER" {
+                total / 2
+            } else {
+                total - total / 2
+            };
+            (pads[at], pads[at + spatial]) = (low, total - low);
+        }
+    }
+    let conv = ConvTranspose::with()
+        .layout(Layout::Nchw)
+        .strides(&strides)
+        .dilations(&dilations)
+        .pads(&pads)
+        .output_padding(&more)
+        .groups(groups);
+    let own = conv.build(&mut n.e, x, filter)?;
+    biased(n, own)
+}

@@ -1,0 +1,207 @@
+//! The operators, a row each: since when they mean what they do, and what they are in core.
+
+mod activation;
+mod attention;
+mod control;
+mod convolution;
+mod einsum;
+mod elementwise;
+mod index;
+mod loss;
+mod normalize;
+mod pool;
+mod product;
+mod quantize;
+mod recurrent;
+mod reduce;
+mod resize;
+mod shape;
+
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+
+use crate::import::emit::One;
+use crate::import::node::Node;
+use crate::import::value::Value;
+use crate::refused::Refused;
+
+/// The last version of ONNX's own operator set that rows were checked against.
+const LAST_OPSET: i64 = 28;
+
+/// The domain of ONNX's own operators.
+const ONNX: &str = "";
+
+/// The operators that exporters and optimisers for ONNX Runtime write.
+const MICROSOFT: &str = "com.microsoft";
+
+/// The results of a node.
+type Many = Result<Vec<ValueId>, Refused>;
+
+/// An operator.
+pub(crate) struct Operator {
+    domain: &'static str,
+    name: &'static str,
+    /// The versions of its set that changed it, the first one that is supported first.
+    since: &'static [i64],
+    import: Import,
+    /// Whether the elements of the result are elements of its inputs.
+    pub moves: bool,
+}
+
+/// How an operator is imported.
+enum Import {
+    /// As a scalar function.
+    Scalar(ScalarFn),
+    /// With one result.
+    One(fn(&mut Node<'_, '_, '_>) -> One),
+    /// With several results.
+    Many(fn(&mut Node<'_, '_, '_>) -> Many),
+    /// With results that may be known.
+    Values(fn(&mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused>),
+}
+
+impl Operator {
+    const fn new(name: &'static str, since: &'static [i64], import: Import) -> Operator {
+        Operator {
+            domain: ONNX,
+            name,
+            since,
+            import,
+            moves: false,
+        }
+    }
+
+    const fn scalar(name: &'static str, since: &'static [i64], function: ScalarFn) -> Operator {
+        Operator::new(name, since, Import::Scalar(function))
+    }
+
+    const fn one(
+        name: &'static str,
+        since: &'static [i64],
+        import: fn(&mut Node<'_, '_, '_>) -> One,
+    ) -> Operator {
+        Operator::new(name, since, Import::One(import))
+    }
+
+    const fn many(
+        name: &'static str,
+        since: &'static [i64],
+        import: fn(&mut Node<'_, '_, '_>) -> Many,
+    ) -> Operator {
+        Operator::new(name, since, Import::Many(import))
+    }
+
+    const fn values(
+        name: &'static str,
+        since: &'static [i64],
+        import: fn(&mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused>,
+    ) -> Operator {
+        Operator::new(name, since, Import::Values(import))
+    }
+
+    /// The same operator, whose result has elements of its inputs.
+    const fn moving(self) -> Operator {
+        Operator {
+            moves: true,
+            ..self
+        }
+    }
+
+    /// The same operator in another domain.
+    const fn of(self, domain: &'static str) -> Operator {
+        Operator { domain, ..self }
+    }
+
+    /// Checks that the row says what the operator means in a version of its set.
+    ///
+    /// # Errors
+    ///
+    /// A version before the first one that is supported, or after the last.
+    pub fn check(&self, opset: i64) -> Result<(), Refused> {
+        let first = self.since[0];
+        if opset < first {
+            return Err(Refused::new(format!(
+                "the operator is supported from opset {first} on"
+            )));
+        }
+        if self.domain == ONNX && opset > LAST_OPSET {
+            return Err(Refused::new(format!(
+                "opsets up to {LAST_OPSET} are supported"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Appends what a node of the operator is in core.
+    pub fn import(&self, n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+        let values = match self.import {
+            Import::Scalar(function) => vec![n.apply(function)?],
+            Import::One(import) => vec![import(n)?],
+            Import::Many(import) => import(n)?,
+            Import::Values(import) => return import(n),
+        };
+        Ok(values.into_iter().map(Value::Op).collect())
+    }
+}
+
+/// The rows, by family.
+const FAMILIES: &[&[Operator]] = &[
+    activation::ROWS,
+    attention::ROWS,
+    control::ROWS,
+    convolution::ROWS,
+    einsum::ROWS,
+    elementwise::ROWS,
+    index::ROWS,
+    loss::ROWS,
+    normalize::ROWS,
+    pool::ROWS,
+    product::ROWS,
+    quantize::ROWS,
+    recurrent::ROWS,
+    reduce::ROWS,
+    resize::ROWS,
+    shape::ROWS,
+];
+
+/// A domain by the one name that it has here.
+pub(crate) fn domain(name: &str) -> &str {
+    match name {
+        "ai.onnx" => ONNX,
+        name => name,
+    }
+}
+
+/// An operator as diagnostics name it.
+pub(crate) fn qualified(of: &str, name: &str) -> String {
+    match domain(of) {
+        ONNX => name.to_owned(),
+        of => format!("{of}.{name}"),
+    }
+}
+
+/// The row of an operator.
+pub(crate) fn find(of: &str, name: &str) -> Option<&'static Operator> {
+    let mut rows = FAMILIES.iter().copied().flatten();
+    rows.find(|row| row.domain == domain(of) && row.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_has_one_row_with_ascending_versions() {
+        let rows: Vec<&Operator> = FAMILIES.iter().copied().flatten().collect();
+        for (at, row) in rows.iter().enumerate() {
+            assert!(row.since.is_sorted_by(|a, b| a < b), "{}", row.name);
+            assert!(!row.since.is_empty(), "{}", row.name);
+            let same = |other: &&Operator| (other.domain, other.name) == (row.domain, row.name);
+            assert!(
+                !rows[at + 1..].iter().any(|other| same(&other)),
+                "{}",
+                row.name
+            );
+        }
+    }
+}

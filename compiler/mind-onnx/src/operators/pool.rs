@@ -1,0 +1,275 @@
+//! Pools, and how windows slide.
+
+use mind_core::ops::pad::PadOp;
+use mind_core::ops::reduce::{Max, Mean};
+use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
+use mind_ir::ValueId;
+use mind_ir::scalar::{Reduction, ScalarFn};
+
+use super::{Many, Operator};
+use crate::import::emit::One;
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::many("MaxPool", &[1, 8, 10, 11, 12, 22], max_pool),
+    Operator::one("AveragePool", &[1, 7, 10, 11, 19, 22], average_pool),
+    Operator::one("LpPool", &[1, 2, 11, 18, 22], lp_pool),
+    Operator::one("GlobalMaxPool", &[1, 22], |n| {
+        let (x, axes) = spatial(n)?;
+        Ok(Max::with().axes(&axes).keepdims(true).build(&mut n.e, x)?)
+    }),
+    Operator::one("GlobalAveragePool", &[1, 22], |n| {
+        let (x, axes) = spatial(n)?;
+        Ok(Mean::with().axes(&axes).keepdims(true).build(&mut n.e, x)?)
+    }),
+];
+
+/// The input, and its axes behind batch and channels.
+fn spatial(n: &mut Node<'_, '_, '_>) -> Result<(ValueId, Vec<i64>), Refused> {
+    let x = n.input(0)?;
+    Ok((x, (2..n.e.rank(x) as i64).collect()))
+}
+
+/// How windows slide along the spatial dimensions of `[N, C, ..]`.
+pub(super) struct Geometry {
+    pub window: Vec<i64>,
+    pub strides: Vec<i64>,
+    pub dilations: Vec<i64>,
+    low: Vec<i64>,
+    high: Vec<i64>,
+}
+
+impl Geometry {
+    /// What the attributes of a node say of windows with `taps` elements.
+    pub fn of(n: &Node<'_, '_, '_>, x: ValueId, taps: &[i64]) -> Result<Geometry, Refused> {
+        let spatial = taps.len();
+        if let Some(own) = n.ints("kernel_shape")?
+            && own != taps
+        {
+            return Err(Refused::new(format!(
+                "`kernel_shape` {own:?} is not that of the filter, {taps:?}"
+            )));
+        }
+        let ones = vec![1; spatial];
+        let strides = n.ints("strides")?.unwrap_or(&ones).to_vec();
+        let dilations = n.ints("dilations")?.unwrap_or(&ones).to_vec();
+        let pads = n.ints("pads")?;
+        let auto = n.word("auto_pad")?.unwrap_or("NOTSET");
+        let is_short = |list: &[i64], count: usize| list.len() != count;
+        if n.e.rank(x) != spatial + 2
+            || is_short(&strides, spatial)
+            || is_short(&dilations, spatial)
+            || pads.is_some_and(|pads| is_short(pads, 2 * spatial))
+        {
+            return Err(Refused::new(
+                "a list has not one entry for each spatial dimension",
+            ));
+        }
+        if strides
+            .iter()
+            .chain(&dilations)
+            .chain(taps)
+            .any(|&own| own <= 0)
+        {
+            return Err(Refused::new("a window, stride or dilation is not positive"));
+        }
+        let mut geometry = Geometry {
+            window: taps.to_vec(),
+            strides,
+            dilations,
+            low: vec![0; spatial],
+            high: vec![0; spatial],
+        };
+        match (auto, pads) {
+            ("NOTSET", Some(pads)) => {
+                geometry.low = pads[..spatial].to_vec();
+                geometry.high = pads[spatial..].to_vec();
+            }
+            ("NOTSET", None) | ("VALID", _) => {}
+            ("SAME_UPPER" | "SAME_LOWER", _) => {
+                for at in 0..spatial {
+                    let extent = n.e.extent(x, 2 + at)?;
+                    let count = (extent + geometry.strides[at] - 1) / geometry.strides[at];
+                    let total =
+                        ((count - 1) * geometry.strides[at] + geometry.reach(at) - extent).max(0);
+                    let low = if auto == "SAME_UPPER" {
+                        total / 2
+                    } else {
+                        total - total / 2
+                    };
+                    (geometry.low[at], geometry.high[at]) = (low, total - low);
+                }
+            }
+            (other, _) => {
+                return Err(Refused::new(format!(
+                    "`auto_pad` \"{other}\" is not supported"
+                )));
+            }
+        }
+        Ok(geometry)
+    }
+
+    /// The elements from the first tap to the last.
+    fn reach(&self, at: usize) -> i64 {
+        (self.window[at] - 1) * self.dilations[at] + 1
+    }
+
+    /// What is padded before each spatial dimension, then after each.
+    pub fn pads(&self) -> Vec<i64> {
+        [&self.low[..], &self.high].concat()
+    }
+
+    /// Pads further, so that the last window that starts inside of the input and its first pad is whole.
+    fn raise(&mut self, n: &Node<'_, '_, '_>, x: ValueId) -> Result<(), Refused> {
+        for at in 0..self.window.len() {
+            let extent = n.e.extent(x, 2 + at)?;
+            let (stride, reach) = (self.strides[at], self.reach(at));
+            let room = extent + self.low[at] + self.high[at] - reach;
+            let mut last = (room + stride - 1).div_euclid(stride);
+            if last * stride >= extent + self.low[at] {
+                last -= 1;
+            }
+            self.high[at] = (last * stride + reach - extent - self.low[at]).max(self.high[at]);
+        }
+        Ok(())
+    }
+
+    /// One of its lists, with the entry of a batch and of channels.
+    fn whole(list: &[i64], outer: i64) -> Vec<i64> {
+        [&[outer; 2], list].concat()
+    }
+}
+
+/// The windows of a pool, and its input.
+fn windows(n: &mut Node<'_, '_, '_>) -> Result<(ValueId, Geometry), Refused> {
+    let x = n.input(0)?;
+    let taps = n
+        .ints("kernel_shape")?
+        .ok_or_else(|| Refused::new("`kernel_shape` is left out"))?;
+    let geometry = Geometry::of(n, x, taps)?;
+    Ok((x, geometry))
+}
+
+fn reduce_windows(
+    n: &mut Node<'_, '_, '_>,
+    x: ValueId,
+    geometry: &Geometry,
+    kind: Reduction,
+    counts_padding: bool,
+) -> One {
+    let window = Geometry::whole(&geometry.window, 1);
+    let pool = ReduceWindow::with(&window, kind);
+    let (strides, dilations) = (
+        Geometry::whole(&geometry.strides, 1),
+        Geometry::whole(&geometry.dilations, 1),
+    );
+    let (low, high) = (
+        Geometry::whole(&geometry.low, 0),
+        Geometry::whole(&geometry.high, 0),
+    );
+    let pool = pool
+        .strides(&strides)
+        .dilations(&dilations)
+        .low(&low)
+        .high(&high);
+    Ok(pool.count_padding(counts_padding).build(&mut n.e, x)?)
+}
+
+fn max_pool(n: &mut Node<'_, '_, '_>) -> Many {
+    let (x, mut geometry) = windows(n)?;
+    if n.flag("ceil_mode")? {
+        geometry.raise(n, x)?;
+    }
+    let columns_first = n.flag("storage_order")?;
+    let max = reduce_windows(n, x, &geometry, Reduction::Max, false)?;
+    if n.proto.output.len() < 2 {
+        return Ok(vec![max]);
+    }
+    let window = Geometry::whole(&geometry.window, 1);
+    let (strides, dilations) = (
+        Geometry::whole(&geometry.strides, 1),
+        Geometry::whole(&geometry.dilations, 1),
+    );
+    let (low, high) = (
+        Geometry::whole(&geometry.low, 0),
+        Geometry::whole(&geometry.high, 0),
+    );
+    let place = ArgMaxWindow::with(&window)
+        .strides(&strides)
+        .dilations(&dilations)
+        .low(&low)
+        .high(&high);
+    let place = place.build(&mut n.e, x)?;
+    let place = if columns_first {
+        by_columns(n, x, place)?
+    } else {
+        place
+    };
+    Ok(vec![max, place])
+}
+
+/// Places in images that are stored column after column.
+fn by_columns(n: &mut Node<'_, '_, '_>, x: ValueId, place: ValueId) -> One {
+    let &[.., height, width] = &n.e.shape(x)?[..] else {
+        return Err(Refused::new("`storage_order` is for images"));
+    };
+    let by = |n: &mut Node<'_, '_, '_>, function, x, number: i64| {
+        n.e.apply_number(function, x, number as f64)
+    };
+    let column = by(n, ScalarFn::Remainder, place, width)?;
+    let rows = by(n, ScalarFn::Div, place, width)?;
+    let row = by(n, ScalarFn::Remainder, rows, height)?;
+    let image = by(n, ScalarFn::Div, rows, height)?;
+    let start = by(n, ScalarFn::Mul, image, height * width)?;
+    let across = by(n, ScalarFn::Mul, column, height)?;
+    let inside = n.e.apply(ScalarFn::Add, &[across, row])?;
+    n.e.apply(ScalarFn::Add, &[start, inside])
+}
+
+fn average_pool(n: &mut Node<'_, '_, '_>) -> One {
+    let (x, mut geometry) = windows(n)?;
+    let counts = n.flag("count_include_pad")?;
+    let raises = n.flag("ceil_mode")?;
+    if !raises {
+        return reduce_windows(n, x, &geometry, Reduction::Mean, counts);
+    }
+    if !counts {
+        geometry.raise(n, x)?;
+        return reduce_windows(n, x, &geometry, Reduction::Mean, false);
+    }
+    // Stated pads count, those of the raised windows do not.
+    let (low, high) = (
+        Geometry::whole(&geometry.low, 0),
+        Geometry::whole(&geometry.high, 0),
+    );
+    let (before, after) = (geometry.low.clone(), geometry.high.clone());
+    geometry.raise(n, x)?;
+    for at in 0..before.len() {
+        geometry.low[at] -= before[at];
+        geometry.high[at] -= after[at];
+    }
+    let padded = PadOp::with(&low, &high).build(&mut n.e, x, None)?;
+    reduce_windows(n, padded, &geometry, Reduction::Mean, false)
+}
+
+/// The p-th root of the sum of the p-th powers.
+fn lp_pool(n: &mut Node<'_, '_, '_>) -> One {
+    let p = n.int("p")?.unwrap_or(2);
+    let (x, mut geometry) = windows(n)?;
+    if n.flag("ceil_mode")? {
+        geometry.raise(n, x)?;
+    }
+    let power = match p {
+        2 => n.e.apply(ScalarFn::Mul, &[x, x])?,
+        p => {
+            let size = n.e.apply(ScalarFn::Abs, &[x])?;
+            n.e.apply_number(ScalarFn::Pow, size, p as f64)?
+        }
+    };
+    let sum = reduce_windows(n, power, &geometry, Reduction::Sum, false)?;
+    match p {
+        2 => n.e.apply(ScalarFn::Sqrt, &[sum]),
+        p => n.e.apply_number(ScalarFn::Pow, sum, 1.0 / p as f64),
+    }
+}

@@ -1,0 +1,422 @@
+//! Recurrent layers: the products with the input for all steps at once, then a scan that takes a step after the other.
+
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::compare::{Compare, Direction};
+use mind_core::ops::contract::MatMul;
+use mind_core::ops::control::Scan;
+use mind_core::ops::extents::Iota;
+use mind_core::ops::shape::ExpandDims;
+use mind_ir::ValueId;
+use mind_ir::opdef::Op;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::{DType, Dim};
+use mind_ir::verify::VerifyError;
+
+use super::activation::Activation;
+use super::shape::part_of;
+use super::{Many, Operator};
+use crate::import::emit::{Constants, Emit, One};
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::many("RNN", &[7, 14, 22], |n| layer(n, Kind::Rnn)),
+    Operator::many("GRU", &[7, 14, 22], |n| layer(n, Kind::Gru)),
+    Operator::many("LSTM", &[7, 14, 22], |n| layer(n, Kind::Lstm)),
+];
+
+/// A kind of recurrent layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// One gate.
+    Rnn,
+    /// Update, reset, hidden.
+    Gru,
+    /// Input, output, forget, cell.
+    Lstm,
+}
+
+impl Kind {
+    fn gates(self) -> i64 {
+        match self {
+            Kind::Rnn => 1,
+            Kind::Gru => 3,
+            Kind::Lstm => 4,
+        }
+    }
+
+    /// The states that a step hands on, and the inputs with their first values.
+    fn states(self) -> &'static [usize] {
+        match self {
+            Kind::Rnn | Kind::Gru => &[5],
+            Kind::Lstm => &[5, 6],
+        }
+    }
+
+    fn activations(self) -> &'static [&'static str] {
+        match self {
+            Kind::Rnn => &["Tanh"],
+            Kind::Gru => &["Sigmoid", "Tanh"],
+            Kind::Lstm => &["Sigmoid", "Tanh", "Tanh"],
+        }
+    }
+}
+
+/// What a direction of a layer does in a step.
+struct Cell {
+    kind: Kind,
+    units: i64,
+    activations: Vec<Activation>,
+    clip: Option<f64>,
+    /// Whether the hidden state is reset after its product.
+    resets_after: bool,
+    /// Whether an LSTM's forget gate is 1 less its input gate.
+    couples: bool,
+}
+
+/// The values that every step of a direction reads.
+struct Fixed {
+    /// `[units, gates * units]`.
+    hidden: ValueId,
+    /// The bias of the hidden gate of a GRU that resets after its product.
+    inner_bias: Option<ValueId>,
+    /// What the gates of an LSTM take of its cell, `[3 * units]`.
+    peephole: Option<ValueId>,
+    /// The length of each sequence, `[batch, 1]`.
+    lengths: Option<ValueId>,
+}
+
+impl Fixed {
+    /// The operands of a scan.
+    fn list(&self) -> Vec<ValueId> {
+        let more = [self.inner_bias, self.peephole, self.lengths];
+        [self.hidden]
+            .into_iter()
+            .chain(more.into_iter().flatten())
+            .collect()
+    }
+
+    /// The same as arguments of its body.
+    fn inside(&self, arguments: &[ValueId]) -> Fixed {
+        let mut arguments = arguments.iter().copied();
+        let mut next = |own: Option<ValueId>| own.and_then(|_| arguments.next());
+        Fixed {
+            hidden: next(Some(self.hidden)).expect("an argument for each operand"),
+            inner_bias: next(self.inner_bias),
+            peephole: next(self.peephole),
+            lengths: next(self.lengths),
+        }
+    }
+}
+
+fn layer(n: &mut Node<'_, '_, '_>, kind: Kind) -> Many {
+    let directions: &[bool] = match n.word("direction")?.unwrap_or("forward") {
+        "forward" => &[false],
+        "reverse" => &[true],
+        "bidirectional" => &[false, true],
+        other => {
+            return Err(Refused::new(format!(
+                "`direction` \"{other}\" is not supported"
+            )));
+        }
+    };
+    let batch_first = n.flag("layout")?;
+    let clip = n.float("clip")?;
+    let resets_after = kind == Kind::Gru && n.flag("linear_before_reset")?;
+    let couples = kind == Kind::Lstm && n.flag("input_forget")?;
+    let names = n.words("activations")?;
+    let (alpha, beta) = (n.floats("activation_alpha")?, n.floats("activation_beta")?);
+    n.ignore("hidden_size");
+    let mut x = n.input(0)?;
+    if batch_first {
+        x = n.e.transpose(x, &[1, 0, 2])?;
+    }
+    let &[steps, batch, _] = &n.e.dims(x)[..] else {
+        return Err(Refused::new("its sequence is not of rank 3"));
+    };
+    let recurrence = n.input(2)?;
+    let units = n.e.extent(recurrence, 2)?;
+    let wanted = kind.activations();
+    let names = names.unwrap_or_else(|| wanted.repeat(directions.len()));
+    let activations = Activation::list(&names, alpha, beta)?;
+    if activations.len() != wanted.len() * directions.len() {
+        return Err(Refused::new(format!(
+            "{} activations are not supported",
+            names.len()
+        )));
+    }
+    let lengths = n.optional(4)?;
+    let lengths = lengths
+        .map(|list| {
+            let wide = n.e.convert(list, DType::I64)?;
+            Ok::<_, Refused>(ExpandDims::with(&[1]).build(&mut n.e, wide)?)
+        })
+        .transpose()?;
+    let mut found: Vec<Vec<ValueId>> = Vec::new();
+    for (at, &backwards) in directions.iter().enumerate() {
+        let own = wanted.len();
+        let cell = Cell {
+            kind,
+            units,
+            activations: activations[at * own..(at + 1) * own].to_vec(),
+            clip,
+            resets_after,
+            couples,
+        };
+        let mut initial = Vec::new();
+        for &input in kind.states() {
+            initial.push(match n.optional(input)? {
+                Some(state) => {
+                    let state = if batch_first {
+                        n.e.transpose(state, &[1, 0, 2])?
+                    } else {
+                        state
+                    };
+                    one_of(&mut n.e, state, at)?
+                }
+                None => {
+                    let zero = n.e.number(n.e.dtype(x), 0.0);
+                    BroadcastTo::with(&[batch, Dim::Fixed(units)]).build(&mut n.e, zero)?
+                }
+            });
+        }
+        let (sums, mut fixed) = inputs(n, &cell, x, at)?;
+        fixed.lengths = lengths;
+        let steps = lengths.is_some().then_some(steps);
+        found.push(scan(
+            &mut n.e, &cell, &initial, sums, &fixed, steps, backwards,
+        )?);
+    }
+    let states = kind.states().len();
+    let mut stacked = Vec::new();
+    for at in 0..=states {
+        let axis = if at == states { 1 } else { 0 };
+        let mut parts = Vec::new();
+        for values in &found {
+            parts.push(ExpandDims::with(&[axis]).build(&mut n.e, values[at])?);
+        }
+        stacked.push(n.e.concat(&parts, axis as usize)?);
+    }
+    let mut sequence = stacked.pop().expect("the hidden states");
+    if batch_first {
+        sequence = n.e.transpose(sequence, &[2, 0, 1, 3])?;
+        for state in &mut stacked {
+            *state = n.e.transpose(*state, &[1, 0, 2])?;
+        }
+    }
+    stacked.insert(0, sequence);
+    Ok(stacked)
+}
+
+/// The part of direction `at` of what all directions have, without that dimension.
+fn one_of(e: &mut Emit<'_>, all: ValueId, at: usize) -> One {
+    let shape = e.dims(all);
+    let own = part_of(e, all, 0, at as i64, at as i64 + 1)?;
+    e.reshape(own, &shape[1..])
+}
+
+/// The products with the input for all steps, with the biases that no step changes; and what every step reads.
+fn inputs(
+    n: &mut Node<'_, '_, '_>,
+    cell: &Cell,
+    x: ValueId,
+    at: usize,
+) -> Result<(ValueId, Fixed), Refused> {
+    let (weight, recurrence) = (n.input(1)?, n.input(2)?);
+    let e = &mut n.e;
+    let (weight, recurrence) = (one_of(e, weight, at)?, one_of(e, recurrence, at)?);
+    let (weight, hidden) = (
+        e.transpose(weight, &[1, 0])?,
+        e.transpose(recurrence, &[1, 0])?,
+    );
+    let mut sums = MatMul::build(e, x, weight)?;
+    let mut inner_bias = None;
+    if let Some(bias) = n.optional(3)? {
+        let e = &mut n.e;
+        let bias = one_of(e, bias, at)?;
+        let (units, all) = (cell.units, cell.kind.gates() * cell.units);
+        let own = part_of(e, bias, 0, 0, all)?;
+        let mut past = part_of(e, bias, 0, all, 2 * all)?;
+        if cell.resets_after {
+            // The hidden gate's bias is reset too.
+            inner_bias = Some(part_of(e, past, 0, 2 * units, all)?);
+            let kept = part_of(e, past, 0, 0, 2 * units)?;
+            let zero = e.number(e.dtype(x), 0.0);
+            let zeros = BroadcastTo::with(&[Dim::Fixed(units)]).build(e, zero)?;
+            past = e.concat(&[kept, zeros], 0)?;
+        }
+        let bias = e.apply(ScalarFn::Add, &[own, past])?;
+        sums = e.apply(ScalarFn::Add, &[sums, bias])?;
+    }
+    let peephole = match (cell.kind, n.optional(7)?) {
+        (Kind::Lstm, Some(peephole)) => Some(one_of(&mut n.e, peephole, at)?),
+        _ => None,
+    };
+    let fixed = Fixed {
+        hidden,
+        inner_bias,
+        peephole,
+        lengths: None,
+    };
+    Ok((sums, fixed))
+}
+
+/// The last states, then the hidden state of every step. `steps` are given where sequences have lengths of their own.
+fn scan(
+    e: &mut Emit<'_>,
+    cell: &Cell,
+    initial: &[ValueId],
+    sums: ValueId,
+    fixed: &Fixed,
+    steps: Option<Dim>,
+    backwards: bool,
+) -> Many {
+    let carried = initial.len();
+    let places = steps.map(|steps| Iota::with(DType::I64, &[steps]).build(e));
+    let scanned: Vec<ValueId> = [sums].into_iter().chain(places.transpose()?).collect();
+    let reversed = vec![i64::from(backwards); scanned.len()];
+    let attrs = Scan::attrs(
+        carried as i64,
+        scanned.len() as i64,
+        &[],
+        &[],
+        &reversed,
+        &reversed[..1],
+    );
+    let operands = [initial, &scanned, &fixed.list()].concat();
+    let op =
+        e.b.create_with_body(Scan::DEF, &operands, &attrs, carried + 1, |b, arguments| {
+            let mut constants = Constants::default();
+            let mut e = Emit {
+                b: b.reborrow(),
+                constants: &mut constants,
+            };
+            let (states, rest) = arguments.split_at(carried);
+            let (slices, rest) = rest.split_at(scanned.len());
+            let fixed = fixed.inside(rest);
+            cell.masked_step(&mut e, states, slices, &fixed)
+                .map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))
+        })?;
+    Ok(e.g().results(op).into_iter().collect())
+}
+
+impl Cell {
+    /// The states after a step and what it shows; behind the end of a sequence the states as they were, and 0.
+    fn masked_step(
+        &self,
+        e: &mut Emit<'_>,
+        states: &[ValueId],
+        slices: &[ValueId],
+        fixed: &Fixed,
+    ) -> Many {
+        let mut next = self.step(e, states, slices[0], fixed)?;
+        let (Some(&place), Some(lengths)) = (slices.get(1), fixed.lengths) else {
+            next.push(next[0]);
+            return Ok(next);
+        };
+        let inside = Compare::with(Direction::Lt).build(e, place, lengths)?;
+        let zero = e.number(e.dtype(states[0]), 0.0);
+        let shown = e.apply(ScalarFn::Select, &[inside, next[0], zero])?;
+        for (next, &state) in next.iter_mut().zip(states) {
+            *next = e.apply(ScalarFn::Select, &[inside, *next, state])?;
+        }
+        next.push(shown);
+        Ok(next)
+    }
+
+    fn step(&self, e: &mut Emit<'_>, states: &[ValueId], sums: ValueId, fixed: &Fixed) -> Many {
+        match self.kind {
+            Kind::Rnn => {
+                let past = MatMul::build(e, states[0], fixed.hidden)?;
+                let all = e.apply(ScalarFn::Add, &[sums, past])?;
+                Ok(vec![self.activate(e, 0, all)?])
+            }
+            Kind::Gru => Ok(vec![self.gru(e, states[0], sums, fixed)?]),
+            Kind::Lstm => self.lstm(e, states, sums, fixed),
+        }
+    }
+
+    /// Gate `at` of a value that holds several.
+    fn gate(&self, e: &mut Emit<'_>, all: ValueId, at: i64) -> One {
+        let axis = e.rank(all) - 1;
+        part_of(e, all, axis, at * self.units, (at + 1) * self.units)
+    }
+
+    /// Activation `at` of a sum that is cut to the limits first.
+    fn activate(&self, e: &mut Emit<'_>, at: usize, mut sum: ValueId) -> One {
+        if let Some(clip) = self.clip {
+            sum = e.apply_number(ScalarFn::Maximum, sum, -clip)?;
+            sum = e.apply_number(ScalarFn::Minimum, sum, clip)?;
+        }
+        self.activations[at].apply(e, sum)
+    }
+
+    fn gru(&self, e: &mut Emit<'_>, h: ValueId, sums: ValueId, fixed: &Fixed) -> One {
+        let units = self.units;
+        let both = part_of(e, fixed.hidden, 1, 0, 2 * units)?;
+        let inner = part_of(e, fixed.hidden, 1, 2 * units, 3 * units)?;
+        let past = MatMul::build(e, h, both)?;
+        let mut gates = [h; 2];
+        for (at, gate) in gates.iter_mut().enumerate() {
+            let (own, past) = (
+                self.gate(e, sums, at as i64)?,
+                self.gate(e, past, at as i64)?,
+            );
+            let sum = e.apply(ScalarFn::Add, &[own, past])?;
+            *gate = self.activate(e, 0, sum)?;
+        }
+        let [update, reset] = gates;
+        let past = if self.resets_after {
+            let mut past = MatMul::build(e, h, inner)?;
+            if let Some(bias) = fixed.inner_bias {
+                past = e.apply(ScalarFn::Add, &[past, bias])?;
+            }
+            e.apply(ScalarFn::Mul, &[reset, past])?
+        } else {
+            let kept = e.apply(ScalarFn::Mul, &[reset, h])?;
+            MatMul::build(e, kept, inner)?
+        };
+        let own = self.gate(e, sums, 2)?;
+        let sum = e.apply(ScalarFn::Add, &[own, past])?;
+        let new = self.activate(e, 1, sum)?;
+        let one = e.number(e.dtype(h), 1.0);
+        let rest = e.apply(ScalarFn::Sub, &[one, update])?;
+        let new = e.apply(ScalarFn::Mul, &[rest, new])?;
+        let kept = e.apply(ScalarFn::Mul, &[update, h])?;
+        e.apply(ScalarFn::Add, &[new, kept])
+    }
+
+    fn lstm(&self, e: &mut Emit<'_>, states: &[ValueId], sums: ValueId, fixed: &Fixed) -> Many {
+        let (h, c) = (states[0], states[1]);
+        let past = MatMul::build(e, h, fixed.hidden)?;
+        let all = e.apply(ScalarFn::Add, &[sums, past])?;
+        // What a gate sums up, with what it takes of the cell.
+        let sum = |e: &mut Emit<'_>, gate: i64, of: Option<(i64, ValueId)>| -> One {
+            let own = self.gate(e, all, gate)?;
+            let (Some(peephole), Some((at, cell))) = (fixed.peephole, of) else {
+                return Ok(own);
+            };
+            let weights = self.gate(e, peephole, at)?;
+            let seen = e.apply(ScalarFn::Mul, &[weights, cell])?;
+            e.apply(ScalarFn::Add, &[own, seen])
+        };
+        let input = sum(e, 0, Some((0, c)))?;
+        let input = self.activate(e, 0, input)?;
+        let forget = if self.couples {
+            let one = e.number(e.dtype(h), 1.0);
+            e.apply(ScalarFn::Sub, &[one, input])?
+        } else {
+            let forget = sum(e, 2, Some((2, c)))?;
+            self.activate(e, 0, forget)?
+        };
+        let new = sum(e, 3, None)?;
+        let new = self.activate(e, 1, new)?;
+        let kept = e.apply(ScalarFn::Mul, &[forget, c])?;
+        let taken = e.apply(ScalarFn::Mul, &[input, new])?;
+        let cell = e.apply(ScalarFn::Add, &[kept, taken])?;
+        let output = sum(e, 1, Some((1, cell)))?;
+        let output = self.activate(e, 0, output)?;
+        let shown = self.activations[2].apply(e, cell)?;
+        Ok(vec![e.apply(ScalarFn::Mul, &[output, shown])?, cell])
+    }
+}

@@ -1,0 +1,275 @@
+//! Images with other extents.
+
+use mind_core::ops::sample::{
+    Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
+};
+use mind_ir::tensor::Tensor;
+
+use super::Operator;
+use crate::import::emit::One;
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::one("Resize", &[10, 11, 13, 18, 19], resize),
+    Operator::one("Upsample", &[7, 9], upsample),
+    Operator::one("GridSample", &[16, 20, 22], grid_sample),
+];
+
+fn unsupported(name: &str, word: &str) -> Refused {
+    Refused::new(format!("`{name}` \"{word}\" is not supported"))
+}
+
+fn interpolation(word: &str) -> Result<Interpolation, Refused> {
+    Ok(match word {
+        "nearest" => Interpolation::Nearest,
+        "linear" | "bilinear" => Interpolation::Linear,
+        "cubic" | "bicubic" => Interpolation::Cubic,
+        other => return Err(unsupported("mode", other)),
+    })
+}
+
+/// What is resized along some axes.
+struct Target {
+    axes: Vec<i64>,
+    sizes: Vec<i64>,
+    scales: Option<Vec<f64>>,
+}
+
+impl Target {
+    /// Scales give sizes rounded down.
+    fn scaled(axes: Vec<i64>, shape: &[i64], scales: Vec<f64>) -> Result<Target, Refused> {
+        if scales.len() != axes.len() {
+            return Err(Refused::new("it has not one scale for each axis"));
+        }
+        let pairs = axes.iter().zip(&scales);
+        let sizes =
+            pairs.map(|(&axis, scale)| (shape[axis as usize] as f64 * scale).floor() as i64);
+        Ok(Target {
+            sizes: sizes.collect(),
+            scales: Some(scales),
+            axes,
+        })
+    }
+
+    /// Leaves out the axes that stay as they are.
+    fn changed(mut self, shape: &[i64]) -> Target {
+        let stays = |at: usize| {
+            let same = self.sizes[at] == shape[self.axes[at] as usize];
+            same && self.scales.as_ref().is_none_or(|scales| scales[at] == 1.0)
+        };
+        let kept: Vec<usize> = (0..self.axes.len()).filter(|&at| !stays(at)).collect();
+        self.axes = kept.iter().map(|&at| self.axes[at]).collect();
+        self.sizes = kept.iter().map(|&at| self.sizes[at]).collect();
+        let scales = self.scales.take();
+        self.scales = scales.map(|scales| kept.iter().map(|&at| scales[at]).collect());
+        self
+    }
+}
+
+fn resize(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let shape = n.e.shape(x)?;
+    let mode = interpolation(n.word("mode")?.unwrap_or("nearest"))?;
+    // Before opset 11 the coordinates were those of `asymmetric`, rounded down.
+    let (coordinates, rounding) = match n.opset {
+        ..11 => (Coordinates::Asymmetric, Rounding::Floor),
+        _ => (
+            coordinates(
+                n.word("coordinate_transformation_mode")?
+                    .unwrap_or("half_pixel"),
+            )?,
+            rounding(n.word("nearest_mode")?.unwrap_or("round_prefer_floor"))?,
+        ),
+    };
+    let cubic = n.float("cubic_coeff_a")?.unwrap_or(-0.75);
+    let exclude = n.flag("exclude_outside")?;
+    let antialias = n.flag("antialias")?;
+    let fill = n.float("extrapolation_value")?.unwrap_or(0.0);
+    let policy = n.word("keep_aspect_ratio_policy")?.unwrap_or("stretch");
+    let axes = match n.ints("axes")? {
+        Some(axes) => {
+            let axes = axes
+                .iter()
+                .map(|&axis| Ok(n.e.axis(axis, shape.len())? as i64));
+            axes.collect::<Result<Vec<i64>, Refused>>()?
+        }
+        None => (0..shape.len() as i64).collect(),
+    };
+    let (scales_at, sizes_at) = if n.opset < 11 {
+        (1, usize::MAX)
+    } else {
+        (2, 3)
+    };
+    let scales = n.floats_in(scales_at)?.filter(|own| !own.is_empty());
+    let sizes = n.ints_in(sizes_at)?.filter(|own| !own.is_empty());
+    let is_crop = coordinates == Coordinates::Crop;
+    let target = match (scales, sizes) {
+        (Some(scales), None) => Target::scaled(axes, &shape, scales)?,
+        (None, Some(sizes)) if sizes.len() == axes.len() => aspect(policy, axes, &shape, sizes)?,
+        _ => {
+            return Err(Refused::new(
+                "it has not one size or one scale for each axis",
+            ));
+        }
+    };
+    if is_crop {
+        let region = n.floats_in(1)?.unwrap_or_default();
+        let count = target.axes.len();
+        if region.len() != 2 * count {
+            return Err(Refused::new(
+                "its region has not a start and an end for each axis",
+            ));
+        }
+        let target = Target {
+            scales: Some(region),
+            ..target
+        };
+        return resized(
+            n,
+            x,
+            &target,
+            mode,
+            coordinates,
+            rounding,
+            (cubic, exclude, antialias, fill),
+        );
+    }
+    let target = target.changed(&shape);
+    if target.axes.is_empty() {
+        return Ok(x);
+    }
+    resized(
+        n,
+        x,
+        &target,
+        mode,
+        coordinates,
+        rounding,
+        (cubic, exclude, antialias, fill),
+    )
+}
+
+fn resized(
+    n: &mut Node<'_, '_, '_>,
+    x: mind_ir::ValueId,
+    target: &Target,
+    mode: Interpolation,
+    coordinates: Coordinates,
+    rounding: Rounding,
+    (cubic, exclude, antialias, fill): (f64, bool, bool, f64),
+) -> One {
+    let scales = target.scales.as_ref().map(|scales| {
+        let scales = Tensor::of(vec![scales.len()], scales.clone());
+        n.e.tensor(&scales)
+    });
+    let op = Resize::with(&target.axes, &target.sizes)
+        .mode(mode)
+        .coordinates(coordinates)
+        .nearest(rounding)
+        .cubic_a(cubic)
+        .exclude_outside(exclude)
+        .antialias(antialias)
+        .fill(fill);
+    Ok(op.build(&mut n.e, x, scales)?)
+}
+
+fn coordinates(word: &str) -> Result<Coordinates, Refused> {
+    Ok(match word {
+        "half_pixel" => Coordinates::HalfPixel,
+        "pytorch_half_pixel" => Coordinates::PytorchHalfPixel,
+        "half_pixel_symmetric" => Coordinates::HalfPixelSymmetric,
+        "asymmetric" => Coordinates::Asymmetric,
+        "align_corners" => Coordinates::AlignCorners,
+        "tf_crop_and_resize" => Coordinates::Crop,
+        other => return Err(unsupported("coordinate_transformation_mode", other)),
+    })
+}
+
+fn rounding(word: &str) -> Result<Rounding, Refused> {
+    Ok(match word {
+        "round_prefer_floor" => Rounding::PreferFloor,
+        "round_prefer_ceil" => Rounding::PreferCeil,
+        "floor" => Rounding::Floor,
+        "ceil" => Rounding::Ceil,
+        other => return Err(unsupported("nearest_mode", other)),
+    })
+}
+
+/// Sizes as they are, or one scale for all axes: the smallest or the largest that the sizes ask for.
+fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Result<Target, Refused> {
+    let ratios = axes
+        .iter()
+        .zip(&sizes)
+        .map(|(&axis, &size)| size as f64 / shape[axis as usize] as f64);
+    let scale = match policy {
+        "stretch" => {
+            return Ok(Target {
+                axes,
+                sizes,
+                scales: None,
+            });
+        }
+        "not_larger" => ratios.fold(f64::INFINITY, f64::min),
+        "not_smaller" => ratios.fold(0.0, f64::max),
+        other => return Err(unsupported("keep_aspect_ratio_policy", other)),
+    };
+    let sizes = axes
+        .iter()
+        .map(|&axis| (shape[axis as usize] as f64 * scale).round() as i64);
+    Ok(Target {
+        sizes: sizes.collect(),
+        scales: Some(vec![scale; axes.len()]),
+        axes,
+    })
+}
+
+/// Nearest elements, rounded down, until opset 10.
+fn upsample(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let shape = n.e.shape(x)?;
+    let mode = interpolation(n.word("mode")?.unwrap_or("nearest"))?;
+    let scales = match n.opset {
+        ..9 => n
+            .floats("scales")?
+            .map(|own| own.iter().map(|&own| f64::from(own)).collect()),
+        _ => n.floats_in(1)?,
+    };
+    let scales = scales.ok_or_else(|| Refused::new("`scales` are left out"))?;
+    let axes = (0..shape.len() as i64).collect();
+    let target = Target::scaled(axes, &shape, scales)?.changed(&shape);
+    if target.axes.is_empty() {
+        return Ok(x);
+    }
+    let plain = (-0.75, false, false, 0.0);
+    resized(
+        n,
+        x,
+        &target,
+        mode,
+        Coordinates::Asymmetric,
+        Rounding::Floor,
+        plain,
+    )
+}
+
+fn grid_sample(n: &mut Node<'_, '_, '_>) -> One {
+    let mode = interpolation(n.word("mode")?.unwrap_or("linear"))?;
+    let padding = match n.word("padding_mode")?.unwrap_or("zeros") {
+        "zeros" => GridPadding::Constant,
+        "border" => GridPadding::Border,
+        "reflection" => GridPadding::Reflect,
+        other => return Err(unsupported("padding_mode", other)),
+    };
+    let coordinates = match n.flag("align_corners")? {
+        true => GridCoordinates::AlignCorners,
+        false => GridCoordinates::HalfPixel,
+    };
+    let (x, grid) = (n.input(0)?, n.input(1)?);
+    let sample = GridSample::with()
+        .layout(Layout::Nchw)
+        .mode(mode)
+        .coordinates(coordinates)
+        .padding(padding);
+    Ok(sample.build(&mut n.e, x, grid)?)
+}

@@ -1,0 +1,592 @@
+//! Shapes: asked for, changed, filled.
+
+use std::rc::Rc;
+
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::extents::Iota;
+use mind_core::ops::index::Slice;
+use mind_core::ops::pad::{PadMode, PadOp};
+use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicReshape};
+use mind_core::ops::shape::{ExpandDims, Reverse, Squeeze};
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim};
+
+use super::{Many, Operator};
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::import::value::{Extent, Extents, Value};
+use crate::refused::Refused;
+use crate::tensor::Constant;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::values("Shape", &[1, 13, 15, 19, 21, 23, 24, 25], shape),
+    Operator::one("Size", &[1, 13, 19, 21, 23, 24, 25], size),
+    Operator::values("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], |n| {
+        given(n).map(|own| vec![own])
+    }),
+    Operator::values(
+        "Constant",
+        &[1, 9, 11, 12, 13, 19, 21, 23, 24, 25],
+        constant,
+    ),
+    Operator::values("Dropout", &[6, 7, 10, 12, 13, 22], dropout),
+    Operator::one(
+        "ConstantOfShape",
+        &[9, 20, 21, 23, 24, 25],
+        constant_of_shape,
+    ),
+    Operator::one("Reshape", &[5, 13, 14, 19, 21, 23, 24, 25], reshape).moving(),
+    Operator::one("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], flatten).moving(),
+    Operator::one("Squeeze", &[1, 11, 13, 21, 23, 24, 25], squeeze).moving(),
+    Operator::one("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], unsqueeze).moving(),
+    Operator::one("Transpose", &[1, 13, 21, 23, 24, 25], transpose).moving(),
+    Operator::one("Expand", &[8, 13], expand).moving(),
+    Operator::one("Tile", &[6, 13], tile).moving(),
+    Operator::one("Concat", &[4, 11, 13], |n| {
+        let all = n.all()?;
+        let axis = n
+            .int("axis")?
+            .ok_or_else(|| Refused::new("`axis` is left out"))?;
+        let axis = n.e.axis(axis, n.e.rank(all[0]))?;
+        n.e.concat(&all, axis)
+    })
+    .moving(),
+    Operator::many("Split", &[2, 11, 13, 18], split).moving(),
+    Operator::one("Slice", &[1, 10, 11, 13], slice).moving(),
+    Operator::one("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
+    Operator::one("Range", &[11], range),
+    Operator::one("DepthToSpace", &[1, 11, 13], depth_to_space),
+    Operator::one("SpaceToDepth", &[1, 13], space_to_depth),
+];
+
+/// The first input, as it is.
+fn given(n: &Node<'_, '_, '_>) -> Result<Value, Refused> {
+    let value = n.given(0).cloned();
+    value.ok_or_else(|| Refused::new("input 0 is left out"))
+}
+
+fn known(tensor: &Tensor) -> Value {
+    Value::Known(Rc::new(Constant::of(tensor)))
+}
+
+fn shape(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+    let (start, end) = (n.int("start")?.unwrap_or(0), n.int("end")?);
+    let elements: Vec<Extent> = match given(n)? {
+        Value::Known(constant) => {
+            let shape = constant.shape.iter();
+            shape.map(|&extent| Extent::Known(extent as i64)).collect()
+        }
+        value => {
+            let value = n.e.value(&value)?;
+            let dims = n.e.dims(value).into_iter().enumerate();
+            dims.map(|(axis, dim)| match dim {
+                Dim::Fixed(extent) => Extent::Known(extent),
+                dim => Extent::Of(value, axis, dim),
+            })
+            .collect()
+        }
+    };
+    let rank = elements.len() as i64;
+    let place = |at: i64| if at < 0 { at + rank } else { at }.clamp(0, rank) as usize;
+    let (start, end) = (place(start), place(end.unwrap_or(rank)));
+    let elements = elements.get(start..end).unwrap_or_default().to_vec();
+    let numbers: Option<Vec<i64>> = elements.iter().map(|own| own.dim().fixed()).collect();
+    let shape = vec![elements.len()];
+    Ok(vec![match numbers {
+        Some(numbers) => known(&Tensor::of(shape, numbers)),
+        None => Value::Extents(Rc::new(Extents {
+            dtype: DType::I64,
+            shape,
+            elements,
+        })),
+    }])
+}
+
+fn size(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let mut count = n.e.tensor(&Tensor::scalar(1i64));
+    for (axis, dim) in n.e.dims(x).into_iter().enumerate() {
+        let extent = match dim {
+            Dim::Fixed(extent) => n.e.tensor(&Tensor::scalar(extent)),
+            _ => mind_core::ops::extents::ExtentOf::with(axis as i64).build(&mut n.e, x)?,
+        };
+        count = n.e.apply(ScalarFn::Mul, &[count, extent])?;
+    }
+    Ok(count)
+}
+
+fn constant(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+    let list = |len: usize| vec![len];
+    let tensor = if let Some(constant) = n.tensor("value")? {
+        return Ok(vec![Value::Known(Rc::new(constant))]);
+    } else if let Some(own) = n.float("value_float")? {
+        Tensor::scalar(own as f32)
+    } else if let Some(own) = n.floats("value_floats")? {
+        Tensor::of(list(own.len()), own.to_vec())
+    } else if let Some(own) = n.int("value_int")? {
+        Tensor::scalar(own)
+    } else if let Some(own) = n.ints("value_ints")? {
+        Tensor::of(list(own.len()), own.to_vec())
+    } else {
+        return Err(Refused::new("its value is no dense tensor of numbers"));
+    };
+    Ok(vec![known(&tensor)])
+}
+
+/// For inference the input as it is, and a mask that keeps all of it.
+fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+    n.ignore("seed");
+    n.ignore("ratio");
+    if n.opset < 7 && n.int("is_test")? != Some(1) {
+        return Err(Refused::new("it is a step of training"));
+    }
+    let is_training = match n.opset {
+        ..12 => false,
+        _ => n.ints_in(2)?.is_some_and(|own| own != [0]),
+    };
+    let keeps_all = n.floats_in(1)?.is_some_and(|own| own == [0.0]);
+    if is_training && !keeps_all {
+        return Err(Refused::new(
+            "`training_mode` is true: which elements are dropped is open",
+        ));
+    }
+    let value = given(n)?;
+    if n.proto.output.len() < 2 {
+        return Ok(vec![value]);
+    }
+    let x = n.e.value(&value)?;
+    let dims = n.e.dims(x);
+    let keep = n.e.number(DType::Bool, 1.0);
+    let mask = BroadcastTo::with(&dims).build(&mut n.e, keep)?;
+    Ok(vec![value, Value::Op(mask)])
+}
+
+fn constant_of_shape(n: &mut Node<'_, '_, '_>) -> One {
+    let zero = || Constant::of(&Tensor::of(vec![1], vec![0.0f32]));
+    let value = n.tensor("value")?.unwrap_or_else(zero);
+    let value = Tensor::new(Vec::new(), value.tensor().buffer().clone());
+    let value = n.e.tensor(&value);
+    broadcast(n, value, 0)
+}
+
+/// `x` with the extents in input `at`.
+fn broadcast(n: &mut Node<'_, '_, '_>, x: ValueId, at: usize) -> One {
+    match n.dims_in(at) {
+        Ok(dims) if !dims.contains(&Dim::Dynamic) => {
+            Ok(BroadcastTo::with(&dims).build(&mut n.e, x)?)
+        }
+        _ => {
+            let extents = n.input(at)?;
+            let rank = n.e.extent(extents, 0)?;
+            let open = vec![Dim::Dynamic; rank as usize];
+            Ok(DynamicBroadcastTo::with(&open).build(&mut n.e, x, extents)?)
+        }
+    }
+}
+
+fn reshape(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let keeps_zero = n.flag("allowzero")?;
+    let wanted = match n.dims_in(1) {
+        Ok(wanted) => wanted,
+        Err(_) => {
+            let extents = n.input(1)?;
+            let rank = n.e.extent(extents, 0)?;
+            let open = vec![Dim::Dynamic; rank as usize];
+            return Ok(DynamicReshape::with(&open).build(&mut n.e, x, extents)?);
+        }
+    };
+    let own = n.e.dims(x);
+    let dims = wanted.iter().enumerate().map(|(at, &dim)| match dim {
+        Dim::Fixed(0) if !keeps_zero => own.get(at).copied().ok_or_else(|| {
+            Refused::new(format!(
+                "dimension {at} of the shape is 0, and the input has no such one"
+            ))
+        }),
+        dim => Ok(dim),
+    });
+    let dims: Vec<Dim> = dims.collect::<Result<_, _>>()?;
+    n.e.reshape(x, &dims)
+}
+
+fn flatten(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let dims = n.e.dims(x);
+    let axis = n.int("axis")?.unwrap_or(1);
+    let axis = match axis {
+        axis if axis == dims.len() as i64 => dims.len(),
+        axis => n.e.axis(axis, dims.len())?,
+    };
+    let product = |dims: &[Dim]| match dims {
+        [] => Some(Dim::Fixed(1)),
+        [one] => Some(*one),
+        many => {
+            let known = many.iter().map(|dim| dim.fixed());
+            known.product::<Option<i64>>().map(Dim::Fixed)
+        }
+    };
+    let shape = match (product(&dims[..axis]), product(&dims[axis..])) {
+        (Some(rows), Some(columns)) => [rows, columns],
+        (Some(rows), None) => [rows, Dim::Fixed(-1)],
+        (None, Some(columns)) => [Dim::Fixed(-1), columns],
+        (None, None) => return Err(Refused::new("two of its extents are not known here")),
+    };
+    n.e.reshape(x, &shape)
+}
+
+/// The axes of an operator that took them as an attribute before opset 13, counted from the front.
+fn axes(n: &Node<'_, '_, '_>, rank: usize) -> Result<Option<Vec<i64>>, Refused> {
+    let Some(axes) = n.ints_since(13, "axes", 1)? else {
+        return Ok(None);
+    };
+    let axes = axes.iter().map(|&axis| Ok(n.e.axis(axis, rank)? as i64));
+    axes.collect::<Result<_, _>>().map(Some)
+}
+
+fn squeeze(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let dims = n.e.dims(x);
+    let ones = || {
+        let ones = dims.iter().enumerate();
+        ones.filter(|(_, dim)| **dim == Dim::Fixed(1))
+            .map(|(axis, _)| axis as i64)
+    };
+    let axes = axes(n, dims.len())?.unwrap_or_else(|| ones().collect());
+    if axes.is_empty() {
+        return Ok(x);
+    }
+    Ok(Squeeze::with(&axes).build(&mut n.e, x)?)
+}
+
+fn unsqueeze(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let given = n.ints_since(13, "axes", 1)?;
+    let given = given.ok_or_else(|| Refused::new("`axes` are left out"))?;
+    let rank = n.e.rank(x) + given.len();
+    let axes = given.iter().map(|&axis| Ok(n.e.axis(axis, rank)? as i64));
+    let mut axes: Vec<i64> = axes.collect::<Result<_, Refused>>()?;
+    axes.sort_unstable();
+    Ok(ExpandDims::with(&axes).build(&mut n.e, x)?)
+}
+
+fn transpose(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let reversed: Vec<i64> = (0..n.e.rank(x) as i64).rev().collect();
+    let permutation = n.ints("perm")?.unwrap_or(&reversed);
+    n.e.transpose(x, permutation)
+}
+
+/// The extents are broadcast too: 1 keeps that of the input.
+fn expand(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let own = n.e.dims(x);
+    let Ok(wanted) = n.dims_in(1) else {
+        return broadcast(n, x, 1);
+    };
+    let rank = own.len().max(wanted.len());
+    let from_end = |dims: &[Dim], at: usize| {
+        let ahead = rank - dims.len();
+        if at < ahead {
+            Dim::Fixed(1)
+        } else {
+            dims[at - ahead]
+        }
+    };
+    let shape: Vec<Dim> = (0..rank)
+        .map(|at| match (from_end(&own, at), from_end(&wanted, at)) {
+            (own, Dim::Fixed(1)) => own,
+            (_, wanted) => wanted,
+        })
+        .collect();
+    if shape == own {
+        return Ok(x);
+    }
+    if shape.contains(&Dim::Dynamic) {
+        return broadcast(n, x, 1);
+    }
+    Ok(BroadcastTo::with(&shape).build(&mut n.e, x)?)
+}
+
+/// `[a, b]` repeated is `[r, a, s, b]`, broadcast from `[1, a, 1, b]`, in one piece.
+fn tile(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let repeats = n
+        .ints_in(1)?
+        .ok_or_else(|| Refused::new("input 1 is left out"))?;
+    let shape = n.e.shape(x)?;
+    if repeats.len() != shape.len() {
+        return Err(Refused::new(
+            "it has not one number of repeats for each dimension",
+        ));
+    }
+    let apart: Vec<i64> = shape.iter().flat_map(|&own| [1, own]).collect();
+    let pairs = repeats.iter().zip(&shape);
+    let wide: Vec<Dim> = pairs
+        .clone()
+        .flat_map(|(&n, &own)| [n, own])
+        .map(Dim::Fixed)
+        .collect();
+    let whole: Option<Vec<i64>> = pairs.map(|(n, own)| n.checked_mul(*own)).collect();
+    let whole = whole.ok_or_else(|| Refused::new("its result is too large"))?;
+    let apart = n.e.reshape_to(x, &apart)?;
+    let wide = BroadcastTo::with(&wide).build(&mut n.e, apart)?;
+    n.e.reshape_to(wide, &whole)
+}
+
+fn split(n: &mut Node<'_, '_, '_>) -> Many {
+    let x = n.input(0)?;
+    let axis = n.int("axis")?.unwrap_or(0);
+    let axis = n.e.axis(axis, n.e.rank(x))?;
+    let extent = n.e.extent(x, axis)?;
+    let sizes = match n.ints_since(13, "split", 1)? {
+        Some(sizes) => sizes,
+        None => {
+            let count = n
+                .int("num_outputs")?
+                .unwrap_or(n.proto.output.len() as i64)
+                .max(1);
+            let own = extent.div_euclid(count) + i64::from(extent % count != 0);
+            let starts = (0..count).map(|part| (part * own).min(extent));
+            starts.map(|start| own.min(extent - start)).collect()
+        }
+    };
+    let sum = sizes
+        .iter()
+        .try_fold(0i64, |sum, own| sum.checked_add(*own));
+    if sum != Some(extent) {
+        return Err(Refused::new(format!(
+            "parts of {sizes:?} are not {extent} elements"
+        )));
+    }
+    let mut start = 0;
+    let mut parts = Vec::with_capacity(sizes.len());
+    for size in sizes {
+        parts.push(part_of(&mut n.e, x, axis, start, start + size)?);
+        start += size;
+    }
+    Ok(parts)
+}
+
+/// The elements `start..end` along an axis.
+pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
+    let rank = e.rank(x);
+    let (mut starts, mut ends) = (vec![0; rank], vec![mind_ir::attr::OPEN_END; rank]);
+    (starts[axis], ends[axis]) = (start, end);
+    Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(e, x)?)
+}
+
+fn slice(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let rank = n.e.rank(x);
+    let list = |n: &Node<'_, '_, '_>, name: &'static str, at: usize| n.ints_since(10, name, at);
+    let (starts, ends) = (list(n, "starts", 1)?, list(n, "ends", 2)?);
+    let (Some(starts), Some(ends)) = (starts, ends) else {
+        return Err(Refused::new("where it starts or ends is left out"));
+    };
+    let axes = list(n, "axes", 3)?;
+    let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let steps = match n.opset {
+        ..10 => None,
+        _ => n.ints_in(4)?,
+    };
+    let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
+    if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
+        return Err(Refused::new("its lists have different lengths"));
+    }
+    let (mut from, mut to, mut by) = (
+        vec![0; rank],
+        vec![mind_ir::attr::OPEN_END; rank],
+        vec![1; rank],
+    );
+    let mut reversed = Vec::new();
+    for (at, &axis) in axes.iter().enumerate() {
+        let axis = n.e.axis(axis, rank)?;
+        let cut = Cut {
+            start: starts[at],
+            end: ends[at],
+            step: steps[at],
+        };
+        if cut.step == 0 {
+            return Err(Refused::new("a step is 0"));
+        }
+        if cut.is_whole() {
+            continue;
+        }
+        let extent = match n.e.dims(x)[axis] {
+            Dim::Fixed(extent) => extent,
+            // From the front to a place before the end, or from a place to the end.
+            _ => {
+                return Err(Refused::new(format!(
+                    "it cuts dimension {axis}, whose extent is not known here; `--dim` gives it"
+                )));
+            }
+        };
+        let (upward, is_reversed) = cut.upward(extent);
+        (from[axis], to[axis], by[axis]) = (upward.start, upward.end, upward.step);
+        if is_reversed {
+            reversed.push(axis as i64);
+        }
+    }
+    let own = Slice::with(&from, &to, &by).build(&mut n.e, x)?;
+    if reversed.is_empty() {
+        return Ok(own);
+    }
+    Ok(Reverse::with(&reversed).build(&mut n.e, own)?)
+}
+
+/// A part of an axis: every `step`-th element from `start` to before `end`.
+struct Cut {
+    start: i64,
+    end: i64,
+    step: i64,
+}
+
+impl Cut {
+    fn is_whole(&self) -> bool {
+        self.start == 0 && self.step == 1 && self.end >= i64::from(i32::MAX)
+    }
+
+    /// The same elements with a positive step, and whether in the other order; the bounds inside of the axis.
+    fn upward(&self, extent: i64) -> (Cut, bool) {
+        let place = |at: i64| {
+            if at < 0 {
+                at.saturating_add(extent)
+            } else {
+                at
+            }
+        };
+        if self.step > 0 {
+            let (start, end) = (
+                place(self.start).clamp(0, extent),
+                place(self.end).clamp(0, extent),
+            );
+            let cut = Cut {
+                start,
+                end: end.max(start),
+                step: self.step,
+            };
+            return (cut, false);
+        }
+        let first = place(self.start).clamp(-1, extent - 1);
+        let stop = place(self.end).clamp(-1, extent - 1);
+        let stride = self.step.saturating_neg();
+        let count = match first - stop {
+            ..=0 => 0,
+            span => (span - 1) / stride + 1,
+        };
+        let last = first - (count - 1).max(0) * stride;
+        let cut = match count {
+            0 => Cut {
+                start: 0,
+                end: 0,
+                step: 1,
+            },
+            _ => Cut {
+                start: last,
+                end: first + 1,
+                step: stride,
+            },
+        };
+        (cut, count > 0)
+    }
+}
+
+fn pad(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let rank = n.e.rank(x);
+    let pads = n.ints_since(11, "pads", 1)?;
+    let pads = pads.ok_or_else(|| Refused::new("`pads` are left out"))?;
+    let axes = match n.opset {
+        ..18 => None,
+        _ => n.ints_in(3)?,
+    };
+    let axes = axes.unwrap_or_else(|| (0..rank as i64).collect());
+    if pads.len() != 2 * axes.len() {
+        return Err(Refused::new("it has not two pads for each axis"));
+    }
+    let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
+    for (at, &axis) in axes.iter().enumerate() {
+        let axis = n.e.axis(axis, rank)?;
+        (low[axis], high[axis]) = (pads[at], pads[at + axes.len()]);
+    }
+    let mode = match n.word("mode")?.unwrap_or("constant") {
+        "constant" => PadMode::Constant,
+        "edge" => PadMode::Edge,
+        "reflect" => PadMode::Reflect,
+        "wrap" => PadMode::Wrap,
+        other => return Err(Refused::new(format!("`mode` \"{other}\" is not supported"))),
+    };
+    let value = if n.opset < 11 {
+        let of = n.e.dtype(x);
+        n.float("value")?.map(|value| n.e.number(of, value))
+    } else {
+        let value = n.optional(2)?;
+        value.map(|value| n.e.reshape_to(value, &[])).transpose()?
+    };
+    let value = value.filter(|_| mode == PadMode::Constant);
+    Ok(PadOp::with(&low, &high)
+        .mode(mode)
+        .build(&mut n.e, x, value)?)
+}
+
+/// `start + step i` for as many `i` as stay before `limit`.
+fn range(n: &mut Node<'_, '_, '_>) -> One {
+    let all = [n.floats_in(0)?, n.floats_in(1)?, n.floats_in(2)?];
+    let [Some([start]), Some([limit]), Some([step])] = all.each_ref().map(|own| own.as_deref())
+    else {
+        return Err(Refused::new("it takes three numbers"));
+    };
+    let count = ((limit - start) / step).ceil().max(0.0);
+    if !count.is_finite() || count > f64::from(i32::MAX) {
+        return Err(Refused::new(format!("it has {count} elements")));
+    }
+    let first = n.input(0)?;
+    let of = n.e.dtype(first);
+    let places = Iota::with(of, &[Dim::Fixed(count as i64)]).build(&mut n.e)?;
+    let by = n.input(2)?;
+    let scaled = n.e.apply(ScalarFn::Mul, &[places, by])?;
+    n.e.apply(ScalarFn::Add, &[scaled, first])
+}
+
+fn depth_to_space(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let block = block_size(n)?;
+    let &[batch, channels, height, width] = &n.e.shape(x)?[..] else {
+        return Err(Refused::new("its input is no image"));
+    };
+    let own = channels / (block * block);
+    let (apart, order): (_, &[i64]) = match n.word("mode")?.unwrap_or("DCR") {
+        "DCR" => (
+            [batch, block, block, own, height, width],
+            &[0, 3, 4, 1, 5, 2],
+        ),
+        "CRD" => (
+            [batch, own, block, block, height, width],
+            &[0, 1, 4, 2, 5, 3],
+        ),
+        other => return Err(Refused::new(format!("`mode` \"{other}\" is not supported"))),
+    };
+    let apart = n.e.reshape_to(x, &apart)?;
+    let moved = n.e.transpose(apart, order)?;
+    n.e.reshape_to(moved, &[batch, own, height * block, width * block])
+}
+
+fn space_to_depth(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let block = block_size(n)?;
+    let &[batch, channels, height, width] = &n.e.shape(x)?[..] else {
+        return Err(Refused::new("its input is no image"));
+    };
+    let (rows, columns) = (height / block, width / block);
+    let apart =
+        n.e.reshape_to(x, &[batch, channels, rows, block, columns, block])?;
+    let moved = n.e.transpose(apart, &[0, 3, 5, 1, 2, 4])?;
+    n.e.reshape_to(moved, &[batch, channels * block * block, rows, columns])
+}
+
+fn block_size(n: &Node<'_, '_, '_>) -> Result<i64, Refused> {
+    let size = n.int("blocksize")?.filter(|own| *own > 0);
+    size.ok_or_else(|| Refused::new("`blocksize` is not positive"))
+}

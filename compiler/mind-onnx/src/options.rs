@@ -1,0 +1,13 @@
+//! What an import is told.
+
+use mind_ir::tensor::Tensor;
+use rustc_hash::FxHashMap;
+
+/// What an import is told.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// The extents of dimensions that the model names, by their names in the model or in the module.
+    pub dims: FxHashMap<String, i64>,
+    /// Inputs that are constants.
+    pub bound: FxHashMap<String, Tensor>,
+}

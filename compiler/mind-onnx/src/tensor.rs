@@ -1,0 +1,171 @@
+//! Tensors of a model: their element types, and their bytes in row-major, little-endian order.
+
+use mind_core::eval::convert::cast;
+use mind_ir::Graph;
+use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::DType;
+use prost::bytes::Bytes;
+
+use crate::proto::TensorProto;
+use crate::refused::Refused;
+
+/// The element types of ONNX that core has, by their numbers.
+const ELEMENT_TYPES: &[(i32, DType)] = &[
+    (1, DType::F32),
+    (2, DType::U8),
+    (3, DType::I8),
+    (4, DType::U16),
+    (5, DType::I16),
+    (6, DType::I32),
+    (7, DType::I64),
+    (9, DType::Bool),
+    (10, DType::F16),
+    (11, DType::F64),
+    (12, DType::U32),
+    (13, DType::U64),
+    (16, DType::BF16),
+];
+
+/// The names of the element types that core does not have.
+const OTHER_TYPES: &[(i32, &str)] = &[
+    (0, "undefined"),
+    (8, "string"),
+    (14, "complex64"),
+    (15, "complex128"),
+    (17, "float8e4m3fn"),
+    (18, "float8e4m3fnuz"),
+    (19, "float8e5m2"),
+    (20, "float8e5m2fnuz"),
+    (21, "uint4"),
+    (22, "int4"),
+    (23, "float4e2m1"),
+    (24, "float8e8m0"),
+    (25, "uint2"),
+    (26, "int2"),
+];
+
+/// The dtype of an element type.
+///
+/// # Errors
+///
+/// One that core does not have.
+pub(crate) fn dtype(element: i64) -> Result<DType, Refused> {
+    let same = |number: i32| i64::from(number) == element;
+    if let Some((_, dtype)) = ELEMENT_TYPES.iter().find(|(number, _)| same(*number)) {
+        return Ok(*dtype);
+    }
+    Err(Refused::new(
+        match OTHER_TYPES.iter().find(|(number, _)| same(*number)) {
+            Some((_, name)) => format!("elements of type {name} are not supported"),
+            None => format!("{element} is no element type"),
+        },
+    ))
+}
+
+/// A tensor whose elements are known, without a copy of them where the file has them as bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Constant {
+    pub dtype: DType,
+    pub shape: Vec<usize>,
+    /// The elements, row-major and little-endian.
+    pub bytes: Bytes,
+}
+
+impl Constant {
+    /// The elements of `tensor`.
+    pub fn of(tensor: &Tensor) -> Constant {
+        Constant {
+            dtype: tensor.dtype(),
+            shape: tensor.shape().to_vec(),
+            bytes: tensor.buffer().to_bytes().into(),
+        }
+    }
+
+    /// The number of elements.
+    pub fn count(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The elements as a tensor.
+    pub fn tensor(&self) -> Tensor {
+        let elements = Buffer::from_bytes(self.dtype, &self.bytes);
+        Tensor::new(self.shape.clone(), elements)
+    }
+}
+
+/// The elements of an initialiser or an attribute.
+///
+/// # Errors
+///
+/// An element type that core does not have, elements in another file, a negative dimension, more or fewer elements than
+/// the dimensions say.
+pub(crate) fn constant(proto: &TensorProto) -> Result<Constant, Refused> {
+    let dtype = dtype(i64::from(proto.data_type))?;
+    if proto.data_location != 0 || !proto.external_data.is_empty() {
+        return Err(Refused::new("its elements are in another file"));
+    }
+    let extents = proto.dims.iter().map(|&dim| usize::try_from(dim).ok());
+    let shape: Option<Vec<usize>> = extents.collect();
+    let Some(shape) = shape else {
+        return Err(Refused::new(format!(
+            "{:?} has a negative dimension",
+            proto.dims
+        )));
+    };
+    let bytes = if proto.raw_data.is_empty() {
+        typed_bytes(proto, dtype).into()
+    } else {
+        proto.raw_data.clone()
+    };
+    let count = shape
+        .iter()
+        .try_fold(1usize, |n, &extent| n.checked_mul(extent));
+    let wanted = count.and_then(|count| count.checked_mul(dtype.size()));
+    if wanted != Some(bytes.len()) {
+        let (dims, found) = (&proto.dims, bytes.len());
+        return Err(Refused::new(format!(
+            "{found} bytes of {dtype} do not fill {dims:?}"
+        )));
+    }
+    if dtype == DType::Bool && bytes.iter().any(|&byte| byte > 1) {
+        return Err(Refused::new("a truth value is neither 0 nor 1"));
+    }
+    Ok(Constant {
+        dtype,
+        shape,
+        bytes,
+    })
+}
+
+/// The bytes of elements that are stored in a list of numbers. Which list, and how narrow numbers stand in it, is
+/// fixed for each element type.
+fn typed_bytes(proto: &TensorProto, dtype: DType) -> Vec<u8> {
+    fn all<T: Copy, const N: usize>(list: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+        list.iter().flat_map(|&own| bytes(own)).collect()
+    }
+    match dtype {
+        DType::F32 => all(&proto.float_data, f32::to_le_bytes),
+        DType::F64 => all(&proto.double_data, f64::to_le_bytes),
+        DType::I64 => all(&proto.int64_data, i64::to_le_bytes),
+        DType::U64 => all(&proto.uint64_data, u64::to_le_bytes),
+        DType::U32 => all(&proto.uint64_data, |own| (own as u32).to_le_bytes()),
+        DType::I32 => all(&proto.int32_data, i32::to_le_bytes),
+        DType::I16 | DType::U16 | DType::F16 | DType::BF16 => {
+            all(&proto.int32_data, |own| (own as u16).to_le_bytes())
+        }
+        DType::I8 | DType::U8 | DType::Bool => {
+            all(&proto.int32_data, |own| (own as u8).to_le_bytes())
+        }
+    }
+}
+
+/// The elements of a tensor in another dtype.
+pub(crate) fn converted(tensor: &Tensor, dtype: DType) -> Tensor {
+    let (module, dims) = (Graph::new(), DimEnv::default());
+    let unlimited = EvalCx {
+        tensor_limit: u64::MAX,
+        ..EvalCx::run(&module, &dims)
+    };
+    cast(&unlimited, tensor, dtype).expect("no limit")
+}
