@@ -130,6 +130,7 @@ fn outcome(setup: &Setup, case: &Case<'_>, runner: &Runner, lines: &mut Lines<'_
         limits: Limits::none(),
         profile: setup.profile,
         padding: setup.padding,
+        ..LoadOptions::default()
     };
     // A module that cannot be read back is no module of the user's.
     let Ok((format, graph)) = parse_and_verify(&session.formats, case.text, 0, &options) else {

@@ -63,7 +63,7 @@ fn what_is_written_reads_back_and_is_written_the_same() {
                 let again = printed(&mut host, &format!("--from {word} --to mil {out}"));
                 assert_eq!(again, printed(&mut host, &format!("{from} --to mil")));
             }
-            Some(Read::Model) | None => {
+            Some(Read::Binary(_) | Read::Model) | None => {
                 let code = run(&mut host, &format!("--from {word} --to core {out}"));
                 assert_eq!(code, 2, "{word} is not read: {}", host.error());
             }
@@ -77,6 +77,15 @@ fn every_format_that_is_read_becomes_core_text() {
         let mut host = host();
         let input = match row.read {
             Some(Read::Model) => "config.json".to_owned(),
+            Some(Read::Binary(_)) => {
+                let model = concat!(
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/../../examples/classifier.onnx"
+                );
+                let bytes = std::fs::read(model).expect("an example");
+                host.files.insert("m.onnx".into(), bytes);
+                "m.onnx".to_owned()
+            }
             Some(Read::Module(_) | Read::Document(_) | Read::Package(_)) => {
                 let from = sample(row);
                 printed(&mut host, &format!("{from} --to {} -o out", row.word));

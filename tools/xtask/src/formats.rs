@@ -19,15 +19,19 @@ pub fn document() -> String {
             .map(|end| format!("`.{end}`"))
             .collect();
         let detected = match (row.read, row.sniff) {
-            (Some(_), Some(_)) => "content",
+            (Some(_), Some(_)) | (Some(Read::Binary(_)), _) => "content",
             (Some(_), None) if !row.extensions.is_empty() => "name",
             (Some(_), None) | (None, _) => "–",
         };
         let read = match row.read {
             Some(_) if row.is_description() => "a module, or the description of a model",
-            Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) => {
-                "a module"
-            }
+            Some(
+                Read::Module(_)
+                | Read::Document(_)
+                | Read::Package(_)
+                | Read::Binary(_)
+                | Read::Model,
+            ) => "a module",
             None => "–",
         };
         let written = match row.write {
