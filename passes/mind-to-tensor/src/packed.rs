@@ -191,10 +191,8 @@ fn permuted(b: &mut Builder<'_>, value: ValueId, order: &[i64]) -> Lowered {
 
 /// The bytes of `value` with their sign bits flipped.
 fn flipped(b: &mut Builder<'_>, value: ValueId) -> Lowered {
-    let sign = match b.graph.ty(value).dtype {
-        DType::U8 => Tensor::of(Vec::new(), vec![1u8 << 7]),
-        _ => Tensor::of(Vec::new(), vec![i8::MIN]),
-    };
+    let sign = Buffer::from_bytes(b.graph.ty(value).dtype, &[1 << 7]);
+    let sign = Tensor::new(Vec::new(), sign);
     map(b, &[value], |b, scalars| {
         let sign = mind_core::constant(b, &sign);
         Xor::build(b, scalars[0], sign)
