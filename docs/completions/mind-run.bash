@@ -23,14 +23,14 @@ _mind__run() {
 
     case "${cmd}" in
         mind__run)
-            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --inputs --random --dim --engine --isa --threads --outputs --bench --format --full --memory-limit --max-steps --model --tokens --prompt --generate --temperature --top-k --top-p --seed --capacity --logits --all-logits --help --version"
+            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --inputs --random --dim --bind --engine --isa --threads --outputs --bench --format --full --memory-limit --max-steps --model --tokens --prompt --generate --temperature --top-k --top-p --seed --capacity --logits --all-logits --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage irv2" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage onnx irv2" -- "${cur}"))
                     return 0
                     ;;
                 --profile)
@@ -54,6 +54,10 @@ _mind__run() {
                     return 0
                     ;;
                 --dim)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bind)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

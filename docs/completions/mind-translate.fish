@@ -4,6 +4,7 @@ core\t''
 mil\t''
 mil-primer\t''
 mlpackage\t''
+onnx\t''
 irv2\t''
 hf\t''"
 complete -c mind-translate -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
