@@ -46,7 +46,8 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     if !status.map_err(|why| format!("{python}: {why}"))?.success() {
         return Err(format!("{script} failed"));
     }
-    let read = |name: &str| std::fs::read(folder.join(name)).map_err(|why| format!("{name}: {why}"));
+    let read =
+        |name: &str| std::fs::read(folder.join(name)).map_err(|why| format!("{name}: {why}"));
     let tests = String::from_utf8_lossy(&read("tests")?).into_owned();
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
     let mut not_passed = String::new();
@@ -54,7 +55,9 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
         let case = Case::of(line).ok_or_else(|| format!("unreadable: {line}"))?;
         let found = match case.is_numeric {
             false => Err("no tensors of numbers".to_owned()),
-            true => ["jit", "interp"].into_iter().try_for_each(|engine| case.run(engine, &read)),
+            true => ["jit", "interp"]
+                .into_iter()
+                .try_for_each(|engine| case.run(engine, &read)),
         };
         let state = if found.is_ok() { "pass" } else { "do not" };
         *counts.entry((case.group.clone(), state)).or_default() += 1;
@@ -94,8 +97,11 @@ impl Case {
         let (relative, absolute) = (next()?.parse().ok()?, next()?.parse().ok()?);
         let arrays: Vec<&str> = fields.collect();
         let named = |kind: &str| {
-            let own = arrays.iter().filter_map(|own| own.strip_prefix(kind)?.rsplit_once(':'));
-            own.map(|(name, ty)| (name.to_owned(), ty == "bfloat16")).collect::<Vec<_>>()
+            let own = arrays
+                .iter()
+                .filter_map(|own| own.strip_prefix(kind)?.rsplit_once(':'));
+            own.map(|(name, ty)| (name.to_owned(), ty == "bfloat16"))
+                .collect::<Vec<_>>()
         };
         Some(Case {
             number,
@@ -126,12 +132,14 @@ impl Case {
             host.files.insert("all.npz".into(), given.clone());
             let left = arrays.iter().filter(|(name, _)| !bound.contains(&name[..]));
             let left = npz::write(left.map(|(name, array)| (name.clone(), array)));
-            host.files.insert("in.npz".into(), left.map_err(|why| why.to_string())?);
-            let mut words: Vec<String> = ["--engine", engine, "--threads", "1", "--inputs", "in.npz"]
-                .into_iter()
-                .chain(["--outputs", "out.npz", "m.onnx"])
-                .map(str::to_owned)
-                .collect();
+            host.files
+                .insert("in.npz".into(), left.map_err(|why| why.to_string())?);
+            let mut words: Vec<String> =
+                ["--engine", engine, "--threads", "1", "--inputs", "in.npz"]
+                    .into_iter()
+                    .chain(["--outputs", "out.npz", "m.onnx"])
+                    .map(str::to_owned)
+                    .collect();
             words.extend(bound.iter().map(|name| format!("--bind={name}=all.npz")));
             if mind_run::run(&words, &mut host) == 0 {
                 break archive(&host.files[Path::new("out.npz")])?;

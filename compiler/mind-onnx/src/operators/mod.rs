@@ -197,11 +197,7 @@ mod tests {
             assert!(row.since.is_sorted_by(|a, b| a < b), "{}", row.name);
             assert!(!row.since.is_empty(), "{}", row.name);
             let same = |other: &&Operator| (other.domain, other.name) == (row.domain, row.name);
-            assert!(
-                !rows[at + 1..].iter().any(|other| same(&other)),
-                "{}",
-                row.name
-            );
+            assert!(!rows[at + 1..].iter().any(same), "{}", row.name);
         }
     }
 }

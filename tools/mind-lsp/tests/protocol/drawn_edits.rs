@@ -147,6 +147,9 @@ fn ask_everything(client: &mut Client, mirror: &Mirror, uri: &str, position: &Va
 }
 
 /// Texts to edit: the samples, the examples of the repository and a shipped rule file.
+/// What the names of texts for the server end with.
+const TEXTS: [&str; 4] = ["core", "mic", "mil", "rules"];
+
 fn texts() -> Vec<(String, &'static str, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let examples = std::fs::read_dir(root.join("examples")).expect("the examples");
@@ -159,9 +162,10 @@ fn texts() -> Vec<(String, &'static str, String)> {
         let sample = Sample::new(language, text);
         (sample.uri, language, sample.text)
     });
-    let files = paths
-        .iter()
-        .filter(|path| path.extension().is_some_and(|end| end != "rs"));
+    let files = paths.iter().filter(|path| {
+        path.extension()
+            .is_some_and(|end| TEXTS.iter().any(|own| *own == end))
+    });
     let files = files.map(|path| {
         let text = std::fs::read_to_string(path).expect("an example");
         (format!("file://{}", path.display()), "", text)
