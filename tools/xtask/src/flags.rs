@@ -39,6 +39,7 @@ const ROWS: &[Row] = &[
     row("diagnostic-format", "", "mind-opt/diagnostics-json.core"),
     own("color", "`--color`"),
     row("quiet", "", "mind-opt/quiet.mic2"),
+    row("dim", "", "mind-onnx/classifier.test"),
     own("to", ""),
     row("output", "`-o`", "mind-opt/output-file.core"),
     row("ane-report", "", "mind-to-mil/ane-report.core"),

@@ -146,10 +146,10 @@ fn ask_everything(client: &mut Client, mirror: &Mirror, uri: &str, position: &Va
     }
 }
 
-/// Texts to edit: the samples, the examples of the repository and a shipped rule file.
 /// What the names of texts for the server end with.
 const TEXTS: [&str; 4] = ["core", "mic", "mil", "rules"];
 
+/// Texts to edit: the samples, the examples of the repository and a shipped rule file.
 fn texts() -> Vec<(String, &'static str, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let examples = std::fs::read_dir(root.join("examples")).expect("the examples");
