@@ -1,9 +1,9 @@
-//! What an import is told.
+//! The options of an import.
 
 use mind_ir::tensor::Tensor;
 use rustc_hash::FxHashMap;
 
-/// What an import is told.
+/// The options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
     /// The extents of dimensions that the model names, by their names in the model or in the module.

@@ -118,7 +118,7 @@ impl StandIns {
             Some(Value::Known(constant)) if constant.dtype.class() != DTypeClass::Float => {
                 integers(constant)
             }
-            _ => Vec::new(),
+            Some(Value::Known(_) | Value::Op(_) | Value::Extents(_)) | None => Vec::new(),
         };
         let mut numbers = inputs.iter().flat_map(known);
         // The end of a slice may be the largest integer; as an element it would be no extent.

@@ -117,7 +117,7 @@ impl<'a> Node<'a, '_, '_> {
             Some(Value::Extents(extents)) => {
                 Ok(extents.elements.iter().map(|own| own.dim()).collect())
             }
-            _ => {
+            Some(Value::Known(_) | Value::Op(_)) | None => {
                 let ints = self.ints_in(at)?;
                 let ints = ints.ok_or_else(|| Refused::new(format!("input {at} is left out")))?;
                 Ok(ints.into_iter().map(Dim::Fixed).collect())

@@ -112,7 +112,7 @@ pub(crate) fn ordered<'m>(
             open.extend(&needs[at]);
         }
     }
-    // Depth first with a stack of its own: a chain of nodes may be longer than the stack of a thread.
+    // Depth first, without recursion: a chain of nodes may be too long for the stack of a thread.
     let mut state = vec![State::Open; nodes.len()];
     let mut order = Vec::with_capacity(nodes.len());
     let mut path: Vec<(usize, usize)> = Vec::new();

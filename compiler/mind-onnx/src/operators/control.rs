@@ -4,6 +4,7 @@ use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::control::{If, Scan, While};
 use mind_core::ops::extents::Iota;
 use mind_ir::ValueId;
+use mind_ir::attr::Attr;
 use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
@@ -54,6 +55,17 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
     };
     let mut bodies = branches.map(body);
     of_module(n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures)?)
+}
+
+/// A scan of `results` results with a step that reads captures.
+fn scan<'a>(
+    n: &mut Node<'a, '_, '_>,
+    attrs: &[Attr<'_>],
+    operands: &[ValueId],
+    results: usize,
+    (step, captures): (Body<'_, 'a>, &Captures<'a>),
+) -> Values {
+    of_module(n.closed(Scan::DEF, attrs, operands, results, &mut [step], captures)?)
 }
 
 /// Whether a loop's graph never ends it: its condition is true, or the one that it was given.
@@ -133,14 +145,7 @@ fn counted<'a>(
         let values = region.graph(body, &inputs, e)?;
         yielded(&values[1..], e)
     });
-    of_module(n.closed(
-        Scan::DEF,
-        &attrs,
-        &operands,
-        states + outputs,
-        &mut [step],
-        &captures,
-    )?)
+    scan(n, &attrs, &operands, states + outputs, (step, &captures))
 }
 
 /// A loop that ends by its condition, or after a number of steps that a run gives.
@@ -212,12 +217,5 @@ fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
         let values = region.graph(body, &inputs, e)?;
         yielded(&values, e)
     });
-    of_module(n.closed(
-        Scan::DEF,
-        &attrs,
-        &operands,
-        states + outputs,
-        &mut [step],
-        &captures,
-    )?)
+    scan(n, &attrs, &operands, states + outputs, (step, &captures))
 }

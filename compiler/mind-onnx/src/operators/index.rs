@@ -14,7 +14,7 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
-use super::shape::part_of;
+use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::One;
 use crate::import::node::Node;

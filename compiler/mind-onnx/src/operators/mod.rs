@@ -16,6 +16,7 @@ mod recurrent;
 mod reduce;
 mod resize;
 mod shape;
+mod slice;
 
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
@@ -162,6 +163,7 @@ const FAMILIES: &[&[Operator]] = &[
     reduce::ROWS,
     resize::ROWS,
     shape::ROWS,
+    slice::ROWS,
 ];
 
 /// A domain by the one name that it has here.

@@ -135,10 +135,30 @@ impl Geometry {
         Ok(())
     }
 
-    /// One of its lists, with the entry of a batch and of channels.
-    fn whole(list: &[i64], outer: i64) -> Vec<i64> {
-        [&[outer; 2], list].concat()
+    /// The lists with an entry for each dimension of the input.
+    fn whole(&self) -> Whole {
+        Whole {
+            window: whole(&self.window, 1),
+            strides: whole(&self.strides, 1),
+            dilations: whole(&self.dilations, 1),
+            low: whole(&self.low, 0),
+            high: whole(&self.high, 0),
+        }
     }
+}
+
+/// How windows slide along all dimensions of `[N, C, ..]`.
+struct Whole {
+    window: Vec<i64>,
+    strides: Vec<i64>,
+    dilations: Vec<i64>,
+    low: Vec<i64>,
+    high: Vec<i64>,
+}
+
+/// A list of spatial dimensions with an entry for batch and channels.
+fn whole(list: &[i64], outer: i64) -> Vec<i64> {
+    [&[outer; 2], list].concat()
 }
 
 /// The windows of a pool, and its input.
@@ -158,21 +178,12 @@ fn reduce_windows(
     kind: Reduction,
     counts_padding: bool,
 ) -> One {
-    let window = Geometry::whole(&geometry.window, 1);
-    let pool = ReduceWindow::with(&window, kind);
-    let (strides, dilations) = (
-        Geometry::whole(&geometry.strides, 1),
-        Geometry::whole(&geometry.dilations, 1),
-    );
-    let (low, high) = (
-        Geometry::whole(&geometry.low, 0),
-        Geometry::whole(&geometry.high, 0),
-    );
-    let pool = pool
-        .strides(&strides)
-        .dilations(&dilations)
-        .low(&low)
-        .high(&high);
+    let own = geometry.whole();
+    let pool = ReduceWindow::with(&own.window, kind)
+        .strides(&own.strides)
+        .dilations(&own.dilations)
+        .low(&own.low)
+        .high(&own.high);
     Ok(pool.count_padding(counts_padding).build(&mut n.e, x)?)
 }
 
@@ -186,20 +197,12 @@ fn max_pool(n: &mut Node<'_, '_, '_>) -> Many {
     if n.proto.output.len() < 2 {
         return Ok(vec![max]);
     }
-    let window = Geometry::whole(&geometry.window, 1);
-    let (strides, dilations) = (
-        Geometry::whole(&geometry.strides, 1),
-        Geometry::whole(&geometry.dilations, 1),
-    );
-    let (low, high) = (
-        Geometry::whole(&geometry.low, 0),
-        Geometry::whole(&geometry.high, 0),
-    );
-    let place = ArgMaxWindow::with(&window)
-        .strides(&strides)
-        .dilations(&dilations)
-        .low(&low)
-        .high(&high);
+    let own = geometry.whole();
+    let place = ArgMaxWindow::with(&own.window)
+        .strides(&own.strides)
+        .dilations(&own.dilations)
+        .low(&own.low)
+        .high(&own.high);
     let place = place.build(&mut n.e, x)?;
     let place = if columns_first {
         by_columns(n, x, place)?
@@ -239,10 +242,7 @@ fn average_pool(n: &mut Node<'_, '_, '_>) -> One {
         return reduce_windows(n, x, &geometry, Reduction::Mean, false);
     }
     // Stated pads count, those of the raised windows do not.
-    let (low, high) = (
-        Geometry::whole(&geometry.low, 0),
-        Geometry::whole(&geometry.high, 0),
-    );
+    let (low, high) = (whole(&geometry.low, 0), whole(&geometry.high, 0));
     let (before, after) = (geometry.low.clone(), geometry.high.clone());
     geometry.raise(n, x)?;
     for at in 0..before.len() {

@@ -82,13 +82,15 @@ fn valid_axis(e: &Emit<'_>, x: ValueId, scale: ValueId, axis: i64) -> i64 {
     }
 }
 
+/// The dtype that a node asks for, if it does.
+fn output_dtype(n: &Node<'_, '_, '_>) -> Result<Option<DType>, Refused> {
+    let asked = n.int("output_dtype")?.filter(|own| *own != 0);
+    asked.map(dtype).transpose()
+}
+
 fn quantize(n: &mut Node<'_, '_, '_>) -> One {
     let axis = axis(n)?;
-    let to = n
-        .int("output_dtype")?
-        .filter(|own| *own != 0)
-        .map(dtype)
-        .transpose()?;
+    let to = output_dtype(n)?;
     n.ignore("precision");
     let (x, scale) = (n.input(0)?, n.input(1)?);
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, 2)?);
@@ -106,11 +108,7 @@ fn quantize(n: &mut Node<'_, '_, '_>) -> One {
 
 fn dequantize(n: &mut Node<'_, '_, '_>) -> One {
     let axis = axis(n)?;
-    let to = n
-        .int("output_dtype")?
-        .filter(|own| *own != 0)
-        .map(dtype)
-        .transpose()?;
+    let to = output_dtype(n)?;
     let (x, scale) = (n.input(0)?, n.input(1)?);
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, 2)?);
     let axis = valid_axis(&n.e, x, scale, axis);

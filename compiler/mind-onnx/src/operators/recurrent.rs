@@ -13,7 +13,7 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::verify::VerifyError;
 
 use super::activation::Activation;
-use super::shape::part_of;
+use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::{Constants, Emit, One};
 use crate::import::node::Node;

@@ -1,0 +1,173 @@
+//! Parts of tensors along their axes.
+
+use mind_core::ops::index::Slice;
+use mind_core::ops::shape::Reverse;
+use mind_ir::ValueId;
+use mind_ir::types::Dim;
+
+use super::{Many, Operator};
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::one("Slice", &[1, 10, 11, 13], slice).moving(),
+    Operator::many("Split", &[2, 11, 13, 18], split).moving(),
+];
+
+fn split(n: &mut Node<'_, '_, '_>) -> Many {
+    let x = n.input(0)?;
+    let axis = n.int("axis")?.unwrap_or(0);
+    let axis = n.e.axis(axis, n.e.rank(x))?;
+    let extent = n.e.extent(x, axis)?;
+    let sizes = match n.ints_since(13, "split", 1)? {
+        Some(sizes) => sizes,
+        None => {
+            let count = n
+                .int("num_outputs")?
+                .unwrap_or(n.proto.output.len() as i64)
+                .max(1);
+            let own = extent.div_euclid(count) + i64::from(extent % count != 0);
+            let starts = (0..count).map(|part| (part * own).min(extent));
+            starts.map(|start| own.min(extent - start)).collect()
+        }
+    };
+    let sum = sizes
+        .iter()
+        .try_fold(0i64, |sum, own| sum.checked_add(*own));
+    if sum != Some(extent) {
+        return Err(Refused::new(format!(
+            "parts of {sizes:?} are not {extent} elements"
+        )));
+    }
+    let mut start = 0;
+    let mut parts = Vec::with_capacity(sizes.len());
+    for size in sizes {
+        parts.push(part_of(&mut n.e, x, axis, start, start + size)?);
+        start += size;
+    }
+    Ok(parts)
+}
+
+/// The elements `start..end` along an axis.
+pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
+    let rank = e.rank(x);
+    let (mut starts, mut ends) = (vec![0; rank], vec![mind_ir::attr::OPEN_END; rank]);
+    (starts[axis], ends[axis]) = (start, end);
+    Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(e, x)?)
+}
+
+fn slice(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let rank = n.e.rank(x);
+    let list = |n: &Node<'_, '_, '_>, name: &'static str, at: usize| n.ints_since(10, name, at);
+    let (starts, ends) = (list(n, "starts", 1)?, list(n, "ends", 2)?);
+    let (Some(starts), Some(ends)) = (starts, ends) else {
+        return Err(Refused::new("where it starts or ends is left out"));
+    };
+    let axes = list(n, "axes", 3)?;
+    let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let steps = match n.opset {
+        ..10 => None,
+        _ => n.ints_in(4)?,
+    };
+    let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
+    if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
+        return Err(Refused::new("its lists have different lengths"));
+    }
+    let (mut from, mut to, mut by) = (
+        vec![0; rank],
+        vec![mind_ir::attr::OPEN_END; rank],
+        vec![1; rank],
+    );
+    let mut reversed = Vec::new();
+    for (at, &axis) in axes.iter().enumerate() {
+        let axis = n.e.axis(axis, rank)?;
+        let cut = Cut {
+            start: starts[at],
+            end: ends[at],
+            step: steps[at],
+        };
+        if cut.step == 0 {
+            return Err(Refused::new("a step is 0"));
+        }
+        if cut.is_whole() {
+            continue;
+        }
+        let extent = match n.e.dims(x)[axis] {
+            Dim::Fixed(extent) => extent,
+            Dim::Symbol(_) | Dim::Dynamic => {
+                return Err(Refused::new(format!(
+                    "it cuts dimension {axis}, whose extent is not known here; `--dim` gives it"
+                )));
+            }
+        };
+        let (upward, is_reversed) = cut.upward(extent);
+        (from[axis], to[axis], by[axis]) = (upward.start, upward.end, upward.step);
+        if is_reversed {
+            reversed.push(axis as i64);
+        }
+    }
+    let own = Slice::with(&from, &to, &by).build(&mut n.e, x)?;
+    if reversed.is_empty() {
+        return Ok(own);
+    }
+    Ok(Reverse::with(&reversed).build(&mut n.e, own)?)
+}
+
+/// A part of an axis: every `step`-th element from `start` to before `end`.
+struct Cut {
+    start: i64,
+    end: i64,
+    step: i64,
+}
+
+impl Cut {
+    fn is_whole(&self) -> bool {
+        self.start == 0 && self.step == 1 && self.end >= i64::from(i32::MAX)
+    }
+
+    /// The same elements with a positive step, and whether in the other order; the bounds inside of the axis.
+    fn upward(&self, extent: i64) -> (Cut, bool) {
+        let place = |at: i64| {
+            if at < 0 {
+                at.saturating_add(extent)
+            } else {
+                at
+            }
+        };
+        if self.step > 0 {
+            let (start, end) = (
+                place(self.start).clamp(0, extent),
+                place(self.end).clamp(0, extent),
+            );
+            let cut = Cut {
+                start,
+                end: end.max(start),
+                step: self.step,
+            };
+            return (cut, false);
+        }
+        let first = place(self.start).clamp(-1, extent - 1);
+        let stop = place(self.end).clamp(-1, extent - 1);
+        let stride = self.step.saturating_neg();
+        let count = match first - stop {
+            ..=0 => 0,
+            span => (span - 1) / stride + 1,
+        };
+        let last = first - (count - 1).max(0) * stride;
+        let cut = match count {
+            0 => Cut {
+                start: 0,
+                end: 0,
+                step: 1,
+            },
+            _ => Cut {
+                start: last,
+                end: first + 1,
+                step: stride,
+            },
+        };
+        (cut, count > 0)
+    }
+}
