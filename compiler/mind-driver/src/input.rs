@@ -56,7 +56,9 @@ pub fn read(
     let limit = match read {
         // Most of such a file are weights.
         Some(Read::Binary(_)) => u64::MAX,
-        _ => options.limits.bytes,
+        Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) | None => {
+            options.limits.bytes
+        }
     };
     let Some(Read::Package(reader)) = read else {
         let bytes = match path {
@@ -64,16 +66,14 @@ pub fn read(
             path => files.read(Path::new(path), limit),
         };
         let bytes = bytes.map_err(|why| unread(Path::new(path), why))?;
-        let told = match read {
-            Some(Read::Binary(_)) => format,
-            _ => options.from.or_else(|| FormatInfo::of_bytes(&bytes)),
-        };
+        let named = format.filter(|row| matches!(row.read, Some(Read::Binary(_))));
+        let given = named.or(options.from);
         return Ok(Input {
-            bytes,
             options: LoadOptions {
-                from: told,
+                from: given.or_else(|| FormatInfo::of_bytes(&bytes)),
                 ..options.clone()
             },
+            bytes,
             path: path.to_owned(),
         });
     };

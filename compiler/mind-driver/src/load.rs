@@ -40,13 +40,16 @@ pub fn load_module(
     bytes: Vec<u8>,
     options: &LoadOptions,
 ) -> Result<Loaded, Box<Rejected>> {
-    let row = options.from.or_else(|| FormatInfo::of_bytes(&bytes));
-    let (file, read) = match row.and_then(|row| without_text(row, name, &bytes, options)) {
-        Some(own) => {
+    let whole = match options.from {
+        Some(row) => without_text(row, name, bytes, options),
+        None => Err(bytes),
+    };
+    let (file, read) = match whole {
+        Ok(own) => {
             let graph = verified(own.graph, options);
             (own.file, graph.map(|graph| (own.format, graph)))
         }
-        None => {
+        Err(bytes) => {
             let file = SourceFile::new(name, decode(name, bytes, &options.limits)?);
             let read = parse_and_verify(formats, file.text(), 0, options);
             (file, read)
@@ -73,28 +76,32 @@ pub struct WithoutText {
     pub graph: Result<Graph, Diagnostics>,
 }
 
-/// The module that bytes of a format are; `None` for a format that is text.
+/// The module that bytes of a format are.
+///
+/// # Errors
+///
+/// The bytes, of a format that is read as text.
 pub fn without_text(
     row: &'static FormatInfo,
     name: &str,
-    bytes: &[u8],
+    bytes: Vec<u8>,
     options: &LoadOptions,
-) -> Option<WithoutText> {
-    match row.read? {
-        Read::Package(package) => {
-            let (file, graph) = (package.program)(name, bytes, &options.limits);
-            Some(WithoutText {
+) -> Result<WithoutText, Vec<u8>> {
+    match row.read {
+        Some(Read::Package(package)) => {
+            let (file, graph) = (package.program)(name, &bytes, &options.limits);
+            Ok(WithoutText {
                 file,
                 format: Format::Mil.info(),
                 graph,
             })
         }
-        Read::Binary(binary) => Some(WithoutText {
+        Some(Read::Binary(binary)) => Ok(WithoutText {
             file: SourceFile::new(name, ""),
             format: row,
             graph: (binary.read)(bytes, options),
         }),
-        Read::Module(_) | Read::Document(_) | Read::Model => None,
+        Some(Read::Module(_) | Read::Document(_) | Read::Model) | None => Err(bytes),
     }
 }
 

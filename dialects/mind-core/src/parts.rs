@@ -79,7 +79,7 @@ impl Parts {
     }
 }
 
-/// The integers of so many bits, with or without a sign, that the elements of a tensor of `i32` hold.
+/// The integers of `bits` bits, signed or unsigned, that are packed in the elements of an `i32` tensor.
 fn split(
     cx: &EvalCx<'_>,
     tensor: &Tensor,

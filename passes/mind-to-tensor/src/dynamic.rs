@@ -121,7 +121,7 @@ fn inside(b: &mut Builder<'_>, start: ValueId, extent: i64, size: i64, bounds: B
     Gather::with(0).build(b, list, start)
 }
 
-/// What `body` makes of `start` and each index below `extent`.
+/// Folds `body` over the indices below `extent`, from `start`.
 fn along(
     b: &mut Builder<'_>,
     start: ValueId,

@@ -51,7 +51,7 @@ fn lower_layernorm(op: OpId, b: &mut Builder<'_>) -> Lowered {
     })
 }
 
-/// What `body` makes of `inputs`, in a group of its own unless `op` stands in one.
+/// The result of `body` on `inputs`, as a new group unless `op` is inside a group.
 pub(crate) fn grouped(
     op: OpId,
     b: &mut Builder<'_>,

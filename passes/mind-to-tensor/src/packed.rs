@@ -12,7 +12,7 @@ use mind_core::parts::Parts;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::{Buffer, Tensor};
-use mind_ir::types::{DType, Dim};
+use mind_ir::types::{DType, DTypeClass, Dim};
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::bitcast::Bitcast;
 use mind_tensor::ops::broadcast::Broadcast;
@@ -64,13 +64,14 @@ impl Packing {
         if own.iter().zip(LEAST).any(|(&own, least)| own < least) {
             return None;
         }
-        let (parts, correction) = match dtypes {
-            _ if !dots_bytes => (Parts::Halves, None),
-            [DType::U8, DType::I8] => (Parts::UnsignedBySigned, None),
-            [DType::I8, DType::U8] => (Parts::SignedByUnsigned, None),
-            [DType::I8, DType::I8] => (Parts::UnsignedBySigned, Some(-BIAS)),
-            [DType::U8, DType::U8] => (Parts::SignedByUnsigned, Some(BIAS)),
-            _ => (Parts::Halves, None),
+        let are_bytes = dtypes.iter().all(|dtype| dtype.size() == 1);
+        let are_signed = dtypes.map(|dtype| dtype.class() == DTypeClass::Signed);
+        let (parts, correction) = match are_signed {
+            _ if !(dots_bytes && are_bytes) => (Parts::Halves, None),
+            [false, true] => (Parts::UnsignedBySigned, None),
+            [true, false] => (Parts::SignedByUnsigned, None),
+            [true, true] => (Parts::UnsignedBySigned, Some(-BIAS)),
+            [false, false] => (Parts::SignedByUnsigned, Some(BIAS)),
         };
         Some(Packing {
             parts,

@@ -88,12 +88,14 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let name = mind_cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
     let given = mind_cli::read_module(host, path, &options)?;
-    let whole = given.options.from;
-    let whole = whole.and_then(|row| without_text(row, name, &given.bytes, &given.options));
+    let whole = match given.options.from {
+        Some(row) => without_text(row, name, given.bytes, &given.options),
+        None => Err(given.bytes),
+    };
     let (file, whole) = match whole {
-        Some(own) => (own.file, Some((own.format, own.graph))),
-        None => {
-            let text = decode(name, given.bytes, &options.limits).map_err(|rejected| {
+        Ok(own) => (own.file, Some((own.format, own.graph))),
+        Err(bytes) => {
+            let text = decode(name, bytes, &options.limits).map_err(|rejected| {
                 mind_cli::report(host, &rejected.diagnostics, &rejected.file, format);
                 REJECTED
             })?;

@@ -50,7 +50,7 @@ pub struct BinaryReader {
     /// Whether bytes look like it.
     pub looks: fn(&[u8]) -> bool,
     /// The module that the bytes are.
-    pub read: fn(&[u8], &LoadOptions) -> Result<Graph, Diagnostics>,
+    pub read: fn(Vec<u8>, &LoadOptions) -> Result<Graph, Diagnostics>,
 }
 
 /// How a package is read.

@@ -130,7 +130,7 @@ pub static FORMATS: &[FormatInfo] = &[
                         .collect(),
                     bound: options.bound.iter().cloned().collect(),
                 };
-                mind_onnx::read(bytes.to_vec().into(), &options)
+                mind_onnx::read(bytes.into(), &options)
             },
         })),
         write: None,

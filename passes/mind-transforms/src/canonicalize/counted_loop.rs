@@ -116,7 +116,7 @@ impl Counter {
             None => (
                 carried(g, view, 0, rhs)?,
                 lhs,
-                swapped(compare.direction(g)),
+                compare.direction(g).swapped(),
             ),
         };
         let initial = view.initial(g)[place];
@@ -203,18 +203,6 @@ impl Counter {
             values = rw.create(op, Add::DEF, &[values, first], &Add::attrs())?;
         }
         Ok(values)
-    }
-}
-
-/// The comparison of the same operands the other way round.
-fn swapped(direction: Direction) -> Direction {
-    match direction {
-        Direction::Eq => Direction::Eq,
-        Direction::Ne => Direction::Ne,
-        Direction::Lt => Direction::Gt,
-        Direction::Le => Direction::Ge,
-        Direction::Gt => Direction::Lt,
-        Direction::Ge => Direction::Le,
     }
 }
 
