@@ -40,7 +40,8 @@ pub fn load_module(
     bytes: Vec<u8>,
     options: &LoadOptions,
 ) -> Result<Loaded, Box<Rejected>> {
-    let whole = match options.from {
+    let row = options.from.or_else(|| FormatInfo::of_bytes(&bytes));
+    let whole = match row {
         Some(row) => without_text(row, name, bytes, options),
         None => Err(bytes),
     };
