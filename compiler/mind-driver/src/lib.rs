@@ -33,6 +33,7 @@ pub mod history;
 pub mod host;
 pub mod input;
 pub mod load;
+pub mod mil;
 pub mod patch;
 #[cfg(feature = "jit")]
 pub mod segments;

@@ -20,12 +20,7 @@ const DATA: usize = Const::DEF.attr_position("data");
 /// # Errors
 ///
 /// E4115 a path out of the folder, a file that cannot be read, a place that holds no such elements.
-pub fn read(
-    g: &mut Graph,
-    module: &str,
-    limit: u64,
-    host: &mut dyn FileSystem,
-) -> Result<(), Diagnostics> {
+pub fn read(g: &mut Graph, module: &str, host: &mut dyn FileSystem) -> Result<(), Diagnostics> {
     let folder = match module {
         "-" => PathBuf::new(),
         module => Path::new(module)
@@ -41,7 +36,7 @@ pub fn read(
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut found = Diagnostics::new();
     for op in ops {
-        if let Err(problem) = constant(g, op, &folder, limit, host, &mut files) {
+        if let Err(problem) = constant(g, op, &folder, host, &mut files) {
             let path = g.view::<Const>(op).map_or("", |own| g.name(own.path(g)));
             let message = format!("the weights in `{path}` cannot be read: {problem}");
             let error = Diagnostic::error(g.span(op), message).code(Code(4115));
@@ -63,7 +58,6 @@ fn constant(
     g: &mut Graph,
     op: OpId,
     folder: &Path,
-    limit: u64,
     host: &mut dyn FileSystem,
     files: &mut Vec<(String, Vec<u8>)>,
 ) -> Result<(), String> {
@@ -76,7 +70,7 @@ fn constant(
     if !files.iter().any(|(name, _)| *name == path) {
         let below = inside(&path).ok_or("the path leads out of the model's folder")?;
         let bytes = host
-            .read_below(folder, Path::new(below), limit)
+            .read_below(folder, Path::new(below), u64::MAX)
             .map_err(|error| error.to_string())?;
         files.push((path.clone(), bytes));
     }

@@ -15,13 +15,14 @@ use mind_driver::input::FileError;
 use mind_driver::load::load_module;
 use mind_driver::patch::{self, Edit};
 use mind_driver::session::Session;
-use mind_driver::{input, weights};
+use mind_driver::{input, mil, weights};
 use mind_ir::builder::{Build, Builder};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
 use mind_ir::opdef::Op;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Graph, ValueId};
+use mind_to_mil::Config;
 
 pub use mind_driver::formats::Format;
 
@@ -108,9 +109,8 @@ impl Module {
     pub fn from_file(path: impl AsRef<Path>) -> Result<Module, Error> {
         let path = path.as_ref().to_string_lossy();
         let input = input::read(&mut Disk, &path, &LoadOptions::default())?;
-        let limit = input.options.limits.bytes;
         let mut module = Module::load(&path, input.bytes, &input.options)?;
-        let read = weights::read(&mut module.graph, &input.path, limit, &mut Disk);
+        let read = weights::read(&mut module.graph, &input.path, &mut Disk);
         read.map_err(|found| module.refused(found))?;
         Ok(module)
     }
@@ -275,7 +275,7 @@ impl Module {
         let write = row.and_then(|row| row.write);
         let graph = if let Some(Write::Program(_)) = write {
             let mut program = self.graph.clone();
-            let lowered = mind_to_mil::lower(&mut program, &mind_to_mil::Config::default());
+            let lowered = mil::lower(session(), &mut program, &Config::default());
             lowered.map_err(|found| self.refused(found))?;
             lowered_graph = program;
             &lowered_graph

@@ -25,6 +25,10 @@ pub(crate) struct Cell {
     pub(crate) looks: bool,
     /// Whether the hidden state is reset after its product.
     pub(crate) resets_after: bool,
+    /// Which gate of the sums over the input is each gate of MIL.
+    pub(crate) order: Vec<usize>,
+    /// Which gate of the products of a GRU's hidden state resets, and which updates.
+    pub(crate) past: [usize; 2],
 }
 
 /// The arguments of the region.
@@ -41,9 +45,24 @@ struct Region<'g> {
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Gate {
     word: &'static str,
-    at: i64,
+    at: usize,
     clip: Option<f64>,
     looks: bool,
+}
+
+/// A gate of a GRU: its function, and which one it is of the sums over the input and of the products.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct GruGate {
+    word: &'static str,
+    inside: usize,
+    past: usize,
+}
+
+/// The places, if each from 0 on occurs once.
+fn permutation(places: &[usize]) -> Option<Vec<usize>> {
+    (0..places.len())
+        .all(|at| places.contains(&at))
+        .then(|| places.to_vec())
 }
 
 /// The cell that the region of a scan computes; its hidden state is the one output.
@@ -105,6 +124,8 @@ impl Region<'_> {
             clip: None,
             looks: false,
             resets_after: false,
+            order: (0..kind.gates()).collect(),
+            past: [0, 1],
         }
     }
 
@@ -144,7 +165,7 @@ impl Region<'_> {
     }
 
     /// Which gate of `all`, which holds several, a value is.
-    fn part(&self, value: ValueId, all: ValueId) -> Option<i64> {
+    fn part(&self, value: ValueId, all: ValueId) -> Option<usize> {
         let extents = shape(self.g, all)?;
         if value == all {
             return (extents.last() == Some(&self.units)).then_some(0);
@@ -155,7 +176,8 @@ impl Region<'_> {
         let whole = (0..last).all(|at| starts[at] == 0 && ends[at] == extents[at]);
         let plain = slice.steps(self.g).iter().all(|&step| step == 1);
         let fits = starts[last] % self.units == 0 && ends[last] == starts[last] + self.units;
-        (whole && plain && fits).then(|| starts[last] / self.units)
+        let at = usize::try_from(starts[last] / self.units).ok()?;
+        (whole && plain && fits).then_some(at)
     }
 
     fn rnn(&self, next: ValueId) -> Option<Cell> {
@@ -168,7 +190,7 @@ impl Region<'_> {
         self.functions(next).into_iter().find_map(find)
     }
 
-    /// The products of the hidden state with all gates, which are the first fixed operand.
+    /// The products of the hidden state with both gates, which are the first fixed operand.
     fn gru(&self, next: ValueId) -> Option<Cell> {
         let (g, h) = (self.g, self.states[0]);
         either::<Add, Cell>(g, next, |[new, kept]| {
@@ -177,74 +199,80 @@ impl Region<'_> {
                 let rest = made::<Sub>(g, rest)?;
                 let is_rest = number(g, rest.lhs(g)) == Some(1.0) && rest.rhs(g) == update;
                 is_rest.then_some(())?;
-                let gate = self.gru_gate(update, 2, 1)?;
-                self.gru_new(new, gate)
+                self.gru_new(new, &self.gru_gate(update)?)
             })
         })
     }
 
-    /// The function of the gate with the input's gate `from` and gate `at` of the products.
-    fn gru_gate(&self, value: ValueId, from: i64, at: i64) -> Option<&'static str> {
+    /// A gate of the input's sums and the products.
+    fn gru_gate(&self, value: ValueId) -> Option<GruGate> {
         let find = |(word, sum): (&'static str, ValueId)| {
-            either::<Add, ()>(self.g, sum, |[inside, past]| {
+            either::<Add, GruGate>(self.g, sum, |[inside, past]| {
                 let all = made::<Slice>(self.g, past)?.input(self.g);
                 self.product(all, self.states[0], 0)?;
-                let fits = self.part(inside, self.inside)? == from && self.part(past, all)? == at;
-                fits.then_some(())
-            })?;
-            Some(word)
+                Some(GruGate {
+                    word,
+                    inside: self.part(inside, self.inside)?,
+                    past: self.part(past, all)?,
+                })
+            })
         };
         self.functions(value).into_iter().find_map(find)
     }
 
-    /// What is new, of which a gate with the function `gate` resets the hidden state.
-    fn gru_new(&self, value: ValueId, gate: &'static str) -> Option<Cell> {
+    /// What is new, of which a gate like `update` resets the hidden state.
+    fn gru_new(&self, value: ValueId, update: &GruGate) -> Option<Cell> {
         let (g, h) = (self.g, self.states[0]);
         let resets = |value: ValueId, other: ValueId| {
             let reset = |[reset, own]: [ValueId; 2]| (own == other).then_some(reset);
-            let reset = either::<Mul, ValueId>(g, value, reset)?;
-            (self.gru_gate(reset, 0, 0)? == gate).then_some(())
+            let reset = self.gru_gate(either::<Mul, ValueId>(g, value, reset)?)?;
+            (reset.word == update.word).then_some(reset)
         };
         let past = |past: ValueId| {
             if let Some(product) = made::<MatMul>(g, past) {
                 (self.fixed.len() == 2 && product.rhs(g) == self.fixed[1]).then_some(())?;
-                return resets(product.lhs(g), h).map(|()| false);
+                return Some((false, resets(product.lhs(g), h)?));
             }
-            either::<Mul, bool>(g, past, |[_, own]| {
-                either::<Add, ()>(g, own, |[product, bias]| {
-                    self.product(product, h, 1)?;
-                    (self.fixed.get(2) == Some(&bias)).then_some(())
-                })?;
-                resets(past, own).map(|()| true)
+            either::<Mul, _>(g, past, |[_, own]| {
+                let biased = either::<Add, ValueId>(g, own, |[product, bias]| {
+                    (self.fixed.get(2) == Some(&bias)).then_some(product)
+                });
+                (biased.is_some() == (self.fixed.len() == 3)).then_some(())?;
+                self.product(biased.unwrap_or(own), h, 1)?;
+                Some((true, resets(past, own)?))
             })
         };
         let find = |(word, sum): (&'static str, ValueId)| {
-            let resets_after = either::<Add, bool>(g, sum, |[inside, own]| {
-                (self.part(inside, self.inside)? == 1).then(|| past(own))?
-            })?;
-            let cell = self.cell(Recurrence::Gru, [gate, "tanh", word]);
-            Some(Cell {
-                resets_after,
-                ..cell
+            either::<Add, Cell>(g, sum, |[inside, own]| {
+                let new = self.part(inside, self.inside)?;
+                let (resets_after, reset) = past(own)?;
+                Some(Cell {
+                    resets_after,
+                    order: permutation(&[reset.inside, new, update.inside])?,
+                    past: [reset.past, update.past],
+                    ..self.cell(Recurrence::Gru, [update.word, "tanh", word])
+                })
             })
         };
-        self.functions(value).into_iter().find_map(find)
+        let cell = self.functions(value).into_iter().find_map(find)?;
+        permutation(&cell.past)?;
+        Some(cell)
     }
 
     fn lstm(&self, next: ValueId, cell: ValueId) -> Option<Cell> {
         let (g, c) = (self.g, self.states[1]);
         let (take, new, keep) = either::<Add, _>(g, cell, |[new, kept]| {
             let keep = either::<Mul, ValueId>(g, kept, |[keep, own]| (own == c).then_some(keep))?;
-            let keep = self.lstm_gate(keep, c, 1)?;
+            let keep = self.lstm_gate(keep, c)?;
             either::<Mul, _>(g, new, |[take, new]| {
-                let (take, new) = (self.lstm_gate(take, c, 0)?, self.lstm_gate(new, c, 3)?);
+                let (take, new) = (self.lstm_gate(take, c)?, self.lstm_gate(new, c)?);
                 Some((take, new, keep))
             })
         })?;
         let (give, outer) = either::<Mul, _>(g, next, |[give, shown]| {
             let mut shown = self.functions(shown).into_iter();
             let (outer, _) = shown.find(|(_, input)| *input == cell)?;
-            Some((self.lstm_gate(give, cell, 2)?, outer))
+            Some((self.lstm_gate(give, cell)?, outer))
         })?;
         let alike = |gate: &Gate| gate.word == take.word && gate.looks == take.looks;
         let clips = [keep, give, new].iter().all(|gate| gate.clip == take.clip);
@@ -254,35 +282,37 @@ impl Region<'_> {
         Some(Cell {
             clip: take.clip,
             looks: take.looks,
+            order: permutation(&[take.at, keep.at, give.at, new.at])?,
             ..own
         })
     }
 
-    /// Gate `at`, which may look at `cell`.
-    fn lstm_gate(&self, value: ValueId, cell: ValueId, at: i64) -> Option<Gate> {
+    /// A gate, which may look at `cell` with the weights of its own place.
+    fn lstm_gate(&self, value: ValueId, cell: ValueId) -> Option<Gate> {
         let find = |(word, sum): (&'static str, ValueId)| {
             let (sum, clip) = match self.clipped(sum) {
                 Some((sum, clip)) => (sum, Some(clip)),
                 None => (sum, None),
             };
-            let looked = either::<Add, ValueId>(self.g, sum, |[own, look]| {
-                either::<Mul, ()>(self.g, look, |[weights, of]| {
+            let looked = either::<Add, (ValueId, usize)>(self.g, sum, |[own, look]| {
+                either::<Mul, _>(self.g, look, |[weights, of]| {
                     let all = *self.fixed.get(1)?;
-                    (of == cell && self.part(weights, all)? == at).then_some(())
-                })?;
-                Some(own)
+                    (of == cell).then_some(())?;
+                    Some((own, self.part(weights, all)?))
+                })
             });
-            let own = looked.unwrap_or(sum);
+            let own = looked.map_or(sum, |(own, _)| own);
             let all = made::<Slice>(self.g, own).map_or(own, |slice| slice.input(self.g));
             either::<Add, ()>(self.g, all, |[inside, past]| {
                 (inside == self.inside).then(|| self.product(past, self.states[0], 0))?
             })?;
-            let looks = looked.is_some();
-            (self.part(own, all)? == at).then_some(Gate {
+            let at = self.part(own, all)?;
+            let fits = looked.is_none_or(|(_, weights)| weights == at);
+            fits.then_some(Gate {
                 word,
                 at,
                 clip,
-                looks,
+                looks: looked.is_some(),
             })
         };
         self.functions(value).into_iter().find_map(find)

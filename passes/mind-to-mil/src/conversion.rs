@@ -171,7 +171,7 @@ impl Lowering<'_> {
             if std::ptr::eq(g.def(op), Program::DEF) {
                 continue;
             }
-            if self.refused.has_errors() && reads_rejected(g, op) {
+            if self.refused.has_errors() && self.reads_rejected(g, op) {
                 continue;
             }
             let span = g.span(op);
@@ -195,6 +195,17 @@ impl Lowering<'_> {
             }
         }
         Vec::new()
+    }
+
+    /// Whether the op reads what was not lowered: the reason was given there.
+    fn reads_rejected(&self, g: &Graph, op: OpId) -> bool {
+        let lowered = |value: ValueId| {
+            let source = g.defining_op(value);
+            source.is_some_and(|source| {
+                g.def(source).name.starts_with("mil.") && !self.found.contains_key(&source)
+            })
+        };
+        !g.operands(op).iter().all(|&value| lowered(value))
     }
 
     /// Puts the ops of a body in the place of its op.
@@ -333,15 +344,6 @@ impl Lowering<'_> {
             Err(refused) => self.refused.push(refused.at("an output", g.span(op))),
         }
     }
-}
-
-/// Whether the op reads what was not lowered: the reason was given there.
-fn reads_rejected(g: &Graph, op: OpId) -> bool {
-    let lowered = |value: ValueId| {
-        let source = g.defining_op(value);
-        source.is_some_and(|source| g.def(source).name.starts_with("mil."))
-    };
-    !g.operands(op).iter().all(|&value| lowered(value))
 }
 
 fn erase(g: &mut Graph, op: OpId) {

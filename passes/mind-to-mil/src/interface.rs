@@ -19,6 +19,9 @@ use crate::emit::{Emit, Lowered};
 use crate::flexible::is_described;
 use crate::refuse::Refused;
 
+/// What to do about a type that a program for the neural engine neither takes nor gives.
+const IO_HELP: &str = "fp32 and int32 go in and out with `--lower-to-mil='io=coreml'` of mind-opt, `--io coreml` of mind-translate";
+
 /// An input under a legal name, of a type that a program takes; a scalar goes in as a list of one.
 ///
 /// # Errors
@@ -61,7 +64,7 @@ fn input_dtype(e: &Emit<'_, '_>, value: ValueId) -> Result<DType, Box<Refused>> 
         true => Ok(DType::U16),
         false => {
             let help = match e.config.interface {
-                Interface::Ane => "`--lower-to-mil='io=coreml'` lets fp32 and int32 in and out",
+                Interface::Ane => IO_HELP,
                 Interface::Any => {
                     "a program takes fp16, fp32, int8, uint8, int16, uint16 and int32"
                 }
@@ -142,7 +145,7 @@ pub(crate) fn outputs(
     for &value in values {
         let element = Element::of(e.dtype(value));
         if !e.config.interface.elements().contains(element) {
-            let help = "`--lower-to-mil='io=coreml'` lets fp32 and int32 in and out";
+            let help = IO_HELP;
             return Err(Refused::help(
                 format!("a program gives no {} away", element.name()),
                 help,

@@ -39,10 +39,8 @@ type Weights = (Vec<usize>, Vec<f64>);
 /// The layer that a scan is, alone or with another one that runs backwards.
 pub(crate) fn found(g: &Graph, op: OpId, config: &Config) -> Option<Placed> {
     let layer = Layer::of(g, g.view::<Scan>(op)?)?;
-    let (found, results, joined) = match layer.other(g) {
-        Some(back) => layer.bidirectional(g, back)?,
-        None => layer.alone(g),
-    };
+    let both = layer.other(g).and_then(|back| layer.bidirectional(g, back));
+    let (found, results, joined) = both.unwrap_or_else(|| layer.alone(g));
     Whole {
         found,
         results,
@@ -56,13 +54,23 @@ fn numbers(g: &Graph, value: ValueId) -> Option<Weights> {
     Some((tensor.shape().to_vec(), floats(&tensor)))
 }
 
-/// Columns of a matrix as rows, from `first`, `count` of them.
-fn rows((shape, numbers): &Weights, first: usize, count: usize) -> Vec<f64> {
-    let columns = shape[1];
-    let rows =
-        (first..first + count).flat_map(|column| (0..shape[0]).map(move |row| (row, column)));
-    rows.map(|(row, column)| numbers[row * columns + column])
+/// The gates of a matrix that has a column for each unit of each gate, in this order, a row for each column.
+fn rows((shape, numbers): &Weights, gates: &[usize], units: usize) -> Vec<f64> {
+    let columns = gates
+        .iter()
+        .flat_map(|gate| gate * units..(gate + 1) * units);
+    let places = columns.flat_map(|column| (0..shape[0]).map(move |row| (row, column)));
+    places
+        .map(|(row, column)| numbers[row * shape[1] + column])
         .collect()
+}
+
+/// The gates of a list that has a number for each unit of each gate, in this order.
+fn gates_of((_, numbers): &Weights, gates: &[usize], units: usize) -> Weights {
+    let own = gates
+        .iter()
+        .flat_map(|gate| &numbers[gate * units..(gate + 1) * units]);
+    (vec![gates.len() * units], own.copied().collect())
 }
 
 impl Layer {
@@ -214,27 +222,28 @@ fn weights(
         Recurrence::Gru => vec![vec![units, 2 * units], vec![units; 2]],
         Recurrence::Rnn | Recurrence::Lstm => vec![vec![units, all]],
     };
-    expected.extend(cell.resets_after.then(|| vec![units]));
+    let past_bias = fixed.get(2).filter(|_| cell.resets_after);
+    expected.extend(past_bias.map(|_| vec![units]));
     expected.extend(cell.looks.then(|| vec![3 * units]));
     let fits = expected.iter().eq(fixed.iter().map(|(shape, _)| shape));
+    let fits = fits && bias.as_ref().is_none_or(|(shape, _)| *shape == [all]);
     (fits && input.0[1] == all).then_some(())?;
     let matrix =
         |list: Vec<f64>, columns: usize| (vec![list.len() / columns.max(1), columns], list);
-    let mut own = vec![("weight_ih", matrix(rows(input, 0, all), input.0[0]))];
-    let hidden = if cell.kind == Recurrence::Gru {
-        let (gates, new) = (fixed.first()?, fixed.get(1)?);
-        let reset = rows(gates, 0, units);
-        [reset, rows(new, 0, units), rows(gates, units, units)].concat()
-    } else {
-        rows(fixed.first()?, 0, all)
+    let input_rows = rows(input, &cell.order, units);
+    let mut own = vec![("weight_ih", matrix(input_rows, input.0[0]))];
+    let hidden = match cell.kind {
+        Recurrence::Gru => {
+            let [reset, update] = cell.past;
+            let (gates, new) = (&fixed[0], &fixed[1]);
+            let part = |gate: usize| rows(gates, &[gate], units);
+            [part(reset), rows(new, &[0], units), part(update)].concat()
+        }
+        Recurrence::Rnn | Recurrence::Lstm => rows(&fixed[0], &cell.order, units),
     };
     own.push(("weight_hh", matrix(hidden, units)));
-    let mut bias = bias;
-    if let Some((shape, _)) = &bias {
-        (*shape == [all]).then_some(())?;
-    }
-    if cell.resets_after {
-        let (_, past) = fixed.get(2)?;
+    let mut bias = bias.map(|bias| gates_of(&bias, &cell.order, units));
+    if let Some((_, past)) = past_bias {
         let (shape, list) = bias.get_or_insert_with(|| (vec![all], vec![0.0; all]));
         let mut inside = vec![0.0; all];
         inside[units..2 * units].copy_from_slice(&list[units..2 * units]);
@@ -243,7 +252,9 @@ fn weights(
     }
     own.extend(bias.map(|bias| ("bias", bias)));
     if cell.looks {
-        own.push(("peephole", fixed.get(1)?.clone()));
+        let looking = cell.order.iter().take(3).copied();
+        let looking: Vec<usize> = looking.collect();
+        own.push(("peephole", gates_of(&fixed[1], &looking, units)));
     }
     Some(own)
 }

@@ -308,9 +308,8 @@ impl<'a> Run<'a> {
             Err(found) => return outcome.found.append(found),
         };
         outcome.found.append(warnings(format, &g));
-        let limit = self.options.limits.bytes;
         if self.imports()
-            && let Err(found) = weights::read(&mut g, self.path, limit, watch.host)
+            && let Err(found) = weights::read(&mut g, self.path, watch.host)
         {
             return outcome.found.append(found);
         }

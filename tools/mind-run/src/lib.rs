@@ -264,8 +264,7 @@ fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
     match loaded {
         Ok(mut loaded) => {
             mind_cli::report(host, &loaded.warnings, &loaded.file, args.diagnostics);
-            let limit = args.load.limits.bytes;
-            let read = weights::read(&mut loaded.graph, &given.path, limit, host);
+            let read = weights::read(&mut loaded.graph, &given.path, host);
             read.map_err(|found| reject(args, host, &found, &loaded.file))?;
             let threaded = mind_mil::state::thread(&mut loaded.graph);
             threaded.map_err(|found| reject(args, host, &found, &loaded.file))?;

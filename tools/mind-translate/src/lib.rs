@@ -12,6 +12,7 @@ use mind_driver::failure;
 use mind_driver::formats::{Format, FormatInfo, Read, Write, WriteOptions, described};
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module, verified, warnings};
+use mind_driver::mil;
 use mind_driver::patch::{self, Edit, PatchError};
 use mind_driver::session::{PASSES, Session};
 use mind_driver::weights;
@@ -179,11 +180,10 @@ fn module(
     let own = input.text().unwrap_or(Format::Core).info();
     let format = request.to.unwrap_or(own);
     if matches!(format.write, Some(Write::Program(_) | Write::Package)) {
-        lower(&mut graph, &file, matches, host)?;
+        lower(&mut graph, &session, &file, matches, host)?;
     }
     if let Some(Write::Package) = format.write {
-        let limit = mind_cli::load_options(matches).limits.bytes;
-        let written = package(&mut graph, &weights, limit, matches, host);
+        let written = package(&mut graph, &weights, matches, host);
         return written
             .map_err(|found| found.map_or(REJECTED, |found| reject(host, &found, &file, form)));
     }
@@ -220,15 +220,14 @@ fn module(
 /// The exit code, after the reason has been reported.
 fn lower(
     graph: &mut Graph,
+    session: &Session,
     file: &SourceFile,
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<(), u8> {
     let config = lowering(matches, host)?;
-    let lowered = mind_to_mil::lower(graph, &config);
-    let lowered =
-        lowered.map_err(|found| reject(host, &found, file, DiagnosticFormat::of(matches)));
-    lowered.map(|_| ())
+    let lowered = mil::lower(session, graph, &config);
+    lowered.map_err(|found| reject(host, &found, file, DiagnosticFormat::of(matches)))
 }
 
 /// Writes the extents of `--dim` and runs the passes of `--pass-pipeline`.
@@ -399,7 +398,6 @@ fn flexible(given: &str) -> Option<(String, Extents)> {
 fn package(
     graph: &mut Graph,
     path: &str,
-    limit: u64,
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<u8, Option<Diagnostics>> {
@@ -410,7 +408,7 @@ fn package(
         );
         return Ok(USAGE);
     };
-    weights::read(graph, path, limit, host).map_err(Some)?;
+    weights::read(graph, path, host).map_err(Some)?;
     mind_mil::names::assign_names(graph);
     let package = mind_coreml::package::package(graph).map_err(Some)?;
     let folder = std::path::Path::new(folder);

@@ -76,8 +76,8 @@ struct Cell {
 
 /// The values that every step of a direction reads.
 struct Fixed {
-    /// `[units, gates * units]`.
-    hidden: ValueId,
+    /// `[units, gates * units]`; of a GRU the gates, then what is new.
+    hidden: Vec<ValueId>,
     /// The bias of the hidden gate of a GRU that resets after its product.
     inner_bias: Option<ValueId>,
     /// What the gates of an LSTM take of its cell, `[3 * units]`.
@@ -90,18 +90,17 @@ impl Fixed {
     /// The operands of a scan.
     fn list(&self) -> Vec<ValueId> {
         let more = [self.inner_bias, self.peephole, self.lengths];
-        [self.hidden]
-            .into_iter()
-            .chain(more.into_iter().flatten())
-            .collect()
+        let hidden = self.hidden.iter().copied();
+        hidden.chain(more.into_iter().flatten()).collect()
     }
 
     /// The same as arguments of its body.
     fn inside(&self, arguments: &[ValueId]) -> Fixed {
-        let mut arguments = arguments.iter().copied();
-        let mut next = |own: Option<ValueId>| own.and_then(|_| arguments.next());
+        let (hidden, more) = arguments.split_at(self.hidden.len());
+        let mut more = more.iter().copied();
+        let mut next = |own: Option<ValueId>| own.and_then(|_| more.next());
         Fixed {
-            hidden: next(Some(self.hidden)).expect("an argument for each operand"),
+            hidden: hidden.to_vec(),
             inner_bias: next(self.inner_bias),
             peephole: next(self.peephole),
             lengths: next(self.lengths),
@@ -229,6 +228,13 @@ fn inputs(
         e.transpose(weight, &[1, 0])?,
         e.transpose(recurrence, &[1, 0])?,
     );
+    let hidden = match cell.kind {
+        Kind::Gru => vec![
+            part_of(e, hidden, 1, 0, 2 * cell.units)?,
+            part_of(e, hidden, 1, 2 * cell.units, 3 * cell.units)?,
+        ],
+        Kind::Rnn | Kind::Lstm => vec![hidden],
+    };
     let mut sums = MatMul::build(e, x, weight)?;
     let mut inner_bias = None;
     if let Some(bias) = n.optional(3)? {
@@ -327,7 +333,7 @@ impl Cell {
     fn step(&self, e: &mut Emit<'_>, states: &[ValueId], sums: ValueId, fixed: &Fixed) -> Many {
         match self.kind {
             Kind::Rnn => {
-                let past = MatMul::build(e, states[0], fixed.hidden)?;
+                let past = MatMul::build(e, states[0], fixed.hidden[0])?;
                 let all = e.apply(ScalarFn::Add, &[sums, past])?;
                 Ok(vec![self.activate(e, 0, all)?])
             }
@@ -352,10 +358,7 @@ impl Cell {
     }
 
     fn gru(&self, e: &mut Emit<'_>, h: ValueId, sums: ValueId, fixed: &Fixed) -> One {
-        let units = self.units;
-        let both = part_of(e, fixed.hidden, 1, 0, 2 * units)?;
-        let inner = part_of(e, fixed.hidden, 1, 2 * units, 3 * units)?;
-        let past = MatMul::build(e, h, both)?;
+        let past = MatMul::build(e, h, fixed.hidden[0])?;
         let mut gates = [h; 2];
         for (at, gate) in gates.iter_mut().enumerate() {
             let (own, past) = (
@@ -367,14 +370,14 @@ impl Cell {
         }
         let [update, reset] = gates;
         let past = if self.resets_after {
-            let mut past = MatMul::build(e, h, inner)?;
+            let mut past = MatMul::build(e, h, fixed.hidden[1])?;
             if let Some(bias) = fixed.inner_bias {
                 past = e.apply(ScalarFn::Add, &[past, bias])?;
             }
             e.apply(ScalarFn::Mul, &[reset, past])?
         } else {
             let kept = e.apply(ScalarFn::Mul, &[reset, h])?;
-            MatMul::build(e, kept, inner)?
+            MatMul::build(e, kept, fixed.hidden[1])?
         };
         let own = self.gate(e, sums, 2)?;
         let sum = e.apply(ScalarFn::Add, &[own, past])?;
@@ -388,7 +391,7 @@ impl Cell {
 
     fn lstm(&self, e: &mut Emit<'_>, states: &[ValueId], sums: ValueId, fixed: &Fixed) -> Many {
         let (h, c) = (states[0], states[1]);
-        let past = MatMul::build(e, h, fixed.hidden)?;
+        let past = MatMul::build(e, h, fixed.hidden[0])?;
         let all = e.apply(ScalarFn::Add, &[sums, past])?;
         // What a gate sums up, with what it takes of the cell.
         let sum = |e: &mut Emit<'_>, gate: i64, of: Option<(i64, ValueId)>| -> One {

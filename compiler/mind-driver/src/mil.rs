@@ -1,0 +1,35 @@
+//! MIL that a module becomes.
+
+use mind_diag::Diagnostics;
+use mind_ir::Graph;
+use mind_ir::listener::NoopListener;
+use mind_ir::verify::VerifyConfig;
+use mind_mil::structure::program;
+use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
+use mind_to_mil::Config;
+
+use crate::failure;
+use crate::session::Session;
+
+/// Lowers a verified module to MIL in its canonical form, where what is known of constants has been computed; a program
+/// of MIL stays as it is.
+///
+/// # Errors
+///
+/// E6003 for each op that MIL cannot say, with the reason; the module is then not to be used.
+pub fn lower(session: &Session, g: &mut Graph, config: &Config) -> Result<(), Diagnostics> {
+    if program(g).is_some() {
+        return Ok(());
+    }
+    let pipeline = parse_pipeline("canonicalize", &session.passes)?;
+    let manager = Manager {
+        registry: &session.registry,
+        verify_each: cfg!(debug_assertions),
+        verify: VerifyConfig::default(),
+        rewriting: &RewriteOptions::default(),
+        shared: &RunCache::default(),
+    };
+    let done = manager.run(&pipeline, g, &mut Statistics::default(), &mut NoopListener);
+    done.map_err(failure::diagnostics)?;
+    mind_to_mil::lower(g, config).map(|_| ())
+}
