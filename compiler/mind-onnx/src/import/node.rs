@@ -210,14 +210,19 @@ impl<'a> Node<'a, '_, '_> {
         tensor.map(tensor::constant).transpose()
     }
 
+    /// An attribute that is a graph, if it is given.
+    pub fn optional_graph(&self, name: &'static str) -> Result<Option<&'a GraphProto>, Refused> {
+        let found = self.attribute(name, AttributeType::Graph)?;
+        Ok(found.and_then(|own| own.g.as_ref()))
+    }
+
     /// An attribute that is a graph.
     ///
     /// # Errors
     ///
     /// One that is left out.
     pub fn graph(&self, name: &'static str) -> Result<&'a GraphProto, Refused> {
-        let found = self.attribute(name, AttributeType::Graph)?;
-        let graph = found.and_then(|own| own.g.as_ref());
+        let graph = self.optional_graph(name)?;
         graph.ok_or_else(|| Refused::new(format!("attribute `{name}` is left out")))
     }
 

@@ -54,7 +54,7 @@ fn together(e: &mut Emit<'_>, x: ValueId) -> One {
 }
 
 /// Each head `count` times, one copy behind the other.
-fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
+pub(super) fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
     let &[batch, own, positions, features] = &e.dims(x)[..] else {
         return Err(Refused::new("an operand is not of rank 4"));
     };

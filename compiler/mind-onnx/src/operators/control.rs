@@ -40,7 +40,7 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
     let branches = [n.graph("then_branch")?, n.graph("else_branch")?];
     if let Some(Value::Known(condition)) = n.given(0) {
         let branch = usize::from(condition.bytes.iter().all(|byte| *byte == 0));
-        return n.inlined(branches[branch]);
+        return n.inlined(branches[branch], &[]);
     }
     let condition = n.input(0)?;
     let condition = n.e.reshape(condition, &[])?;

@@ -2,13 +2,20 @@
 
 mod activation;
 mod attention;
+mod blocks;
 mod control;
 mod convolution;
+mod determinant;
 mod einsum;
 mod elementwise;
+mod flex_attention;
+mod fourier;
+mod grid;
 mod index;
+mod linear_attention;
 mod loss;
 mod normalize;
+mod place;
 mod pool;
 mod product;
 mod quantize;
@@ -17,6 +24,7 @@ mod reduce;
 mod resize;
 mod shape;
 mod slice;
+mod window;
 
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
@@ -34,6 +42,9 @@ const ONNX: &str = "";
 
 /// The operators that exporters and optimisers for ONNX Runtime write.
 const MICROSOFT: &str = "com.microsoft";
+
+/// The operators that ONNX tries out.
+const PREVIEW: &str = "ai.onnx.preview";
 
 /// The results of a node.
 type Many = Result<Vec<ValueId>, Refused>;
@@ -149,13 +160,20 @@ impl Operator {
 const FAMILIES: &[&[Operator]] = &[
     activation::ROWS,
     attention::ROWS,
+    blocks::ROWS,
     control::ROWS,
     convolution::ROWS,
+    determinant::ROWS,
     einsum::ROWS,
     elementwise::ROWS,
+    fourier::ROWS,
+    grid::ROWS,
+    flex_attention::ROWS,
     index::ROWS,
+    linear_attention::ROWS,
     loss::ROWS,
     normalize::ROWS,
+    place::ROWS,
     pool::ROWS,
     product::ROWS,
     quantize::ROWS,
@@ -164,6 +182,7 @@ const FAMILIES: &[&[Operator]] = &[
     resize::ROWS,
     shape::ROWS,
     slice::ROWS,
+    window::ROWS,
 ];
 
 /// A domain by the one name that it has here.

@@ -1,8 +1,6 @@
 //! Images with other extents.
 
-use mind_core::ops::sample::{
-    Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
-};
+use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Rounding};
 use mind_ir::tensor::Tensor;
 
 use super::Operator;
@@ -13,14 +11,13 @@ use crate::refused::Refused;
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Resize", &[10, 11, 13, 18, 19], resize),
     Operator::one("Upsample", &[7, 9], upsample),
-    Operator::one("GridSample", &[16, 20, 22], grid_sample),
 ];
 
-fn unsupported(name: &str, word: &str) -> Refused {
+pub(super) fn unsupported(name: &str, word: &str) -> Refused {
     Refused::new(format!("`{name}` \"{word}\" is not supported"))
 }
 
-fn interpolation(word: &str) -> Result<Interpolation, Refused> {
+pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refused> {
     Ok(match word {
         "nearest" => Interpolation::Nearest,
         "linear" | "bilinear" => Interpolation::Linear,
@@ -251,25 +248,4 @@ fn upsample(n: &mut Node<'_, '_, '_>) -> One {
         Rounding::Floor,
         plain,
     )
-}
-
-fn grid_sample(n: &mut Node<'_, '_, '_>) -> One {
-    let mode = interpolation(n.word("mode")?.unwrap_or("linear"))?;
-    let padding = match n.word("padding_mode")?.unwrap_or("zeros") {
-        "zeros" => GridPadding::Constant,
-        "border" => GridPadding::Border,
-        "reflection" => GridPadding::Reflect,
-        other => return Err(unsupported("padding_mode", other)),
-    };
-    let coordinates = match n.flag("align_corners")? {
-        true => GridCoordinates::AlignCorners,
-        false => GridCoordinates::HalfPixel,
-    };
-    let (x, grid) = (n.input(0)?, n.input(1)?);
-    let sample = GridSample::with()
-        .layout(Layout::Nchw)
-        .mode(mode)
-        .coordinates(coordinates)
-        .padding(padding);
-    Ok(sample.build(&mut n.e, x, grid)?)
 }

@@ -54,8 +54,6 @@ pub(super) const ROWS: &[Operator] = &[
     .moving(),
     Operator::one("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
     Operator::one("Range", &[11], range),
-    Operator::one("DepthToSpace", &[1, 11, 13], depth_to_space),
-    Operator::one("SpaceToDepth", &[1, 13], space_to_depth),
 ];
 
 /// The first input, as it is.
@@ -387,45 +385,4 @@ fn range(n: &mut Node<'_, '_, '_>) -> One {
     let by = n.input(2)?;
     let scaled = n.e.apply(ScalarFn::Mul, &[places, by])?;
     n.e.apply(ScalarFn::Add, &[scaled, first])
-}
-
-fn depth_to_space(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let block = block_size(n)?;
-    let &[batch, channels, height, width] = &n.e.shape(x)?[..] else {
-        return Err(Refused::new("its input is no image"));
-    };
-    let own = channels / (block * block);
-    let (apart, order): (_, &[i64]) = match n.word("mode")?.unwrap_or("DCR") {
-        "DCR" => (
-            [batch, block, block, own, height, width],
-            &[0, 3, 4, 1, 5, 2],
-        ),
-        "CRD" => (
-            [batch, own, block, block, height, width],
-            &[0, 1, 4, 2, 5, 3],
-        ),
-        other => return Err(Refused::new(format!("`mode` \"{other}\" is not supported"))),
-    };
-    let apart = n.e.reshape_to(x, &apart)?;
-    let moved = n.e.transpose(apart, order)?;
-    n.e.reshape_to(moved, &[batch, own, height * block, width * block])
-}
-
-fn space_to_depth(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let block = block_size(n)?;
-    let &[batch, channels, height, width] = &n.e.shape(x)?[..] else {
-        return Err(Refused::new("its input is no image"));
-    };
-    let (rows, columns) = (height / block, width / block);
-    let apart =
-        n.e.reshape_to(x, &[batch, channels, rows, block, columns, block])?;
-    let moved = n.e.transpose(apart, &[0, 3, 5, 1, 2, 4])?;
-    n.e.reshape_to(moved, &[batch, channels * block * block, rows, columns])
-}
-
-fn block_size(n: &Node<'_, '_, '_>) -> Result<i64, Refused> {
-    let size = n.int("blocksize")?.filter(|own| *own > 0);
-    size.ok_or_else(|| Refused::new("`blocksize` is not positive"))
 }
