@@ -146,12 +146,15 @@ fn transform(n: &mut Node<'_, '_, '_>) -> One {
     } else {
         PadOp::with(&vec![0; rank], &high).build(e, x, None)?
     };
-    let matrix = e.tensor(&converted(&matrix, e.dtype(x)));
+    // Sums in `f64`, since large terms cancel.
+    let of = e.dtype(x);
+    let (x, matrix) = (e.convert(x, DType::F64)?, e.tensor(&matrix));
     let (axis, last) = (axis as i64, rank as i64 - 1);
     let product = DotGeneral::with()
         .lhs_contract(&[axis, last])
         .rhs_contract(&[0, 1])
         .build(e, x, matrix)?;
+    let product = e.convert(product, of)?;
     // The bins are behind the other axes, and go to where the elements were.
     let mut order: Vec<i64> = (0..last - 1).collect();
     order.insert(axis as usize, last - 1);

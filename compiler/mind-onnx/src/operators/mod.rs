@@ -10,18 +10,24 @@ mod einsum;
 mod elementwise;
 mod flex_attention;
 mod fourier;
+mod fused;
+mod fused_attention;
 mod grid;
 mod index;
 mod linear_attention;
 mod loss;
 mod normalize;
+mod optional;
 mod place;
 mod pool;
 mod product;
 mod quantize;
+mod quantized;
 mod recurrent;
 mod reduce;
+mod repeated;
 mod resize;
+mod runtime_shape;
 mod shape;
 mod slice;
 mod window;
@@ -166,20 +172,26 @@ const FAMILIES: &[&[Operator]] = &[
     determinant::ROWS,
     einsum::ROWS,
     elementwise::ROWS,
-    fourier::ROWS,
-    grid::ROWS,
     flex_attention::ROWS,
+    fourier::ROWS,
+    fused::ROWS,
+    fused_attention::ROWS,
+    grid::ROWS,
     index::ROWS,
     linear_attention::ROWS,
     loss::ROWS,
     normalize::ROWS,
+    optional::ROWS,
     place::ROWS,
     pool::ROWS,
     product::ROWS,
     quantize::ROWS,
+    quantized::ROWS,
     recurrent::ROWS,
     reduce::ROWS,
+    repeated::ROWS,
     resize::ROWS,
+    runtime_shape::ROWS,
     shape::ROWS,
     slice::ROWS,
     window::ROWS,

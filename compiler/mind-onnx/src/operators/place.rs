@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Operator] = &[
 ];
 
 /// 0, 1, .. along `axis` of a value of that rank, 1 along the others.
-fn places(e: &mut Emit<'_>, extent: Dim, axis: usize, rank: usize) -> One {
+pub(super) fn places(e: &mut Emit<'_>, extent: Dim, axis: usize, rank: usize) -> One {
     let mut shape = vec![Dim::Fixed(1); rank];
     shape[axis] = extent;
     let places = Iota::with(DType::I64, &shape).axis(axis as i64);

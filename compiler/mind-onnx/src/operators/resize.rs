@@ -62,6 +62,26 @@ impl Target {
         self.scales = scales.map(|scales| kept.iter().map(|&at| scales[at]).collect());
         self
     }
+
+    /// Corners are aligned with the extents that the scales give, which are no integers where sizes were rounded down.
+    fn aligned(mut self, shape: &[i64]) -> (Target, Coordinates) {
+        let Some(scales) = &mut self.scales else {
+            return (self, Coordinates::AlignCorners);
+        };
+        let extents = self.axes.iter().map(|&axis| shape[axis as usize] as f64);
+        let pairs = extents.zip(scales.iter_mut());
+        let is_whole = |(extent, scale): &(f64, &mut f64)| (extent * **scale).fract() == 0.0;
+        let mut pairs: Vec<(f64, &mut f64)> = pairs.collect();
+        if pairs.iter().all(is_whole) {
+            return (self, Coordinates::AlignCorners);
+        }
+        for (extent, scale) in &mut pairs {
+            // The one element of an axis is at its start.
+            let steps = (*extent - 1.0).max(1.0);
+            **scale = ((*extent * **scale - 1.0) / steps).max(f64::MIN_POSITIVE);
+        }
+        (self, Coordinates::Asymmetric)
+    }
 }
 
 fn resize(n: &mut Node<'_, '_, '_>) -> One {
@@ -136,6 +156,10 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
     if target.axes.is_empty() {
         return Ok(x);
     }
+    let (target, coordinates) = match coordinates {
+        Coordinates::AlignCorners => target.aligned(&shape),
+        coordinates => (target, coordinates),
+    };
     resized(
         n,
         x,
