@@ -2,7 +2,9 @@
 //!
 //! `MIND_ONNX` names a Python with that package. Without it the group is reported as not run; `MIND_ONNX_REQUIRED=1`
 //! makes that a failure. Each test is run with its own tolerances; inputs that an operator needs to know are bound as
-//! constants. `onnx_not_passed.txt` lists those that do not pass, with the reason; see docs/testing.md.
+//! constants. If that Python has ONNX Runtime, too, the operators of its domain are compared with it. `onnx_not_passed.txt`
+//! lists the tests that do not pass, with the reason, and `onnx_counts.txt` how many of each operator do; see
+//! docs/testing.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -50,20 +52,27 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
         |name: &str| std::fs::read(folder.join(name)).map_err(|why| format!("{name}: {why}"));
     let tests = String::from_utf8_lossy(&read("tests")?).into_owned();
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    let mut passed = BTreeSet::new();
     let mut not_passed = String::new();
     for line in tests.lines() {
         let case = Case::of(line).ok_or_else(|| format!("unreadable: {line}"))?;
-        let found = match case.is_numeric {
-            false => Err("no tensors of numbers".to_owned()),
-            true => ["jit", "interp"]
-                .into_iter()
+        let found = match &case.no_tensors {
+            Some(why) => Err(why.clone()),
+            None => case
+                .engines()
+                .iter()
                 .try_for_each(|engine| case.run(engine, &read)),
         };
         let state = if found.is_ok() { "pass" } else { "do not" };
         *counts.entry((case.group.clone(), state)).or_default() += 1;
-        if let Err(why) = found {
+        match found {
+            Ok(()) => {
+                passed.insert(case.number);
+            }
             // Writing to a string cannot fail.
-            let _ = writeln!(not_passed, "{} {}: {why}", case.group, case.name);
+            Err(why) => {
+                let _ = writeln!(not_passed, "{} {}: {why}", case.group, case.name);
+            }
         }
     }
     for ((group, state), count) in counts {
@@ -73,7 +82,29 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
         concat!(env!("CARGO_MANIFEST_DIR"), "/tests/onnx_not_passed.txt"),
         not_passed,
     );
+    let operators = String::from_utf8_lossy(&read("operators")?).into_owned();
+    mind_snapshot::check_file(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/onnx_counts.txt"),
+        by_operator(&operators, &passed),
+    );
     Ok(())
+}
+
+/// How many tests of each operator pass, and how many do not: a line of the operator and both numbers, tabs between them.
+fn by_operator(operators: &str, passed: &BTreeSet<String>) -> String {
+    let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    for line in operators.lines() {
+        let Some((operator, test)) = line.rsplit_once('\t') else {
+            continue;
+        };
+        let operator = operator.trim_start().replace('\t', ".");
+        let own = counts.entry(operator).or_default();
+        own[usize::from(!passed.contains(test))] += 1;
+    }
+    let lines = counts.iter();
+    lines
+        .map(|(operator, [pass, fail])| format!("{operator}\t{pass}\t{fail}\n"))
+        .collect()
 }
 
 /// A test: a model, what it is given and what it gives.
@@ -83,7 +114,10 @@ struct Case {
     name: String,
     relative: f64,
     absolute: f64,
-    is_numeric: bool,
+    /// Why it has values that are no tensors of numbers.
+    no_tensors: Option<String>,
+    /// The number of sets of data.
+    sets: usize,
     inputs: Vec<String>,
     /// The names of the outputs, and whether they are bits of bfloat16.
     outputs: Vec<(String, bool)>,
@@ -95,6 +129,7 @@ impl Case {
         let mut next = || fields.next().map(str::to_owned);
         let (number, group, name) = (next()?, next()?, next()?);
         let (relative, absolute) = (next()?.parse().ok()?, next()?.parse().ok()?);
+        let sets = next()?;
         let arrays: Vec<&str> = fields.collect();
         let named = |kind: &str| {
             let own = arrays
@@ -109,21 +144,39 @@ impl Case {
             name,
             relative,
             absolute,
-            is_numeric: arrays != ["-"],
+            no_tensors: (sets == "-").then(|| arrays.concat()),
+            sets: sets.parse().unwrap_or(0),
             inputs: named("i:").into_iter().map(|(name, _)| name).collect(),
             outputs: named("o:"),
         })
     }
 
-    /// Runs the model in an engine and compares.
+    /// The engines that run it. Whole networks take the interpreter minutes, and its ops are those of the other groups.
+    fn engines(&self) -> &'static [&'static str] {
+        match &self.group[..] {
+            "real" => &["jit"],
+            _ => &["jit", "interp"],
+        }
+    }
+
+    /// Runs the model in an engine on each set of data and compares.
     fn run(
         &self,
         engine: &str,
         read: &dyn Fn(&str) -> Result<Vec<u8>, String>,
     ) -> Result<(), String> {
+        (0..self.sets).try_for_each(|set| self.run_on(set, engine, read))
+    }
+
+    fn run_on(
+        &self,
+        set: usize,
+        engine: &str,
+        read: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+    ) -> Result<(), String> {
         let file = |end: &str| read(&format!("{}.{end}", self.number));
         let archive = |bytes: &[u8]| npz::read(bytes, u64::MAX).map_err(|why| why.to_string());
-        let (model, given) = (file("onnx")?, file("in.npz")?);
+        let (model, given) = (file("onnx")?, file(&format!("{set}.in.npz"))?);
         let arrays = archive(&given)?;
         let mut bound: BTreeSet<&str> = BTreeSet::new();
         let results = loop {
@@ -146,14 +199,16 @@ impl Case {
             }
             let why = host.error();
             let wanted = self.inputs.iter().find(|name| {
-                !bound.contains(&name[..]) && why.contains(&format!("(`{name}`) comes at run time"))
+                !bound.contains(&name[..])
+                    && why.contains("at run time")
+                    && why.contains(&format!("`{name}`"))
             });
             match wanted {
                 Some(name) => bound.insert(name),
                 None => return Err(first_line(&why)),
             };
         };
-        let wanted = archive(&file("out.npz")?)?;
+        let wanted = archive(&file(&format!("{set}.out.npz"))?)?;
         for (name, is_bf16) in &self.outputs {
             let (Some(found), Some(wanted)) = (results.get(name), wanted.get(name)) else {
                 return Err(format!("{name} is missing"));

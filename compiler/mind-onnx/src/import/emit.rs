@@ -15,6 +15,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
 use rustc_hash::FxHashMap;
 
+use super::source::open_extent;
 use super::value::{Extent, Extents, Value};
 use crate::refused::Refused;
 use crate::tensor::{Constant, converted};
@@ -80,7 +81,8 @@ impl Emit<'_> {
         mind_core::literal_constant(&mut self.b, &literal, ty)
     }
 
-    fn extents(&mut self, extents: &Extents) -> One {
+    /// Extents as a value of the module.
+    pub fn extents(&mut self, extents: &Extents) -> One {
         let mut parts = Vec::with_capacity(extents.elements.len());
         for &extent in &extents.elements {
             let own = match extent {
@@ -126,10 +128,8 @@ impl Emit<'_> {
     /// One that is not known.
     pub fn shape(&self, value: ValueId) -> Result<Vec<i64>, Refused> {
         self.g().ty(value).static_shape().ok_or_else(|| {
-            let ty = self.g().type_text(value);
-            Refused::new(format!(
-                "{ty} has an extent that is not known here; `--dim` gives it"
-            ))
+            let (ty, why) = (self.g().type_text(value), open_extent(self.g(), value));
+            Refused::new(format!("{ty} has an extent that {why}"))
         })
     }
 
@@ -141,10 +141,8 @@ impl Emit<'_> {
     pub fn extent(&self, value: ValueId, axis: usize) -> Result<i64, Refused> {
         let dim = self.g().ty(value).shape.get(axis).copied();
         dim.and_then(Dim::fixed).ok_or_else(|| {
-            let ty = self.g().type_text(value);
-            Refused::new(format!(
-                "dimension {axis} of {ty} is not known here; `--dim` gives it"
-            ))
+            let (ty, why) = (self.g().type_text(value), open_extent(self.g(), value));
+            Refused::new(format!("dimension {axis} of {ty} {why}"))
         })
     }
 

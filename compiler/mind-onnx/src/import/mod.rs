@@ -9,6 +9,7 @@ mod fold;
 pub(crate) mod node;
 pub(crate) mod region;
 mod scope;
+mod source;
 pub(crate) mod value;
 
 use std::cell::RefCell;
@@ -20,13 +21,17 @@ use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
 use mind_ir::opdef::Op;
-use mind_ir::types::{Dim, TensorType};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::{Graph, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::operators::{self, Operator};
 use crate::options::ImportOptions;
-use crate::proto::{FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, dimension};
+use crate::proto::{
+    DimensionProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorTypeProto,
+    ValueInfoProto, dimension,
+};
 use crate::refused::Refused;
 use crate::report::{Refusal, Report};
 use crate::tensor::{Constant, constant, dtype};
@@ -117,8 +122,14 @@ impl<'m> Importer<'m> {
                 continue;
             }
             if let Some(bound) = self.options.bound.get(&input.name) {
-                let known = Value::Known(Rc::new(Constant::of(bound)));
-                scope.define(&input.name, known);
+                match bound_to(input, bound) {
+                    Ok(known) => scope.define(&input.name, Value::Known(Rc::new(known))),
+                    Err(refused) => {
+                        self.report
+                            .model(format!("input `{}`: {refused}", input.name));
+                        scope.refuse(&input.name);
+                    }
+                }
                 continue;
             }
             match self.input(input, module) {
@@ -197,11 +208,7 @@ impl<'m> Importer<'m> {
 
     /// A tensor that a run gives.
     fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refused> {
-        let ty = info
-            .r#type
-            .as_ref()
-            .and_then(|own| own.tensor_type.as_ref());
-        let ty = ty.ok_or_else(|| Refused::new("it is no tensor"))?;
+        let ty = tensor_type(info)?;
         let dtype = dtype(i64::from(ty.elem_type))?;
         let shape = ty.shape.as_ref();
         let shape = shape.ok_or_else(|| Refused::new("its rank is not known"))?;
@@ -387,6 +394,37 @@ impl<'m> Importer<'m> {
         }
         Ok(values)
     }
+}
+
+/// The type of an input as the model writes it.
+fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refused> {
+    let ty = info.r#type.as_ref();
+    ty.and_then(|own| own.tensor_type.as_ref())
+        .ok_or_else(|| Refused::new("it is no tensor"))
+}
+
+/// An array as the constant of an input: of its dtype, where the bits of `bf16` may come as `u16`, and of its shape.
+fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refused> {
+    let ty = tensor_type(info)?;
+    let (wanted, mut own) = (dtype(i64::from(ty.elem_type))?, Constant::of(array));
+    if (wanted, own.dtype) == (DType::BF16, DType::U16) {
+        own.dtype = wanted;
+    }
+    let Some(shape) = &ty.shape else {
+        return Ok(own);
+    };
+    let fits = |(dim, extent): (&DimensionProto, &usize)| match &dim.value {
+        Some(dimension::Value::DimValue(own @ 0..)) => *own == *extent as i64,
+        Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => true,
+    };
+    let is_same = shape.dim.len() == own.shape.len() && shape.dim.iter().zip(&own.shape).all(fits);
+    if own.dtype != wanted || !is_same {
+        let (found, extents) = (own.dtype, own.shape);
+        return Err(Refused::new(format!(
+            "the array {found}{extents:?} that is bound to it is not of its type"
+        )));
+    }
+    Ok(own)
 }
 
 /// Whether a model gives a dimension a name.

@@ -10,6 +10,7 @@ use mind_ir::types::{DType, Dim};
 
 use super::emit::{Emit, One};
 use super::scope::Scope;
+use super::source::at_run_time;
 use super::value::Value;
 use super::{Importer, Opsets};
 use crate::proto::{AttributeProto, AttributeType, GraphProto, NodeProto};
@@ -76,10 +77,15 @@ impl<'a> Node<'a, '_, '_> {
         match self.given(at) {
             None => Ok(None),
             Some(Value::Known(constant)) => Ok(Some(Rc::clone(constant))),
-            Some(Value::Op(_) | Value::Extents(_)) => {
+            Some(Value::Op(value)) => {
+                let name = &self.proto.input[at];
+                let why = at_run_time(self.e.g(), *value);
+                Err(Refused::new(format!("input {at} (`{name}`) {why}")))
+            }
+            Some(Value::Extents(_)) => {
                 let name = &self.proto.input[at];
                 Err(Refused::new(format!(
-                    "input {at} (`{name}`) comes at run time; `--bind` makes it a constant"
+                    "input {at} (`{name}`) has extents that are not known here; `--dim` gives them"
                 )))
             }
         }
@@ -210,14 +216,19 @@ impl<'a> Node<'a, '_, '_> {
         tensor.map(tensor::constant).transpose()
     }
 
+    /// An attribute that is a graph, if it is given.
+    pub fn optional_graph(&self, name: &'static str) -> Result<Option<&'a GraphProto>, Refused> {
+        let found = self.attribute(name, AttributeType::Graph)?;
+        Ok(found.and_then(|own| own.g.as_ref()))
+    }
+
     /// An attribute that is a graph.
     ///
     /// # Errors
     ///
     /// One that is left out.
     pub fn graph(&self, name: &'static str) -> Result<&'a GraphProto, Refused> {
-        let found = self.attribute(name, AttributeType::Graph)?;
-        let graph = found.and_then(|own| own.g.as_ref());
+        let graph = self.optional_graph(name)?;
         graph.ok_or_else(|| Refused::new(format!("attribute `{name}` is left out")))
     }
 

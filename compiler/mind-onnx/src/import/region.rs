@@ -149,17 +149,22 @@ fn is_runtime(value: &Value) -> bool {
 }
 
 impl<'a> Node<'a, '_, '_> {
-    /// A graph in the place of the node; its outputs.
+    /// A graph whose inputs are `arguments` in the place of the node; its outputs.
     ///
     /// # Errors
     ///
-    /// A node of it that is refused, which is reported by itself.
-    pub fn inlined(&mut self, graph: &'a GraphProto) -> Result<Vec<Value>, Refused> {
+    /// A node of it that is refused, which is reported by itself; another number of inputs.
+    pub fn inlined(
+        &mut self,
+        graph: &'a GraphProto,
+        arguments: &[Value],
+    ) -> Result<Vec<Value>, Refused> {
         let captures = Captures::of(self, &[graph])?;
         let mut scope = Scope::default();
         for (name, value) in captures.named {
             scope.define(name, value);
         }
+        define_inputs(&mut scope, graph, arguments)?;
         let (opsets, e) = (self.opsets, &mut self.e);
         let found = self
             .importer
@@ -243,22 +248,32 @@ impl<'a> Region<'_, 'a, '_> {
         arguments: &[Value],
         e: &mut Emit<'_>,
     ) -> Result<Vec<Value>, Refused> {
-        if graph.input.len() != arguments.len() {
-            let (found, wanted) = (graph.input.len(), arguments.len());
-            return Err(Refused::new(format!(
-                "its graph has {found} inputs, where {wanted} are given"
-            )));
-        }
         let mut scope = std::mem::take(&mut self.scope);
-        for (input, value) in graph.input.iter().zip(arguments) {
-            scope.define(&input.name, value.clone());
-        }
+        define_inputs(&mut scope, graph, arguments)?;
         let opsets = self.opsets;
         let found = self
             .importer
             .deeper(|own| own.graph(graph, opsets, scope, e))?;
         found.ok_or_else(inner)
     }
+}
+
+/// Gives the inputs of a graph their values.
+fn define_inputs<'a>(
+    scope: &mut Scope<'a>,
+    graph: &'a GraphProto,
+    arguments: &[Value],
+) -> Result<(), Refused> {
+    if graph.input.len() != arguments.len() {
+        let (found, wanted) = (graph.input.len(), arguments.len());
+        return Err(Refused::new(format!(
+            "its graph has {found} inputs, where {wanted} are given"
+        )));
+    }
+    for (input, value) in graph.input.iter().zip(arguments) {
+        scope.define(&input.name, value.clone());
+    }
+    Ok(())
 }
 
 /// Why a node is refused whose graph has nodes that are.

@@ -241,22 +241,24 @@ fn gelu(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     match n.word("approximate")?.unwrap_or("none") {
         "none" => n.e.apply(ScalarFn::Gelu, &[x]),
-        "tanh" => {
-            let square = n.e.apply(ScalarFn::Mul, &[x, x])?;
-            let cube = n.e.apply(ScalarFn::Mul, &[square, x])?;
-            let part = n.e.apply_number(ScalarFn::Mul, cube, 0.044_715)?;
-            let sum = n.e.apply(ScalarFn::Add, &[x, part])?;
-            let scaled =
-                n.e.apply_number(ScalarFn::Mul, sum, (2.0 / std::f64::consts::PI).sqrt())?;
-            let curve = n.e.apply(ScalarFn::Tanh, &[scaled])?;
-            let above = n.e.apply_number(ScalarFn::Add, curve, 1.0)?;
-            let half = n.e.apply_number(ScalarFn::Mul, x, 0.5)?;
-            n.e.apply(ScalarFn::Mul, &[half, above])
-        }
+        "tanh" => tanh_gelu(&mut n.e, x),
         other => Err(Refused::new(format!(
             "`approximate` \"{other}\" is not supported"
         ))),
     }
+}
+
+/// `x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))`.
+pub(super) fn tanh_gelu(e: &mut Emit<'_>, x: ValueId) -> One {
+    let square = e.apply(ScalarFn::Mul, &[x, x])?;
+    let cube = e.apply(ScalarFn::Mul, &[square, x])?;
+    let part = e.apply_number(ScalarFn::Mul, cube, 0.044_715)?;
+    let sum = e.apply(ScalarFn::Add, &[x, part])?;
+    let scaled = e.apply_number(ScalarFn::Mul, sum, (2.0 / std::f64::consts::PI).sqrt())?;
+    let curve = e.apply(ScalarFn::Tanh, &[scaled])?;
+    let above = e.apply_number(ScalarFn::Add, curve, 1.0)?;
+    let half = e.apply_number(ScalarFn::Mul, x, 0.5)?;
+    e.apply(ScalarFn::Mul, &[half, above])
 }
 
 /// `x + bias` below `-lambd`, `x - bias` above `lambd`, else 0.
@@ -296,7 +298,7 @@ fn per_slice(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId, i64)
     n.e.reshape(own, &dims)
 }
 
-fn softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
+pub(super) fn softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
     Ok(Softmax::with().axis(axis).build(e, x)?)
 }
 
@@ -312,7 +314,7 @@ pub(super) fn log_softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
 }
 
 /// `x sigmoid(alpha x)`.
-fn swish(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
+pub(super) fn swish(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
     let scaled = match alpha {
         1.0 => x,
         alpha => e.apply_number(ScalarFn::Mul, x, alpha)?,

@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Operator] = &[
 ];
 
 /// `[batch, positions, heads * features]` as `[batch, heads, positions, features]`.
-fn heads(e: &mut Emit<'_>, x: ValueId, count: Option<i64>) -> One {
+pub(super) fn heads(e: &mut Emit<'_>, x: ValueId, count: Option<i64>) -> One {
     match e.dims(x)[..] {
         [_, _, _, _] => Ok(x),
         [batch, positions, _] => {
@@ -44,7 +44,7 @@ fn heads(e: &mut Emit<'_>, x: ValueId, count: Option<i64>) -> One {
 }
 
 /// The inverse of [`heads`].
-fn together(e: &mut Emit<'_>, x: ValueId) -> One {
+pub(super) fn together(e: &mut Emit<'_>, x: ValueId) -> One {
     let moved = e.transpose(x, &[0, 2, 1, 3])?;
     let &[batch, positions, ..] = &e.dims(moved)[..] else {
         return Err(Refused::new("its result is not of rank 4"));
@@ -54,7 +54,7 @@ fn together(e: &mut Emit<'_>, x: ValueId) -> One {
 }
 
 /// Each head `count` times, one copy behind the other.
-fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
+pub(super) fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
     let &[batch, own, positions, features] = &e.dims(x)[..] else {
         return Err(Refused::new("an operand is not of rank 4"));
     };
@@ -66,7 +66,7 @@ fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
 }
 
 /// The extent of a value along an axis, as a value.
-fn extent(e: &mut Emit<'_>, x: ValueId, axis: usize) -> One {
+pub(super) fn extent(e: &mut Emit<'_>, x: ValueId, axis: usize) -> One {
     match e.dims(x)[axis] {
         Dim::Fixed(extent) => Ok(e.tensor(&Tensor::scalar(extent))),
         Dim::Symbol(_) | Dim::Dynamic => Ok(ExtentOf::with(axis as i64).build(e, x)?),
@@ -254,7 +254,6 @@ fn seen(e: &mut Emit<'_>, weights: ValueId, bias: ValueId) -> One {
     e.apply(ScalarFn::Select, &[sees_none, zero, weights])
 }
 
-/// Pairs of features, turned by the angle of their position.
 fn rotary(n: &mut Node<'_, '_, '_>) -> One {
     let interleaved = n.flag("interleaved")?;
     let part = n.int("rotary_embedding_dim")?.unwrap_or(0);
@@ -262,14 +261,30 @@ fn rotary(n: &mut Node<'_, '_, '_>) -> One {
     let given = n.input(0)?;
     let is_flat = n.e.rank(given) == 3;
     let x = heads(&mut n.e, given, count)?;
-    let features = n.e.extent(x, 3)?;
-    let part = if part == 0 { features } else { part };
     let (mut cos, mut sin) = (n.input(1)?, n.input(2)?);
     if let Some(positions) = n.optional(3)? {
         cos = Gather::with().build(&mut n.e, cos, positions)?;
         sin = Gather::with().build(&mut n.e, sin, positions)?;
     }
-    let e = &mut n.e;
+    let own = rotated(&mut n.e, x, [cos, sin], part, interleaved)?;
+    if is_flat {
+        together(&mut n.e, own)
+    } else {
+        Ok(own)
+    }
+}
+
+/// Pairs of the first `part` features, or of all for 0, turned by the angle of their position: `[batch, positions, pairs]`
+/// cosines and sines, of a batch of 1 for all.
+pub(super) fn rotated(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    [cos, sin]: [ValueId; 2],
+    part: i64,
+    interleaved: bool,
+) -> One {
+    let features = e.extent(x, 3)?;
+    let part = if part == 0 { features } else { part };
     let cos = ExpandDims::with(&[1]).build(e, cos)?;
     let sin = ExpandDims::with(&[1]).build(e, sin)?;
     let turned = part_of(e, x, 3, 0, part)?;
@@ -285,7 +300,7 @@ fn rotary(n: &mut Node<'_, '_, '_>) -> One {
     let first = e.apply(ScalarFn::Sub, &[near, far])?;
     let (near, far) = (product(e, sin, pair[0])?, product(e, cos, pair[1])?);
     let second = e.apply(ScalarFn::Add, &[near, far])?;
-    let mut result = match interleaved {
+    let result = match interleaved {
         true => {
             let first = ExpandDims::with(&[4]).build(e, first)?;
             let second = ExpandDims::with(&[4]).build(e, second)?;
@@ -295,15 +310,11 @@ fn rotary(n: &mut Node<'_, '_, '_>) -> One {
         }
         false => e.concat(&[first, second], 3)?,
     };
-    if part < features {
-        let rest = part_of(e, x, 3, part, features)?;
-        result = e.concat(&[result, rest], 3)?;
+    if part == features {
+        return Ok(result);
     }
-    if is_flat {
-        together(e, result)
-    } else {
-        Ok(result)
-    }
+    let rest = part_of(e, x, 3, part, features)?;
+    e.concat(&[result, rest], 3)
 }
 
 /// Every second feature, from `start` on.

@@ -51,7 +51,7 @@ pub(super) fn conv(n: &mut Node<'_, '_, '_>, x: ValueId, filter: ValueId) -> One
 }
 
 /// `own` with the third input, a number for each channel.
-fn biased(n: &mut Node<'_, '_, '_>, own: ValueId) -> One {
+pub(super) fn biased(n: &mut Node<'_, '_, '_>, own: ValueId) -> One {
     let Some(bias) = n.optional(2)? else {
         return Ok(own);
     };

@@ -2,21 +2,35 @@
 
 mod activation;
 mod attention;
+mod blocks;
 mod control;
 mod convolution;
+mod determinant;
 mod einsum;
 mod elementwise;
+mod flex_attention;
+mod fourier;
+mod fused;
+mod fused_attention;
+mod grid;
 mod index;
+mod linear_attention;
 mod loss;
 mod normalize;
+mod optional;
+mod place;
 mod pool;
 mod product;
 mod quantize;
+mod quantized;
 mod recurrent;
 mod reduce;
+mod repeated;
 mod resize;
+mod runtime_shape;
 mod shape;
 mod slice;
+mod window;
 
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
@@ -34,6 +48,9 @@ const ONNX: &str = "";
 
 /// The operators that exporters and optimisers for ONNX Runtime write.
 const MICROSOFT: &str = "com.microsoft";
+
+/// The operators that ONNX tries out.
+const PREVIEW: &str = "ai.onnx.preview";
 
 /// The results of a node.
 type Many = Result<Vec<ValueId>, Refused>;
@@ -149,21 +166,35 @@ impl Operator {
 const FAMILIES: &[&[Operator]] = &[
     activation::ROWS,
     attention::ROWS,
+    blocks::ROWS,
     control::ROWS,
     convolution::ROWS,
+    determinant::ROWS,
     einsum::ROWS,
     elementwise::ROWS,
+    flex_attention::ROWS,
+    fourier::ROWS,
+    fused::ROWS,
+    fused_attention::ROWS,
+    grid::ROWS,
     index::ROWS,
+    linear_attention::ROWS,
     loss::ROWS,
     normalize::ROWS,
+    optional::ROWS,
+    place::ROWS,
     pool::ROWS,
     product::ROWS,
     quantize::ROWS,
+    quantized::ROWS,
     recurrent::ROWS,
     reduce::ROWS,
+    repeated::ROWS,
     resize::ROWS,
+    runtime_shape::ROWS,
     shape::ROWS,
     slice::ROWS,
+    window::ROWS,
 ];
 
 /// A domain by the one name that it has here.

@@ -12,11 +12,13 @@ use crate::import::node::Node;
 use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
-    Operator::one("BatchNormalization", &[6, 7, 9, 14, 15], batch),
+    Operator::many("BatchNormalization", &[6, 7, 9, 14, 15], batch),
     Operator::one("InstanceNormalization", &[6, 22], instance),
     Operator::one("GroupNormalization", &[18, 21], group),
     Operator::many("LayerNormalization", &[17], layer),
-    Operator::one("RMSNormalization", &[23], rms),
+    Operator::many("RMSNormalization", &[23], rms),
+    // As optimisers for ONNX Runtime write it, in ONNX's own domain.
+    Operator::many("SimplifiedLayerNormalization", &[1], rms),
     Operator::one("LpNormalization", &[1, 22], lp),
     Operator::one("LRN", &[1, 13], local_response),
     Operator::one("MeanVarianceNormalization", &[9, 13], |n| {
@@ -69,17 +71,15 @@ fn epsilon(n: &Node<'_, '_, '_>) -> Result<f64, Refused> {
     Ok(n.float("epsilon")?.unwrap_or(f64::from(1e-5f32)))
 }
 
-/// By the moments that the model brings: `x factor + (bias - mean factor)`.
-fn batch(n: &mut Node<'_, '_, '_>) -> One {
-    n.ignore("momentum");
+/// By the moments that the model brings, or in training by those of the batch.
+fn batch(n: &mut Node<'_, '_, '_>) -> Many {
     if n.opset < 7 && n.int("is_test")? != Some(1) {
         return Err(Refused::new("it is a step of training"));
     }
-    if n.flag("training_mode")? || n.int("spatial")? == Some(0) {
-        return Err(Refused::new(
-            "`training_mode` and `spatial=0` are not supported",
-        ));
+    if n.int("spatial")? == Some(0) {
+        return Err(Refused::new("`spatial=0` is not supported"));
     }
+    let momentum = n.float("momentum")?.unwrap_or(f64::from(0.9f32));
     let epsilon = epsilon(n)?;
     let x = n.input(0)?;
     let of = n.e.dtype(x);
@@ -89,14 +89,46 @@ fn batch(n: &mut Node<'_, '_, '_>) -> One {
         *list = n.e.convert(own, of)?;
     }
     let [scale, bias, mean, variance] = lists;
-    let rank = n.e.rank(x);
-    let moved = n.e.apply_number(ScalarFn::Add, variance, epsilon)?;
-    let root = n.e.apply(ScalarFn::Sqrt, &[moved])?;
-    let factor = n.e.apply(ScalarFn::Div, &[scale, root])?;
-    let part = n.e.apply(ScalarFn::Mul, &[mean, factor])?;
-    let rest = n.e.apply(ScalarFn::Sub, &[bias, part])?;
-    let (factor, rest) = (n.e.per_channel(factor, rank)?, n.e.per_channel(rest, rank)?);
-    affine(&mut n.e, x, factor, Some(rest))
+    if !n.flag("training_mode")? {
+        let own = moved_and_scaled(&mut n.e, x, [scale, bias, mean, variance], epsilon)?;
+        return Ok(vec![own]);
+    }
+    let e = &mut n.e;
+    let axes: Vec<i64> = (0..e.rank(x) as i64).filter(|axis| *axis != 1).collect();
+    let own = Moments::of(e, x, &axes)?;
+    let channels = [e.dims(x)[1]];
+    let (own_mean, own_variance) = (
+        e.reshape(own.mean, &channels)?,
+        e.reshape(own.variance, &channels)?,
+    );
+    let running = |e: &mut Emit<'_>, past: ValueId, own: ValueId| -> One {
+        let past = e.apply_number(ScalarFn::Mul, past, momentum)?;
+        let own = e.apply_number(ScalarFn::Mul, own, 1.0 - momentum)?;
+        e.apply(ScalarFn::Add, &[past, own])
+    };
+    let (next_mean, next_variance) = (
+        running(e, mean, own_mean)?,
+        running(e, variance, own_variance)?,
+    );
+    let result = moved_and_scaled(e, x, [scale, bias, own_mean, own_variance], epsilon)?;
+    Ok(vec![result, next_mean, next_variance])
+}
+
+/// `x factor + (bias - mean factor)` for each channel, where the factor is `scale / sqrt(variance + epsilon)`.
+fn moved_and_scaled(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    [scale, bias, mean, variance]: [ValueId; 4],
+    epsilon: f64,
+) -> One {
+    let rank = e.rank(x);
+    let moved = e.apply_number(ScalarFn::Add, variance, epsilon)?;
+    let root = e.apply(ScalarFn::Sqrt, &[moved])?;
+    let factor = e.apply(ScalarFn::Div, &[scale, root])?;
+    let part = e.apply(ScalarFn::Mul, &[mean, factor])?;
+    let rest = e.apply(ScalarFn::Sub, &[bias, part])?;
+    let (factor, rest) = (e.per_channel(factor, rank)?, e.per_channel(rest, rank)?);
+    affine(e, x, factor, Some(rest))
 }
 
 fn instance(n: &mut Node<'_, '_, '_>) -> One {
@@ -158,36 +190,55 @@ fn trailing(n: &Node<'_, '_, '_>, rank: usize) -> Result<Vec<i64>, Refused> {
 }
 
 fn layer(n: &mut Node<'_, '_, '_>) -> Many {
-    let epsilon = epsilon(n)?;
-    let single = stash_type(n)?;
+    let precision = (stash_type(n)?, epsilon(n)?);
     let (x, scale, bias) = (n.input(0)?, n.input(1)?, n.optional(2)?);
-    let of = n.e.dtype(x);
     let axes = trailing(n, n.e.rank(x))?;
-    let wide = n.e.convert(x, single)?;
-    let moments = Moments::of(&mut n.e, wide, &axes)?;
-    let factor = inverse_root(&mut n.e, moments.variance, epsilon)?;
-    let own = n.e.apply(ScalarFn::Mul, &[moments.centred, factor])?;
-    let own = n.e.convert(own, of)?;
-    let own = affine(&mut n.e, own, scale, bias)?;
-    Ok(vec![own, moments.mean, factor])
+    Ok(layer_of(&mut n.e, x, &axes, (scale, bias), precision)?.to_vec())
 }
 
-fn rms(n: &mut Node<'_, '_, '_>) -> One {
-    let epsilon = epsilon(n)?;
-    let single = stash_type(n)?;
+/// What a layer normalisation makes along axes, the mean, and the factor of the distance from it; computed in a dtype, with
+/// an epsilon.
+pub(super) fn layer_of(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    axes: &[i64],
+    (scale, bias): (ValueId, Option<ValueId>),
+    (single, epsilon): (DType, f64),
+) -> Result<[ValueId; 3], Refused> {
+    let of = e.dtype(x);
+    let wide = e.convert(x, single)?;
+    let moments = Moments::of(e, wide, axes)?;
+    let factor = inverse_root(e, moments.variance, epsilon)?;
+    let own = e.apply(ScalarFn::Mul, &[moments.centred, factor])?;
+    let own = e.convert(own, of)?;
+    let own = affine(e, own, scale, bias)?;
+    Ok([own, moments.mean, factor])
+}
+
+fn rms(n: &mut Node<'_, '_, '_>) -> Many {
+    let precision = (stash_type(n)?, epsilon(n)?);
     let (x, scale) = (n.input(0)?, n.input(1)?);
-    let of = n.e.dtype(x);
     let axes = trailing(n, n.e.rank(x))?;
-    let wide = n.e.convert(x, single)?;
-    let square = n.e.apply(ScalarFn::Mul, &[wide, wide])?;
-    let mean = Mean::with()
-        .axes(&axes)
-        .keepdims(true)
-        .build(&mut n.e, square)?;
-    let factor = inverse_root(&mut n.e, mean, epsilon)?;
-    let own = n.e.apply(ScalarFn::Mul, &[wide, factor])?;
-    let own = n.e.convert(own, of)?;
-    affine(&mut n.e, own, scale, None)
+    Ok(rms_of(&mut n.e, x, &axes, scale, precision)?.to_vec())
+}
+
+/// What a normalisation by the root of the mean square makes along axes, and its factor; computed in a dtype, with an
+/// epsilon.
+pub(super) fn rms_of(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    axes: &[i64],
+    scale: ValueId,
+    (single, epsilon): (DType, f64),
+) -> Result<[ValueId; 2], Refused> {
+    let of = e.dtype(x);
+    let wide = e.convert(x, single)?;
+    let square = e.apply(ScalarFn::Mul, &[wide, wide])?;
+    let mean = Mean::with().axes(axes).keepdims(true).build(e, square)?;
+    let factor = inverse_root(e, mean, epsilon)?;
+    let own = e.apply(ScalarFn::Mul, &[wide, factor])?;
+    let own = e.convert(own, of)?;
+    Ok([affine(e, own, scale, None)?, factor])
 }
 
 fn lp(n: &mut Node<'_, '_, '_>) -> One {

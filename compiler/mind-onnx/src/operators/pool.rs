@@ -161,14 +161,12 @@ fn whole(list: &[i64], outer: i64) -> Vec<i64> {
     [&[outer; 2], list].concat()
 }
 
-/// The windows of a pool, and its input.
-fn windows(n: &mut Node<'_, '_, '_>) -> Result<(ValueId, Geometry), Refused> {
-    let x = n.input(0)?;
+/// The windows of a pool over `x`.
+fn windows(n: &Node<'_, '_, '_>, x: ValueId) -> Result<Geometry, Refused> {
     let taps = n
         .ints("kernel_shape")?
         .ok_or_else(|| Refused::new("`kernel_shape` is left out"))?;
-    let geometry = Geometry::of(n, x, taps)?;
-    Ok((x, geometry))
+    Geometry::of(n, x, taps)
 }
 
 fn reduce_windows(
@@ -188,7 +186,8 @@ fn reduce_windows(
 }
 
 fn max_pool(n: &mut Node<'_, '_, '_>) -> Many {
-    let (x, mut geometry) = windows(n)?;
+    let x = n.input(0)?;
+    let mut geometry = windows(n, x)?;
     if n.flag("ceil_mode")? {
         geometry.raise(n, x)?;
     }
@@ -231,7 +230,13 @@ fn by_columns(n: &mut Node<'_, '_, '_>, x: ValueId, place: ValueId) -> One {
 }
 
 fn average_pool(n: &mut Node<'_, '_, '_>) -> One {
-    let (x, mut geometry) = windows(n)?;
+    let x = n.input(0)?;
+    average_of(n, x)
+}
+
+/// The means of the windows of `x` that the attributes of a node say.
+pub(super) fn average_of(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
+    let mut geometry = windows(n, x)?;
     let counts = n.flag("count_include_pad")?;
     let raises = n.flag("ceil_mode")?;
     if !raises {
@@ -256,7 +261,8 @@ fn average_pool(n: &mut Node<'_, '_, '_>) -> One {
 /// The p-th root of the sum of the p-th powers.
 fn lp_pool(n: &mut Node<'_, '_, '_>) -> One {
     let p = n.int("p")?.unwrap_or(2);
-    let (x, mut geometry) = windows(n)?;
+    let x = n.input(0)?;
+    let mut geometry = windows(n, x)?;
     if n.flag("ceil_mode")? {
         geometry.raise(n, x)?;
     }

@@ -52,7 +52,7 @@ pub(super) fn product(e: &mut Emit<'_>, lhs: ValueId, rhs: ValueId) -> One {
 }
 
 /// `alpha A' B' + beta C`.
-fn gemm(n: &mut Node<'_, '_, '_>) -> One {
+pub(super) fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let beta = n.float("beta")?.unwrap_or(1.0);
     let (mut lhs, mut rhs) = (n.input(0)?, n.input(1)?);

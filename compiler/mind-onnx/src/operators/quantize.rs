@@ -43,25 +43,20 @@ pub(super) const ROWS: &[Operator] = &[
         }
         requantized(n, own, 6)
     }),
-    Operator::one("QLinearAdd", &[1], |n| between(n, ScalarFn::Add)).of(MICROSOFT),
-    Operator::one("QLinearMul", &[1], |n| between(n, ScalarFn::Mul)).of(MICROSOFT),
-    Operator::one("QLinearSigmoid", &[1], |n| {
-        let x = real(n, 0, -1)?;
-        let own = n.e.apply(ScalarFn::Sigmoid, &[x])?;
-        requantized(n, own, 3)
-    })
-    .of(MICROSOFT),
 ];
 
 /// A scale or zero point as core takes it: one of one element as a number.
-fn point(e: &mut Emit<'_>, value: ValueId) -> One {
+pub(super) fn point(e: &mut Emit<'_>, value: ValueId) -> One {
     match e.dims(value)[..] {
         [mind_ir::types::Dim::Fixed(1)] => e.reshape_to(value, &[]),
         _ => Ok(value),
     }
 }
 
-fn optional_point(n: &mut Node<'_, '_, '_>, at: usize) -> Result<Option<ValueId>, Refused> {
+pub(super) fn optional_point(
+    n: &mut Node<'_, '_, '_>,
+    at: usize,
+) -> Result<Option<ValueId>, Refused> {
     let value = n.optional(at)?;
     value.map(|value| point(&mut n.e, value)).transpose()
 }
@@ -121,10 +116,13 @@ fn dequantize(n: &mut Node<'_, '_, '_>) -> One {
     }
 }
 
-/// The scale and zero point of all elements, and the elements on it in `u8`.
 fn dynamic(n: &mut Node<'_, '_, '_>) -> Many {
     let x = n.input(0)?;
-    let e = &mut n.e;
+    Ok(dynamically(&mut n.e, x)?.to_vec())
+}
+
+/// All elements in `u8`, their scale and their zero point, which follow from the largest and the smallest.
+pub(super) fn dynamically(e: &mut Emit<'_>, x: ValueId) -> Result<[ValueId; 3], Refused> {
     let axes: Vec<i64> = (0..e.rank(x) as i64).collect();
     let high = Max::with().axes(&axes).build(e, x)?;
     let low = Min::with().axes(&axes).build(e, x)?;
@@ -140,11 +138,11 @@ fn dynamic(n: &mut Node<'_, '_, '_>) -> Many {
     let place = e.apply_number(ScalarFn::Minimum, place, 255.0)?;
     let point = e.convert(place, DType::U8)?;
     let own = Quantize::with(DType::U8).build(e, x, scale, Some(point))?;
-    Ok(vec![own, scale, point])
+    Ok([own, scale, point])
 }
 
 /// The numbers that inputs `at`, its scale and its zero point stand for.
-fn real(n: &mut Node<'_, '_, '_>, at: usize, axis: i64) -> One {
+pub(super) fn real(n: &mut Node<'_, '_, '_>, at: usize, axis: i64) -> One {
     let (x, scale) = (n.input(at)?, n.input(at + 1)?);
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, at + 2)?);
     let axis = valid_axis(&n.e, x, scale, axis);
@@ -154,15 +152,9 @@ fn real(n: &mut Node<'_, '_, '_>, at: usize, axis: i64) -> One {
 }
 
 /// Numbers on the scale in input `at`, with the zero point behind it.
-fn requantized(n: &mut Node<'_, '_, '_>, own: ValueId, at: usize) -> One {
+pub(super) fn requantized(n: &mut Node<'_, '_, '_>, own: ValueId, at: usize) -> One {
     let scale = n.input(at)?;
     let (scale, zero) = (point(&mut n.e, scale)?, optional_point(n, at + 1)?);
     let to = zero.map_or(DType::U8, |zero| n.e.dtype(zero));
     Ok(Quantize::with(to).build(&mut n.e, own, scale, zero)?)
-}
-
-fn between(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
-    let (lhs, rhs) = (real(n, 0, -1)?, real(n, 3, -1)?);
-    let own = n.e.apply(function, &[lhs, rhs])?;
-    requantized(n, own, 6)
 }

@@ -1,8 +1,6 @@
 //! Images with other extents.
 
-use mind_core::ops::sample::{
-    Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
-};
+use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Rounding};
 use mind_ir::tensor::Tensor;
 
 use super::Operator;
@@ -13,14 +11,13 @@ use crate::refused::Refused;
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Resize", &[10, 11, 13, 18, 19], resize),
     Operator::one("Upsample", &[7, 9], upsample),
-    Operator::one("GridSample", &[16, 20, 22], grid_sample),
 ];
 
-fn unsupported(name: &str, word: &str) -> Refused {
+pub(super) fn unsupported(name: &str, word: &str) -> Refused {
     Refused::new(format!("`{name}` \"{word}\" is not supported"))
 }
 
-fn interpolation(word: &str) -> Result<Interpolation, Refused> {
+pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refused> {
     Ok(match word {
         "nearest" => Interpolation::Nearest,
         "linear" | "bilinear" => Interpolation::Linear,
@@ -64,6 +61,26 @@ impl Target {
         let scales = self.scales.take();
         self.scales = scales.map(|scales| kept.iter().map(|&at| scales[at]).collect());
         self
+    }
+
+    /// Corners are aligned with the extents that the scales give, which are no integers where sizes were rounded down.
+    fn aligned(mut self, shape: &[i64]) -> (Target, Coordinates) {
+        let Some(scales) = &mut self.scales else {
+            return (self, Coordinates::AlignCorners);
+        };
+        let extents = self.axes.iter().map(|&axis| shape[axis as usize] as f64);
+        let pairs = extents.zip(scales.iter_mut());
+        let is_whole = |(extent, scale): &(f64, &mut f64)| (extent * **scale).fract() == 0.0;
+        let mut pairs: Vec<(f64, &mut f64)> = pairs.collect();
+        if pairs.iter().all(is_whole) {
+            return (self, Coordinates::AlignCorners);
+        }
+        for (extent, scale) in &mut pairs {
+            // The one element of an axis is at its start.
+            let steps = (*extent - 1.0).max(1.0);
+            **scale = ((*extent * **scale - 1.0) / steps).max(f64::MIN_POSITIVE);
+        }
+        (self, Coordinates::Asymmetric)
     }
 }
 
@@ -139,6 +156,10 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
     if target.axes.is_empty() {
         return Ok(x);
     }
+    let (target, coordinates) = match coordinates {
+        Coordinates::AlignCorners => target.aligned(&shape),
+        coordinates => (target, coordinates),
+    };
     resized(
         n,
         x,
@@ -251,25 +272,4 @@ fn upsample(n: &mut Node<'_, '_, '_>) -> One {
         Rounding::Floor,
         plain,
     )
-}
-
-fn grid_sample(n: &mut Node<'_, '_, '_>) -> One {
-    let mode = interpolation(n.word("mode")?.unwrap_or("linear"))?;
-    let padding = match n.word("padding_mode")?.unwrap_or("zeros") {
-        "zeros" => GridPadding::Constant,
-        "border" => GridPadding::Border,
-        "reflection" => GridPadding::Reflect,
-        other => return Err(unsupported("padding_mode", other)),
-    };
-    let coordinates = match n.flag("align_corners")? {
-        true => GridCoordinates::AlignCorners,
-        false => GridCoordinates::HalfPixel,
-    };
-    let (x, grid) = (n.input(0)?, n.input(1)?);
-    let sample = GridSample::with()
-        .layout(Layout::Nchw)
-        .mode(mode)
-        .coordinates(coordinates)
-        .padding(padding);
-    Ok(sample.build(&mut n.e, x, grid)?)
 }

@@ -3,9 +3,8 @@
 use std::rc::Rc;
 
 use mind_core::ops::broadcast::BroadcastTo;
-use mind_core::ops::extents::{ExtentOf, Iota};
+use mind_core::ops::extents::ExtentOf;
 use mind_core::ops::pad::{PadMode, PadOp};
-use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicReshape};
 use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
@@ -13,7 +12,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
 use super::Operator;
-use crate::import::emit::One;
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::value::{Extent, Extents, Value};
 use crate::refused::Refused;
@@ -31,17 +30,10 @@ pub(super) const ROWS: &[Operator] = &[
         constant,
     ),
     Operator::values("Dropout", &[6, 7, 10, 12, 13, 22], dropout),
-    Operator::one(
-        "ConstantOfShape",
-        &[9, 20, 21, 23, 24, 25],
-        constant_of_shape,
-    ),
-    Operator::one("Reshape", &[5, 13, 14, 19, 21, 23, 24, 25], reshape).moving(),
     Operator::one("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], flatten).moving(),
     Operator::one("Squeeze", &[1, 11, 13, 21, 23, 24, 25], squeeze).moving(),
     Operator::one("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], unsqueeze).moving(),
     Operator::one("Transpose", &[1, 13, 21, 23, 24, 25], transpose).moving(),
-    Operator::one("Expand", &[8, 13], expand).moving(),
     Operator::one("Tile", &[6, 13], tile).moving(),
     Operator::one("Concat", &[4, 11, 13], |n| {
         let all = n.all()?;
@@ -53,9 +45,6 @@ pub(super) const ROWS: &[Operator] = &[
     })
     .moving(),
     Operator::one("Pad", &[2, 11, 13, 18, 19, 21, 23, 24, 25], pad),
-    Operator::one("Range", &[11], range),
-    Operator::one("DepthToSpace", &[1, 11, 13], depth_to_space),
-    Operator::one("SpaceToDepth", &[1, 13], space_to_depth),
 ];
 
 /// The first input, as it is.
@@ -103,13 +92,18 @@ fn shape(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
 
 fn size(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
-    let mut count = n.e.tensor(&Tensor::scalar(1i64));
-    for (axis, dim) in n.e.dims(x).into_iter().enumerate() {
+    element_count(&mut n.e, x)
+}
+
+/// The number of elements of a value.
+pub(super) fn element_count(e: &mut Emit<'_>, x: ValueId) -> One {
+    let mut count = e.tensor(&Tensor::scalar(1i64));
+    for (axis, dim) in e.dims(x).into_iter().enumerate() {
         let extent = match dim {
-            Dim::Fixed(extent) => n.e.tensor(&Tensor::scalar(extent)),
-            Dim::Symbol(_) | Dim::Dynamic => ExtentOf::with(axis as i64).build(&mut n.e, x)?,
+            Dim::Fixed(extent) => e.tensor(&Tensor::scalar(extent)),
+            Dim::Symbol(_) | Dim::Dynamic => ExtentOf::with(axis as i64).build(e, x)?,
         };
-        count = n.e.apply(ScalarFn::Mul, &[count, extent])?;
+        count = e.apply(ScalarFn::Mul, &[count, extent])?;
     }
     Ok(count)
 }
@@ -158,54 +152,6 @@ fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
     let keep = n.e.number(DType::Bool, 1.0);
     let mask = BroadcastTo::with(&dims).build(&mut n.e, keep)?;
     Ok(vec![value, Value::Op(mask)])
-}
-
-fn constant_of_shape(n: &mut Node<'_, '_, '_>) -> One {
-    let zero = || Constant::of(&Tensor::of(vec![1], vec![0.0f32]));
-    let value = n.tensor("value")?.unwrap_or_else(zero);
-    let value = Tensor::new(Vec::new(), value.tensor().buffer().clone());
-    let value = n.e.tensor(&value);
-    broadcast(n, value, 0)
-}
-
-/// `x` with the extents in input `at`.
-fn broadcast(n: &mut Node<'_, '_, '_>, x: ValueId, at: usize) -> One {
-    match n.dims_in(at) {
-        Ok(dims) if !dims.contains(&Dim::Dynamic) => {
-            Ok(BroadcastTo::with(&dims).build(&mut n.e, x)?)
-        }
-        _ => {
-            let extents = n.input(at)?;
-            let rank = n.e.extent(extents, 0)?;
-            let open = vec![Dim::Dynamic; rank as usize];
-            Ok(DynamicBroadcastTo::with(&open).build(&mut n.e, x, extents)?)
-        }
-    }
-}
-
-fn reshape(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let keeps_zero = n.flag("allowzero")?;
-    let wanted = match n.dims_in(1) {
-        Ok(wanted) => wanted,
-        Err(_) => {
-            let extents = n.input(1)?;
-            let rank = n.e.extent(extents, 0)?;
-            let open = vec![Dim::Dynamic; rank as usize];
-            return Ok(DynamicReshape::with(&open).build(&mut n.e, x, extents)?);
-        }
-    };
-    let own = n.e.dims(x);
-    let dims = wanted.iter().enumerate().map(|(at, &dim)| match dim {
-        Dim::Fixed(0) if !keeps_zero => own.get(at).copied().ok_or_else(|| {
-            Refused::new(format!(
-                "dimension {at} of the shape is 0, and the input has no such one"
-            ))
-        }),
-        dim => Ok(dim),
-    });
-    let dims: Vec<Dim> = dims.collect::<Result<_, _>>()?;
-    n.e.reshape(x, &dims)
 }
 
 fn flatten(n: &mut Node<'_, '_, '_>) -> One {
@@ -275,37 +221,6 @@ fn transpose(n: &mut Node<'_, '_, '_>) -> One {
     n.e.transpose(x, permutation)
 }
 
-/// The extents are broadcast too: 1 keeps that of the input.
-fn expand(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let own = n.e.dims(x);
-    let Ok(wanted) = n.dims_in(1) else {
-        return broadcast(n, x, 1);
-    };
-    let rank = own.len().max(wanted.len());
-    let from_end = |dims: &[Dim], at: usize| {
-        let ahead = rank - dims.len();
-        if at < ahead {
-            Dim::Fixed(1)
-        } else {
-            dims[at - ahead]
-        }
-    };
-    let shape: Vec<Dim> = (0..rank)
-        .map(|at| match (from_end(&own, at), from_end(&wanted, at)) {
-            (own, Dim::Fixed(1)) => own,
-            (_, wanted) => wanted,
-        })
-        .collect();
-    if shape == own {
-        return Ok(x);
-    }
-    if shape.contains(&Dim::Dynamic) {
-        return broadcast(n, x, 1);
-    }
-    Ok(BroadcastTo::with(&shape).build(&mut n.e, x)?)
-}
-
 /// `[a, b]` repeated is `[r, a, s, b]`, broadcast from `[1, a, 1, b]`, in one piece.
 fn tile(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
@@ -368,64 +283,4 @@ fn pad(n: &mut Node<'_, '_, '_>) -> One {
     Ok(PadOp::with(&low, &high)
         .mode(mode)
         .build(&mut n.e, x, value)?)
-}
-
-/// `start + step i` for as many `i` as stay before `limit`.
-fn range(n: &mut Node<'_, '_, '_>) -> One {
-    let all = [n.floats_in(0)?, n.floats_in(1)?, n.floats_in(2)?];
-    let [Some([start]), Some([limit]), Some([step])] = all.each_ref().map(|own| own.as_deref())
-    else {
-        return Err(Refused::new("it takes three numbers"));
-    };
-    let count = ((limit - start) / step).ceil().max(0.0);
-    if !count.is_finite() || count > f64::from(i32::MAX) {
-        return Err(Refused::new(format!("it has {count} elements")));
-    }
-    let first = n.input(0)?;
-    let of = n.e.dtype(first);
-    let places = Iota::with(of, &[Dim::Fixed(count as i64)]).build(&mut n.e)?;
-    let by = n.input(2)?;
-    let scaled = n.e.apply(ScalarFn::Mul, &[places, by])?;
-    n.e.apply(ScalarFn::Add, &[scaled, first])
-}
-
-fn depth_to_space(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let block = block_size(n)?;
-    let &[batch, channels, height, width] = &n.e.shape(x)?[..] else {
-        return Err(Refused::new("its input is no image"));
-    };
-    let own = channels / (block * block);
-    let (apart, order): (_, &[i64]) = match n.word("mode")?.unwrap_or("DCR") {
-        "DCR" => (
-            [batch, block, block, own, height, width],
-            &[0, 3, 4, 1, 5, 2],
-        ),
-        "CRD" => (
-            [batch, own, block, block, height, width],
-            &[0, 1, 4, 2, 5, 3],
-        ),
-        other => return Err(Refused::new(format!("`mode` \"{other}\" is not supported"))),
-    };
-    let apart = n.e.reshape_to(x, &apart)?;
-    let moved = n.e.transpose(apart, order)?;
-    n.e.reshape_to(moved, &[batch, own, height * block, width * block])
-}
-
-fn space_to_depth(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
-    let block = block_size(n)?;
-    let &[batch, channels, height, width] = &n.e.shape(x)?[..] else {
-        return Err(Refused::new("its input is no image"));
-    };
-    let (rows, columns) = (height / block, width / block);
-    let apart =
-        n.e.reshape_to(x, &[batch, channels, rows, block, columns, block])?;
-    let moved = n.e.transpose(apart, &[0, 3, 5, 1, 2, 4])?;
-    n.e.reshape_to(moved, &[batch, channels * block * block, rows, columns])
-}
-
-fn block_size(n: &Node<'_, '_, '_>) -> Result<i64, Refused> {
-    let size = n.int("blocksize")?.filter(|own| *own > 0);
-    size.ok_or_else(|| Refused::new("`blocksize` is not positive"))
 }

@@ -1,6 +1,7 @@
 //! Parts of tensors along their axes.
 
 use mind_core::ops::index::Slice;
+use mind_core::ops::pad::PadOp;
 use mind_core::ops::shape::Reverse;
 use mind_ir::ValueId;
 use mind_ir::types::Dim;
@@ -13,6 +14,7 @@ use crate::refused::Refused;
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Slice", &[1, 10, 11, 13], slice).moving(),
     Operator::many("Split", &[2, 11, 13, 18], split).moving(),
+    Operator::one("CenterCropPad", &[18], center),
 ];
 
 fn split(n: &mut Node<'_, '_, '_>) -> Many {
@@ -55,6 +57,26 @@ pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end
     let (mut starts, mut ends) = (vec![0; rank], vec![mind_ir::attr::OPEN_END; rank]);
     (starts[axis], ends[axis]) = (start, end);
     Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(e, x)?)
+}
+
+/// The middle of each axis, or zeros about it; of an odd number of elements there are fewer before it.
+fn center(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let shape = n.e.shape(x)?;
+    let wanted = n.ints_in(1)?.unwrap_or_default();
+    let all: Vec<i64> = (0..shape.len() as i64).collect();
+    let axes = n.ints("axes")?.unwrap_or(&all);
+    if axes.len() != wanted.len() {
+        return Err(Refused::new("it has not one extent for each axis"));
+    }
+    let (mut low, mut high) = (vec![0; shape.len()], vec![0; shape.len()]);
+    for (&axis, &extent) in axes.iter().zip(&wanted) {
+        let axis = n.e.axis(axis, shape.len())?;
+        let more = extent.checked_sub(shape[axis]).filter(|_| extent >= 0);
+        let more = more.ok_or_else(|| Refused::new(format!("{extent} is no extent")))?;
+        (low[axis], high[axis]) = (more / 2, more - more / 2);
+    }
+    Ok(PadOp::with(&low, &high).build(&mut n.e, x, None)?)
 }
 
 fn slice(n: &mut Node<'_, '_, '_>) -> One {

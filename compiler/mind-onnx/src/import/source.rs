@@ -1,0 +1,48 @@
+//! Which inputs of the model a value is computed from, for the reasons of refusals.
+
+use mind_core::ops::input::Input;
+use mind_ir::ValueId;
+use mind_ir::graph::Graph;
+use mind_ir::types::{Dim, TypeView};
+use rustc_hash::FxHashSet;
+
+/// The names of the inputs that `value` is computed from, in the order in which they are found from it.
+fn sources(g: &Graph, value: ValueId) -> Vec<String> {
+    let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        let Some(op) = g.defining_op(value).filter(|_| seen.insert(value)) else {
+            continue;
+        };
+        match g.view::<Input>(op) {
+            Some(input) => found.push(g.name(input.name(g)).to_owned()),
+            None => open.extend(g.operands(op)),
+        }
+    }
+    found
+}
+
+/// Why a value is not known, and what makes it known.
+pub(super) fn at_run_time(g: &Graph, value: ValueId) -> String {
+    let is_input = g
+        .defining_op(value)
+        .is_some_and(|op| g.view::<Input>(op).is_some());
+    let names = sources(g, value);
+    match &names[..] {
+        [] => "is computed at run time".to_owned(),
+        [_] if is_input => "comes at run time; `--bind` makes it a constant".to_owned(),
+        names => format!(
+            "is computed at run time from `{}`; `--bind` makes inputs constants",
+            names.join("`, `")
+        ),
+    }
+}
+
+/// What makes the extents of a value known that are not.
+pub(super) fn open_extent(g: &Graph, value: ValueId) -> String {
+    let ty: TypeView<'_> = g.ty(value);
+    if !ty.shape.contains(&Dim::Dynamic) {
+        return "is not known here; `--dim` gives it".to_owned();
+    }
+    at_run_time(g, value)
+}

@@ -1,0 +1,212 @@
+//! Discrete Fourier transforms: products with a constant matrix of cosines and sines.
+
+use std::f64::consts::TAU;
+
+use mind_core::ops::convolution::{Conv, Layout};
+use mind_core::ops::dot_general::DotGeneral;
+use mind_core::ops::pad::PadOp;
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim};
+
+use super::Operator;
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::refused::Refused;
+use crate::tensor::converted;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::one("DFT", &[17, 20], transform),
+    Operator::one("STFT", &[17], short_time),
+];
+
+/// The most elements of a matrix.
+const MOST_COEFFICIENTS: i64 = 1 << 25;
+
+/// A transform of `length` numbers.
+#[derive(Clone, Copy)]
+struct Transform {
+    length: i64,
+    inverse: bool,
+    onesided: bool,
+}
+
+impl Transform {
+    /// The bins of the half of a spectrum that says all of it.
+    fn half(self) -> i64 {
+        self.length / 2 + 1
+    }
+
+    /// How many elements are read.
+    fn inputs(self) -> i64 {
+        if self.inverse && self.onesided {
+            self.half()
+        } else {
+            self.length
+        }
+    }
+
+    /// How many elements are made, and of how many parts.
+    fn outputs(self) -> (i64, i64) {
+        match (self.onesided, self.inverse) {
+            (true, true) => (self.length, 1),
+            (true, false) => (self.half(), 2),
+            (false, _) => (self.length, 2),
+        }
+    }
+
+    /// The coefficients `[inputs, parts, outputs, 2 or 1]` for inputs of one part, if they are real, or two.
+    fn matrix(self, parts: i64) -> Result<Tensor, Refused> {
+        let (inputs, (outputs, made)) = (self.inputs(), self.outputs());
+        let count = [parts, outputs, made]
+            .iter()
+            .try_fold(inputs, |count, own| count.checked_mul(*own));
+        if self.length <= 0 || count.is_none_or(|count| count > MOST_COEFFICIENTS) {
+            let length = self.length;
+            return Err(Refused::new(format!(
+                "a transform of length {length} is not supported"
+            )));
+        }
+        let sign = if self.inverse { 1.0 } else { -1.0 };
+        let mut coefficients = Vec::with_capacity(count.unwrap_or(0) as usize);
+        for input in 0..inputs {
+            let weight = self.weight(input);
+            for part in 0..parts {
+                for output in 0..outputs {
+                    let turn = (input * output % self.length) as f64 / self.length as f64;
+                    let (sin, cos) = (TAU * turn).sin_cos();
+                    let sin = sign * sin;
+                    // (x + iy)(cos + i sin) is (x cos - y sin) + i (x sin + y cos).
+                    let own = if part == 0 { [cos, sin] } else { [-sin, cos] };
+                    coefficients.extend(own[..made as usize].iter().map(|own| own * weight));
+                }
+            }
+        }
+        let shape = [inputs, parts, outputs, made].map(|extent| extent as usize);
+        Ok(Tensor::of(shape.to_vec(), coefficients))
+    }
+
+    /// What an input counts: in the half of a spectrum the bins that are left out are the conjugates of others.
+    fn weight(self, input: i64) -> f64 {
+        if !self.inverse {
+            return 1.0;
+        }
+        let is_own_conjugate = input == 0 || 2 * input == self.length;
+        let copies = if self.onesided && !is_own_conjugate {
+            2.0
+        } else {
+            1.0
+        };
+        copies / self.length as f64
+    }
+}
+
+/// The number in input `at`, if it is given.
+fn number(n: &Node<'_, '_, '_>, at: usize) -> Result<Option<i64>, Refused> {
+    match n.ints_in(at)?.as_deref() {
+        None => Ok(None),
+        Some(&[own]) => Ok(Some(own)),
+        Some(_) => Err(Refused::new(format!("input {at} is not one number"))),
+    }
+}
+
+fn transform(n: &mut Node<'_, '_, '_>) -> One {
+    let (inverse, onesided) = (n.flag("inverse")?, n.flag("onesided")?);
+    let x = n.input(0)?;
+    let rank = n.e.rank(x);
+    let axis = if n.opset < 20 {
+        n.int("axis")?.unwrap_or(1)
+    } else {
+        number(n, 2)?.unwrap_or(-2)
+    };
+    let axis = n.e.axis(axis, rank)?;
+    if axis + 1 == rank {
+        return Err(Refused::new("its axis is the one of the parts"));
+    }
+    let extent = n.e.extent(x, axis)?;
+    let parts = n.e.extent(x, rank - 1)?;
+    let default = if inverse && onesided {
+        2 * (extent - 1)
+    } else {
+        extent
+    };
+    let length = number(n, 1)?.unwrap_or(default);
+    let transform = Transform {
+        length,
+        inverse,
+        onesided,
+    };
+    let matrix = transform.matrix(parts)?;
+    let e = &mut n.e;
+    let mut high = vec![0; rank];
+    high[axis] = transform.inputs() - extent;
+    let x = if high[axis] == 0 {
+        x
+    } else {
+        PadOp::with(&vec![0; rank], &high).build(e, x, None)?
+    };
+    // Sums in `f64`, since large terms cancel.
+    let of = e.dtype(x);
+    let (x, matrix) = (e.convert(x, DType::F64)?, e.tensor(&matrix));
+    let (axis, last) = (axis as i64, rank as i64 - 1);
+    let product = DotGeneral::with()
+        .lhs_contract(&[axis, last])
+        .rhs_contract(&[0, 1])
+        .build(e, x, matrix)?;
+    let product = e.convert(product, of)?;
+    // The bins are behind the other axes, and go to where the elements were.
+    let mut order: Vec<i64> = (0..last - 1).collect();
+    order.insert(axis as usize, last - 1);
+    order.push(last);
+    e.transpose(product, &order)
+}
+
+/// Frames of a signal, weighted and transformed: a convolution with weighted waves.
+fn short_time(n: &mut Node<'_, '_, '_>) -> One {
+    let onesided = n.int("onesided")? != Some(0);
+    let step = number(n, 1)?.filter(|step| *step > 0);
+    let step = step.ok_or_else(|| Refused::new("its step is not positive"))?;
+    let (signal, window) = (n.input(0)?, n.optional(2)?);
+    let length = match (number(n, 3)?, window) {
+        (Some(length), _) => length,
+        (None, Some(window)) => n.e.extent(window, 0)?,
+        (None, None) => n.e.extent(signal, 1)?,
+    };
+    if n.e.rank(signal) != 3 {
+        return Err(Refused::new("its signal is not of rank 3"));
+    }
+    let parts = n.e.extent(signal, 2)?;
+    let transform = Transform {
+        length,
+        inverse: false,
+        onesided,
+    };
+    let matrix = transform.matrix(parts)?;
+    let (bins, made) = transform.outputs();
+    let e = &mut n.e;
+    let of = e.dtype(signal);
+    let waves = e.tensor(&converted(&matrix, of));
+    let waves = e.reshape_to(waves, &[length, parts, bins * made])?;
+    let waves = e.transpose(waves, &[2, 1, 0])?;
+    let filter = weighted(e, waves, window)?;
+    let signal = e.transpose(signal, &[0, 2, 1])?;
+    let frames = Conv::with()
+        .layout(Layout::Nchw)
+        .strides(&[step])
+        .build(e, signal, filter)?;
+    let frames = e.transpose(frames, &[0, 2, 1])?;
+    let shape = e.dims(frames);
+    let shape = [shape[0], shape[1], Dim::Fixed(bins), Dim::Fixed(made)];
+    e.reshape(frames, &shape)
+}
+
+/// Waves times a window of their length.
+fn weighted(e: &mut Emit<'_>, waves: ValueId, window: Option<ValueId>) -> One {
+    let Some(window) = window else {
+        return Ok(waves);
+    };
+    let of: DType = e.dtype(waves);
+    let window = e.convert(window, of)?;
+    e.apply(ScalarFn::Mul, &[waves, window])
+}

@@ -1,0 +1,217 @@
+//! Attention as optimisers for ONNX Runtime fuse it: with its projections, or with masks of keys.
+
+use mind_core::ops::compare::{Compare, Direction};
+use mind_core::ops::contract::MatMul;
+use mind_core::ops::index::Gather;
+use mind_core::ops::normalize::Softmax;
+use mind_core::ops::shape::ExpandDims;
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::{DType, Dim};
+
+use super::attention::{extent, heads, rotated, together};
+use super::place::places;
+use super::slice::part_of;
+use super::{MICROSOFT, Many, Operator};
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::many("Attention", &[1], projected).of(MICROSOFT),
+    Operator::many("MultiHeadAttention", &[1], of_parts).of(MICROSOFT),
+    Operator::one("RotaryEmbedding", &[1], rotary).of(MICROSOFT),
+];
+
+/// Which keys a query sees, and what is added to its scores.
+struct Seen {
+    unidirectional: bool,
+    /// What is added for keys that a mask hides.
+    filter: f64,
+    /// The keys that are seen: a number of each text, or `[batch, keys]` or `[batch, queries, keys]` of 0 and 1.
+    mask: Option<ValueId>,
+    bias: Option<ValueId>,
+    scale: Option<f64>,
+}
+
+impl Seen {
+    fn of(n: &mut Node<'_, '_, '_>, mask: usize, bias: usize) -> Result<Seen, Refused> {
+        Ok(Seen {
+            unidirectional: n.flag("unidirectional")?,
+            filter: n.float("mask_filter_value")?.unwrap_or(-10_000.0),
+            mask: n.optional(mask)?,
+            bias: n.optional(bias)?,
+            scale: n.float("scale")?.filter(|own| *own != 0.0),
+        })
+    }
+
+    /// The mask as what is added to scores `[batch, heads, queries, keys]`.
+    fn added(&self, e: &mut Emit<'_>, mask: ValueId, keys: Dim, of: DType) -> One {
+        let wide = e.convert(mask, DType::I64)?;
+        let (axes, seen): (&[i64], _) = match e.dims(mask).len() {
+            1 => {
+                let ends = ExpandDims::with(&[1]).build(e, wide)?;
+                let place = places(e, keys, 1, 2)?;
+                (&[1, 2], Compare::with(Direction::Lt).build(e, place, ends)?)
+            }
+            2 => (&[1, 2], e.convert(wide, DType::Bool)?),
+            3 => (&[1], e.convert(wide, DType::Bool)?),
+            rank => {
+                return Err(Refused::new(format!(
+                    "a mask of rank {rank} is not supported"
+                )));
+            }
+        };
+        let seen = ExpandDims::with(axes).build(e, seen)?;
+        let (zero, hidden) = (e.number(of, 0.0), e.number(of, self.filter));
+        e.apply(ScalarFn::Select, &[seen, zero, hidden])
+    }
+
+    /// What queries see of values; all are `[batch, heads, positions, features]`.
+    fn attend(&self, e: &mut Emit<'_>, [query, key, value]: [ValueId; 3]) -> One {
+        let of = e.dtype(query);
+        let (queries, keys) = (e.dims(query)[2], e.dims(key)[2]);
+        let features = e.extent(query, 3)? as f64;
+        let turned = e.transpose(key, &[0, 1, 3, 2])?;
+        let scores = MatMul::build(e, query, turned)?;
+        let scale = self.scale.unwrap_or(1.0 / features.sqrt());
+        let mut scores = e.apply_number(ScalarFn::Mul, scores, scale)?;
+        let mask = self.mask.map(|mask| self.added(e, mask, keys, of));
+        for added in mask.transpose()?.into_iter().chain(self.bias) {
+            scores = e.apply(ScalarFn::Add, &[scores, added])?;
+        }
+        if self.unidirectional {
+            let (row, column) = (places(e, queries, 0, 2)?, places(e, keys, 1, 2)?);
+            let (all, own) = (extent(e, key, 2)?, extent(e, query, 2)?);
+            let past = e.apply(ScalarFn::Sub, &[all, own])?;
+            let row = e.apply(ScalarFn::Add, &[row, past])?;
+            let seen = Compare::with(Direction::Le).build(e, column, row)?;
+            let hidden = e.number(of, f64::NEG_INFINITY);
+            scores = e.apply(ScalarFn::Select, &[seen, scores, hidden])?;
+        }
+        let weights = Softmax::with().axis(-1).build(e, scores)?;
+        let own = MatMul::build(e, weights, value)?;
+        together(e, own)
+    }
+}
+
+fn head_count(n: &Node<'_, '_, '_>) -> Result<i64, Refused> {
+    let count = n.int("num_heads")?.filter(|own| *own > 0);
+    count.ok_or_else(|| Refused::new("the number of heads is left out"))
+}
+
+/// Queries, keys and values are one product with the input.
+fn projected(n: &mut Node<'_, '_, '_>) -> Many {
+    if n.flag("do_rotary")? || n.flag("past_present_share_buffer")? {
+        return Err(Refused::new(
+            "`do_rotary` and `past_present_share_buffer` are not supported",
+        ));
+    }
+    n.ignore("rotary_embedding_dim");
+    let count = head_count(n)?;
+    let sizes = n.ints("qkv_hidden_sizes")?.map(<[i64]>::to_vec);
+    let seen = Seen::of(n, 3, 5)?;
+    let (x, weights, bias, past) = (n.input(0)?, n.input(1)?, n.optional(2)?, n.optional(4)?);
+    let e = &mut n.e;
+    let mut all = MatMul::build(e, x, weights)?;
+    if let Some(bias) = bias {
+        all = e.apply(ScalarFn::Add, &[all, bias])?;
+    }
+    let width = e.extent(all, 2)?;
+    let sizes = sizes.unwrap_or_else(|| vec![width / 3; 3]);
+    if sizes.len() != 3 || sizes.iter().sum::<i64>() != width {
+        return Err(Refused::new(format!(
+            "{sizes:?} are not the parts of {width}"
+        )));
+    }
+    let mut parts = [all; 3];
+    let mut start = 0;
+    for (part, size) in parts.iter_mut().zip(sizes) {
+        let own = part_of(e, all, 2, start, start + size)?;
+        *part = heads(e, own, Some(count))?;
+        start += size;
+    }
+    let [query, mut key, mut value] = parts;
+    if let Some(past) = past {
+        for (at, part) in [&mut key, &mut value].into_iter().enumerate() {
+            let own = part_of(e, past, 0, at as i64, at as i64 + 1)?;
+            let shape = e.dims(past);
+            let own = e.reshape(own, &shape[1..])?;
+            *part = e.concat(&[own, *part], 2)?;
+        }
+    }
+    let own = seen.attend(e, [query, key, value])?;
+    let mut present = [key, value];
+    for part in &mut present {
+        *part = ExpandDims::with(&[0]).build(e, *part)?;
+    }
+    Ok(vec![own, e.concat(&present, 0)?])
+}
+
+/// Queries, keys and values are inputs, with one bias for all.
+fn of_parts(n: &mut Node<'_, '_, '_>) -> Many {
+    let count = head_count(n)?;
+    let seen = Seen::of(n, 4, 5)?;
+    let mut parts = [n.input(0)?, n.input(1)?, n.input(2)?];
+    let bias = n.optional(3)?;
+    let past = [n.optional(6)?, n.optional(7)?];
+    let e = &mut n.e;
+    if e.rank(parts[0]) != 3 {
+        return Err(Refused::new("packed operands are not supported"));
+    }
+    let mut start = 0;
+    for part in &mut parts {
+        // Keys of another sequence come with their heads apart.
+        if e.rank(*part) == 4 {
+            continue;
+        }
+        let size = e.extent(*part, 2)?;
+        if let Some(bias) = bias {
+            let own = part_of(e, bias, 0, start, start + size)?;
+            *part = e.apply(ScalarFn::Add, &[*part, own])?;
+        }
+        start += size;
+        *part = heads(e, *part, Some(count))?;
+    }
+    let [query, mut key, mut value] = parts;
+    for (part, past) in [&mut key, &mut value].into_iter().zip(past) {
+        if let Some(past) = past {
+            *part = e.concat(&[past, *part], 2)?;
+        }
+    }
+    let own = seen.attend(e, [query, key, value])?;
+    Ok(vec![own, key, value])
+}
+
+fn rotary(n: &mut Node<'_, '_, '_>) -> One {
+    let interleaved = n.flag("interleaved")?;
+    let part = n.int("rotary_embedding_dim")?.unwrap_or(0);
+    let count = n.int("num_heads")?.filter(|own| *own != 0);
+    if n.flag("is_packed_batching")? || n.float("scale")?.is_some_and(|own| own != 1.0) {
+        return Err(Refused::new(
+            "`is_packed_batching` and `scale` are not supported",
+        ));
+    }
+    let (x, given) = (n.input(0)?, n.input(1)?);
+    let (cos, sin) = (n.input(2)?, n.input(3)?);
+    let e = &mut n.e;
+    let is_flat = e.rank(x) == 3;
+    let half = e.extent(cos, 1)?;
+    let count = match (count, is_flat) {
+        (None, true) => Some(e.extent(x, 2)? / (2 * half).max(1)),
+        (count, _) => count,
+    };
+    let x = heads(e, x, count)?;
+    let given = e.convert(given, DType::I64)?;
+    let given = if e.dims(given) == [Dim::Fixed(1)] {
+        // One number is the place of the first position of each text.
+        let positions = e.dims(x)[2];
+        let own = places(e, positions, 1, 2)?;
+        e.apply(ScalarFn::Add, &[own, given])?
+    } else {
+        given
+    };
+    let [cos, sin] = [cos, sin].map(|own| Gather::with().build(e, own, given));
+    let own = rotated(e, x, [cos?, sin?], part, interleaved)?;
+    if is_flat { together(e, own) } else { Ok(own) }
+}

@@ -1,0 +1,214 @@
+//! Attention whose state has a fixed size: recurrent layers of keys and values, and the convolution before them.
+
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::contract::MatMul;
+use mind_core::ops::control::Scan;
+use mind_core::ops::convolution::{Conv, Layout};
+use mind_ir::ValueId;
+use mind_ir::opdef::Op;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::{DType, Dim};
+use mind_ir::verify::VerifyError;
+
+use super::slice::part_of;
+use super::{Many, Operator};
+use crate::import::emit::{Constants, Emit, One};
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::many("LinearAttention", &[27], linear_attention),
+    Operator::many("CausalConvWithState", &[27], causal_conv),
+];
+
+/// How a step changes the state.
+#[derive(Clone, Copy)]
+struct Rule {
+    /// The state fades first.
+    gated: bool,
+    /// What the state has for the key is taken off the value, and the rest written in part.
+    delta: bool,
+}
+
+/// `[batch, steps, heads * features]` as `[batch, steps, heads, 1, features]`, in `f32`.
+fn rows(e: &mut Emit<'_>, x: ValueId, heads: i64) -> One {
+    let &[batch, steps, _] = &e.dims(x)[..] else {
+        return Err(Refused::new("an operand is not of rank 3"));
+    };
+    let all = e.extent(x, 2)?;
+    if all % heads != 0 {
+        return Err(Refused::new(format!(
+            "{all} features are not those of {heads} heads"
+        )));
+    }
+    let wide = e.convert(x, DType::F32)?;
+    let shape = [heads, 1, all / heads].map(Dim::Fixed);
+    e.reshape(wide, &[&[batch, steps][..], &shape].concat())
+}
+
+fn linear_attention(n: &mut Node<'_, '_, '_>) -> Many {
+    let rule = match n.word("update_rule")?.unwrap_or("gated_delta") {
+        "linear" => (false, false),
+        "gated" => (true, false),
+        "delta" => (false, true),
+        "gated_delta" => (true, true),
+        other => {
+            return Err(Refused::new(format!(
+                "`update_rule` \"{other}\" is not supported"
+            )));
+        }
+    };
+    let rule = Rule {
+        gated: rule.0,
+        delta: rule.1,
+    };
+    // How long the parts are that a step may be computed in.
+    n.ignore("chunk_size");
+    let scale = n.float("scale")?.filter(|own| *own != 0.0);
+    let heads = [n.int("q_num_heads")?, n.int("kv_num_heads")?];
+    let [Some(many @ 1..), Some(few @ 1..)] = heads else {
+        return Err(Refused::new("the number of heads is left out"));
+    };
+    if many % few != 0 {
+        return Err(Refused::new(format!(
+            "{many} heads do not share {few} of keys"
+        )));
+    }
+    let (query, key, value) = (n.input(0)?, n.input(1)?, n.input(2)?);
+    let (past, decay, rate) = (n.optional(3)?, n.optional(4)?, n.optional(5)?);
+    if rule.gated != decay.is_some() || rule.delta != rate.is_some() {
+        return Err(Refused::new("its rule and its inputs do not fit"));
+    }
+    let e = &mut n.e;
+    let of = e.dtype(query);
+    let (query, key, value) = (
+        rows(e, query, many)?,
+        rows(e, key, few)?,
+        rows(e, value, few)?,
+    );
+    let (batch, steps) = (e.dims(key)[0], e.dims(key)[1]);
+    let (features, made) = (e.extent(key, 4)?, e.extent(value, 4)?);
+    let own = e.extent(query, 4)?;
+    // The query heads that share a state are rows of one matrix.
+    let shape = [few, many / few, own].map(Dim::Fixed);
+    let query = e.reshape(query, &[&[batch, steps][..], &shape].concat())?;
+    let query = e.apply_number(
+        ScalarFn::Mul,
+        query,
+        scale.unwrap_or(1.0 / (own as f64).sqrt()),
+    )?;
+    let key = e.transpose(key, &[0, 1, 2, 4, 3])?;
+    let mut scanned = vec![query, key, value];
+    if let Some(decay) = decay {
+        let decay = rows(e, decay, few)?;
+        let decay = e.transpose(decay, &[0, 1, 2, 4, 3])?;
+        scanned.push(e.apply(ScalarFn::Exp, &[decay])?);
+    }
+    if let Some(rate) = rate {
+        let count = e.extent(rate, 2)?;
+        scanned.push(rows(e, rate, count)?);
+    }
+    let kept = past.map_or(of, |past| e.dtype(past));
+    let state = match past {
+        Some(past) => e.convert(past, DType::F32)?,
+        None => {
+            let zero = e.number(DType::F32, 0.0);
+            let shape = [few, features, made].map(Dim::Fixed);
+            BroadcastTo::with(&[&[batch][..], &shape].concat()).build(e, zero)?
+        }
+    };
+    let [state, seen] = scan(e, rule, state, &scanned)?;
+    let seen = e.convert(seen, of)?;
+    let seen = e.reshape(seen, &[batch, steps, Dim::Fixed(many * made)])?;
+    Ok(vec![seen, e.convert(state, kept)?])
+}
+
+/// The last state, and what each step sees of the state, `[batch, steps, heads, queries, features]`.
+fn scan(
+    e: &mut Emit<'_>,
+    rule: Rule,
+    state: ValueId,
+    scanned: &[ValueId],
+) -> Result<[ValueId; 2], Refused> {
+    let axes = vec![1; scanned.len()];
+    let attrs = Scan::attrs(1, scanned.len() as i64, &axes, &[1], &[], &[]);
+    let operands = [&[state], scanned].concat();
+    let op =
+        e.b.create_with_body(Scan::DEF, &operands, &attrs, 2, |b, arguments| {
+            let mut constants = Constants::default();
+            let mut e = Emit {
+                b: b.reborrow(),
+                constants: &mut constants,
+            };
+            let next = rule.step(&mut e, arguments);
+            next.map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))
+        })?;
+    let results = e.g().results(op);
+    Ok([results.get(0), results.get(1)])
+}
+
+impl Rule {
+    /// The state after a step, and what its queries see.
+    fn step(self, e: &mut Emit<'_>, arguments: &[ValueId]) -> Many {
+        let (&[mut state, query, key, mut value], rest) = arguments
+            .split_first_chunk()
+            .ok_or_else(|| Refused::new("a step has too few arguments"))?;
+        let decay = rest.first().filter(|_| self.gated);
+        if let Some(&decay) = decay {
+            state = e.apply(ScalarFn::Mul, &[decay, state])?;
+        }
+        if let Some(&rate) = rest.last().filter(|_| self.delta) {
+            let row = e.transpose(key, &[0, 1, 3, 2])?;
+            let known = MatMul::build(e, row, state)?;
+            let new = e.apply(ScalarFn::Sub, &[value, known])?;
+            value = e.apply(ScalarFn::Mul, &[rate, new])?;
+        }
+        let written = e.apply(ScalarFn::Mul, &[key, value])?;
+        state = e.apply(ScalarFn::Add, &[state, written])?;
+        let seen = MatMul::build(e, query, state)?;
+        Ok(vec![state, seen])
+    }
+}
+
+/// Each channel with its own taps over the positions so far; the last positions are the state.
+fn causal_conv(n: &mut Node<'_, '_, '_>) -> Many {
+    let activates = match n.word("activation")?.unwrap_or("none") {
+        "none" => false,
+        "silu" | "swish" => true,
+        other => {
+            return Err(Refused::new(format!(
+                "`activation` \"{other}\" is not supported"
+            )));
+        }
+    };
+    let (x, filter) = (n.input(0)?, n.input(1)?);
+    let (bias, past) = (n.optional(2)?, n.optional(3)?);
+    let e = &mut n.e;
+    let of = e.dtype(x);
+    let taps = e.extent(filter, 2)?;
+    let channels = e.extent(filter, 0)?;
+    let past = match past {
+        Some(past) => past,
+        None => {
+            let zero = e.number(of, 0.0);
+            let shape = [e.dims(x)[0], Dim::Fixed(channels), Dim::Fixed(taps - 1)];
+            BroadcastTo::with(&shape).build(e, zero)?
+        }
+    };
+    let all = e.concat(&[past, x], 2)?;
+    let conv = Conv::with().layout(Layout::Nchw).groups(channels);
+    let mut own = conv.build(e, all, filter)?;
+    if let Some(bias) = bias {
+        let bias = e.per_channel(bias, 3)?;
+        own = e.apply(ScalarFn::Add, &[own, bias])?;
+    }
+    if activates {
+        let wide = e.convert(own, DType::F32)?;
+        let gate = e.apply(ScalarFn::Sigmoid, &[wide])?;
+        let product = e.apply(ScalarFn::Mul, &[wide, gate])?;
+        own = e.convert(product, of)?;
+    }
+    let length = e.extent(all, 2)?;
+    let state = part_of(e, all, 2, length - (taps - 1), length)?;
+    Ok(vec![own, state])
+}

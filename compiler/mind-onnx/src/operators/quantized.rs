@@ -1,0 +1,222 @@
+//! Operators on quantised elements as optimisers for ONNX Runtime write them: on the numbers that the elements stand for,
+//! which core turns into products of integers.
+
+use mind_core::ops::join::Concat;
+use mind_core::ops::quantize::Dequantize;
+use mind_core::ops::reduce::Mean;
+use mind_core::ops::shape::ExpandDims;
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::{DType, Dim};
+
+use super::activation::{Activation, softmax};
+use super::pool::average_of;
+use super::product::{integer_product, product};
+use super::quantize::{dynamically, optional_point, point, real, requantized};
+use super::slice::part_of;
+use super::{MICROSOFT, Operator};
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::one("QLinearAdd", &[1], |n| between(n, ScalarFn::Add)).of(MICROSOFT),
+    Operator::one("QLinearMul", &[1], |n| between(n, ScalarFn::Mul)).of(MICROSOFT),
+    Operator::one("QLinearSigmoid", &[1], |n| {
+        let x = real(n, 0, -1)?;
+        let own = n.e.apply(ScalarFn::Sigmoid, &[x])?;
+        requantized(n, own, 3)
+    })
+    .of(MICROSOFT),
+    Operator::one("QLinearLeakyRelu", &[1], |n| {
+        let alpha = n.float("alpha")?.unwrap_or(f64::from(0.01f32));
+        let x = real(n, 0, -1)?;
+        let own = Activation::LeakyRelu { alpha }.apply(&mut n.e, x)?;
+        requantized(n, own, 3)
+    })
+    .of(MICROSOFT),
+    Operator::one("QLinearSoftmax", &[1], |n| {
+        // The version of ONNX's own Softmax that is meant; before 13 `axis` begins a slice.
+        let version = n.int("opset")?.unwrap_or(0);
+        let x = real(n, 0, -1)?;
+        let rank = n.e.rank(x);
+        let axis = n.e.axis(n.int("axis")?.unwrap_or(-1), rank)?;
+        if version < 13 && axis + 1 != rank {
+            return Err(Refused::new("it is along several axes"));
+        }
+        let own = softmax(&mut n.e, x, axis as i64)?;
+        requantized(n, own, 3)
+    })
+    .of(MICROSOFT),
+    Operator::one("QLinearAveragePool", &[1], |n| {
+        channels_first(n)?;
+        let x = real(n, 0, -1)?;
+        let own = average_of(n, x)?;
+        requantized(n, own, 3)
+    })
+    .of(MICROSOFT),
+    Operator::one("QLinearGlobalAveragePool", &[1], |n| {
+        channels_first(n)?;
+        let x = real(n, 0, -1)?;
+        let axes: Vec<i64> = (2..n.e.rank(x) as i64).collect();
+        let own = Mean::with().axes(&axes).keepdims(true).build(&mut n.e, x)?;
+        requantized(n, own, 3)
+    })
+    .of(MICROSOFT),
+    Operator::one("QLinearConcat", &[1], |n| {
+        let axis = n.int("axis")?;
+        let axis = axis.ok_or_else(|| Refused::new("`axis` is left out"))?;
+        let mut parts = Vec::new();
+        for at in (2..n.inputs.len()).step_by(3) {
+            parts.push(real(n, at, -1)?);
+        }
+        if parts.is_empty() {
+            return Err(Refused::new("it has no input"));
+        }
+        let own = Concat::with(axis).build(&mut n.e, &parts)?;
+        requantized(n, own, 0)
+    })
+    .of(MICROSOFT),
+    Operator::one("QGemm", &[1], gemm).of(MICROSOFT),
+    Operator::one("MatMulIntegerToFloat", &[1], |n| {
+        let (lhs, rhs) = (n.input(0)?, n.input(1)?);
+        let scales = [n.input(2)?, n.input(3)?];
+        let zeros = [optional_point(n, 4)?, optional_point(n, 5)?];
+        scaled_product(n, [lhs, rhs], scales, zeros, 6)
+    })
+    .of(MICROSOFT),
+    Operator::one("DynamicQuantizeMatMul", &[1], |n| {
+        let (x, rhs, scale) = (n.input(0)?, n.input(1)?, n.input(2)?);
+        let zero = optional_point(n, 3)?;
+        let [lhs, own_scale, own_zero] = dynamically(&mut n.e, x)?;
+        scaled_product(n, [lhs, rhs], [own_scale, scale], [Some(own_zero), zero], 4)
+    })
+    .of(MICROSOFT),
+    Operator::one("MatMulNBits", &[1], packed_product).of(MICROSOFT),
+];
+
+fn between(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
+    let (lhs, rhs) = (real(n, 0, -1)?, real(n, 3, -1)?);
+    let own = n.e.apply(function, &[lhs, rhs])?;
+    requantized(n, own, 6)
+}
+
+fn channels_first(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
+    if n.flag("channels_last")? {
+        return Err(Refused::new("`channels_last` is not supported"));
+    }
+    Ok(())
+}
+
+/// The product of integers less their zero points, times both scales, plus the bias in input `bias`.
+fn scaled_product(
+    n: &mut Node<'_, '_, '_>,
+    operands: [ValueId; 2],
+    [left, right]: [ValueId; 2],
+    zeros: [Option<ValueId>; 2],
+    bias: usize,
+) -> One {
+    let (left, right) = (point(&mut n.e, left)?, point(&mut n.e, right)?);
+    let own = integer_product(&mut n.e, operands, zeros)?;
+    let own = n.e.convert(own, DType::F32)?;
+    let scale = n.e.apply(ScalarFn::Mul, &[left, right])?;
+    let own = n.e.apply(ScalarFn::Mul, &[own, scale])?;
+    match n.optional(bias)? {
+        Some(bias) => n.e.apply(ScalarFn::Add, &[own, bias]),
+        None => Ok(own),
+    }
+}
+
+/// A bias is on the scale of the products; without a scale of its own the result is in `f32`.
+fn gemm(n: &mut Node<'_, '_, '_>) -> One {
+    let alpha = n.float("alpha")?.unwrap_or(1.0);
+    let transposed = [n.flag("transA")?, n.flag("transB")?];
+    let mut operands = [n.input(0)?, n.input(3)?];
+    for (operand, is_transposed) in operands.iter_mut().zip(transposed) {
+        if is_transposed {
+            *operand = n.e.transpose(*operand, &[1, 0])?;
+        }
+    }
+    let (left, right) = (n.input(1)?, n.input(4)?);
+    let (left, right) = (point(&mut n.e, left)?, point(&mut n.e, right)?);
+    let zeros = [optional_point(n, 2)?, optional_point(n, 5)?];
+    let mut own = integer_product(&mut n.e, operands, zeros)?;
+    if let Some(bias) = n.optional(6)? {
+        own = n.e.apply(ScalarFn::Add, &[own, bias])?;
+    }
+    let own = n.e.convert(own, DType::F32)?;
+    let scale = n.e.apply(ScalarFn::Mul, &[left, right])?;
+    let scale = n.e.apply_number(ScalarFn::Mul, scale, alpha)?;
+    let own = n.e.apply(ScalarFn::Mul, &[own, scale])?;
+    if n.given(7).is_none() {
+        return Ok(own);
+    }
+    requantized(n, own, 7)
+}
+
+/// A product with a matrix whose elements are numbers of 4 or 8 bits, in blocks with a scale each.
+fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
+    // How exact the sums are; a copy in an order of ONNX Runtime's own is another input.
+    n.ignore("accuracy_level");
+    if n.flag("weight_prepacked")? || n.given(4).is_some() {
+        return Err(Refused::new(
+            "prepacked weights and `g_idx` are not supported",
+        ));
+    }
+    let size = |name: &'static str| -> Result<i64, Refused> {
+        let own = n.int(name)?.filter(|own| (1..1 << 31).contains(own));
+        own.ok_or_else(|| Refused::new(format!("`{name}` is not positive")))
+    };
+    let (columns, rows, block) = (size("N")?, size("K")?, size("block_size")?);
+    let bits = n.int("bits")?.unwrap_or(4);
+    if !matches!(bits, 4 | 8) {
+        return Err(Refused::new(format!("{bits} bits are not supported")));
+    }
+    let (x, packed, scales) = (n.input(0)?, n.input(1)?, n.input(2)?);
+    let (zeros, bias) = (n.optional(3)?, n.optional(5)?);
+    let e = &mut n.e;
+    let of = e.dtype(x);
+    let blocks = (rows - 1) / block + 1;
+    let packed = e.reshape_to(packed, &[columns, -1])?;
+    let weights = unpacked(e, packed, bits, [columns, blocks * block])?;
+    let scales = e.reshape_to(scales, &[columns, blocks])?;
+    let scales = e.convert(scales, DType::F32)?;
+    let zeros = match zeros {
+        Some(zeros) if e.dtype(zeros) == DType::U8 => {
+            let zeros = e.reshape_to(zeros, &[columns, -1])?;
+            unpacked(e, zeros, bits, [columns, blocks])?
+        }
+        Some(_) => return Err(Refused::new("zero points of floats are not supported")),
+        None => {
+            let middle = e.number(DType::U8, f64::from(1 << (bits - 1)));
+            let shape = [columns, blocks].map(Dim::Fixed);
+            mind_core::ops::broadcast::BroadcastTo::with(&shape).build(e, middle)?
+        }
+    };
+    let real = Dequantize::with().axis(1);
+    let real = real.build(e, weights, scales, Some(zeros))?;
+    let real = part_of(e, real, 1, 0, rows)?;
+    let real = e.convert(real, of)?;
+    let real = e.transpose(real, &[1, 0])?;
+    let own = product(e, x, real)?;
+    match bias {
+        Some(bias) => e.apply(ScalarFn::Add, &[own, bias]),
+        None => Ok(own),
+    }
+}
+
+/// Numbers of 4 or 8 bits as `u8`, `shape` of them: of two in a byte the one in its low bits comes first.
+fn unpacked(e: &mut Emit<'_>, packed: ValueId, bits: i64, [rows, columns]: [i64; 2]) -> One {
+    if bits == 8 {
+        return part_of(e, packed, 1, 0, columns);
+    }
+    let low = e.apply_number(ScalarFn::And, packed, 15.0)?;
+    let high = e.apply_number(ScalarFn::ShiftRight, packed, 4.0)?;
+    let mut pair = [low, high];
+    for part in &mut pair {
+        *part = ExpandDims::with(&[2]).build(e, *part)?;
+    }
+    let both = e.concat(&pair, 2)?;
+    let flat = e.reshape_to(both, &[rows, -1])?;
+    part_of(e, flat, 1, 0, columns)
+}

@@ -1,0 +1,239 @@
+//! Loops: scans where the number of steps is that of their limit, else loops with a condition.
+
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::compare::{Compare, Direction};
+use mind_core::ops::control::{Scan, While};
+use mind_core::ops::extents::Iota;
+use mind_core::ops::runtime_shape::{DynamicIota, DynamicReshape};
+use mind_core::ops::shape::ExpandDims;
+use mind_ir::ValueId;
+use mind_ir::opdef::Op;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim, TensorType};
+
+use super::Operator;
+use super::control::{Values, of_module, scan, yielded};
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::import::region::{Body, Captures};
+use crate::import::value::Value;
+use crate::proto::GraphProto;
+use crate::refused::Refused;
+use crate::tensor::constant;
+
+pub(super) const ROWS: &[Operator] = &[Operator::values(
+    "Loop",
+    &[1, 11, 13, 16, 19, 21, 23, 24, 25],
+    repeated,
+)];
+
+fn repeated(n: &mut Node<'_, '_, '_>) -> Values {
+    let body = n.graph("body")?;
+    let mut carried = Vec::new();
+    for at in 2..n.inputs.len() {
+        carried.push(n.input(at)?);
+    }
+    let outputs = body.output.len().checked_sub(1 + carried.len());
+    let outputs = outputs.ok_or_else(|| Refused::new("its graph has too few outputs"))?;
+    let starts = match n.known(1) {
+        Ok(None) => true,
+        Ok(Some(condition)) => condition.bytes.iter().all(|byte| *byte == 1),
+        Err(_) => false,
+    };
+    if starts && goes_on(body) && n.given(0).is_some() {
+        let steps = steps(n)?;
+        return counted(n, body, &carried, outputs, steps);
+    }
+    let rows = match outputs {
+        0 => Vec::new(),
+        _ => rows(n, body, &carried)?,
+    };
+    conditional(n, body, &carried, &rows)
+}
+
+/// The numbers of the steps of a loop that does not end before its limit.
+fn steps(n: &mut Node<'_, '_, '_>) -> One {
+    if let Ok(Some(count)) = n.ints_in(0) {
+        let count = count.first().copied().unwrap_or(0).max(0);
+        return Ok(Iota::with(DType::I64, &[Dim::Fixed(count)]).build(&mut n.e)?);
+    }
+    let limit = n.input(0)?;
+    let limit = n.e.reshape_to(limit, &[1])?;
+    let count = n.e.apply_number(ScalarFn::Maximum, limit, 0.0)?;
+    Ok(DynamicIota::with(DType::I64, &[Dim::Dynamic]).build(&mut n.e, count)?)
+}
+
+/// A loop that does not end before its limit, as a scan of the numbers of its steps.
+fn counted<'a>(
+    n: &mut Node<'a, '_, '_>,
+    body: &'a GraphProto,
+    carried: &[ValueId],
+    outputs: usize,
+    steps: ValueId,
+) -> Values {
+    let captures = Captures::of(n, &[body])?;
+    let operands = [carried, &[steps]].concat();
+    let attrs = Scan::attrs(carried.len() as i64, 1, &[], &[], &[], &[]);
+    let states = carried.len();
+    let step: Body<'_, '_> = Box::new(move |region, e, arguments| {
+        let (own, place) = arguments.split_at(states);
+        let goes = e.tensor(&Tensor::scalar(true));
+        let inputs = [place[0], goes].into_iter().chain(own.iter().copied());
+        let inputs: Vec<Value> = inputs.map(Value::Op).collect();
+        let values = region.graph(body, &inputs, e)?;
+        yielded(&values[1..], e)
+    });
+    scan(n, &attrs, &operands, states + outputs, (step, &captures))
+}
+
+/// What ends a loop: the number of steps that it may take, and whether it starts.
+fn ends(n: &mut Node<'_, '_, '_>) -> Result<[ValueId; 2], Refused> {
+    let limit = match n.optional(0)? {
+        Some(limit) => n.e.reshape(limit, &[])?,
+        None => n.e.tensor(&Tensor::scalar(i64::MAX)),
+    };
+    let goes = match n.optional(1)? {
+        Some(condition) => n.e.reshape(condition, &[])?,
+        None => n.e.tensor(&Tensor::scalar(true)),
+    };
+    Ok([limit, goes])
+}
+
+/// The types of the values that a loop stacks, found in a loop that is thrown away.
+fn rows<'a>(
+    n: &mut Node<'a, '_, '_>,
+    body: &'a GraphProto,
+    carried: &[ValueId],
+) -> Result<Vec<TensorType>, Refused> {
+    let captures = Captures::of(n, &[body])?;
+    let [_, goes] = ends(n)?;
+    let place = n.e.tensor(&Tensor::scalar(0i64));
+    let operands = [&[place, goes], carried].concat();
+    let attrs = While::attrs(operands.len() as i64);
+    let mut found = Vec::new();
+    let test: Body<'_, '_> = Box::new(|_, _, arguments| Ok(vec![arguments[1]]));
+    let step: Body<'_, '_> = Box::new(|region, e, arguments| {
+        let inputs: Vec<Value> = arguments.iter().copied().map(Value::Op).collect();
+        let values = region.graph(body, &inputs, e)?;
+        let values = yielded(&values, e)?;
+        let rows = values.get(1 + carried.len()..).unwrap_or_default();
+        found.extend(rows.iter().map(|row| e.g().ty(*row).to_owned()));
+        Ok(arguments.to_vec())
+    });
+    let mut bodies = [test, step];
+    let results = n.closed(
+        While::DEF,
+        &attrs,
+        &operands,
+        operands.len(),
+        &mut bodies,
+        &captures,
+    )?;
+    drop(bodies);
+    if let Some(op) = results.first().and_then(|own| n.e.g().defining_op(*own)) {
+        n.e.b.graph.erase(op);
+    }
+    Ok(found)
+}
+
+/// No row of a type yet, where there may be any number.
+fn no_rows(e: &mut Emit<'_>, row: &TensorType) -> One {
+    let fixed: Option<Vec<i64>> = row.shape.iter().map(|dim| dim.fixed()).collect();
+    let fixed = fixed.ok_or_else(|| {
+        Refused::new(
+            "it stacks values whose extents only a run knows, as often as only a run knows",
+        )
+    })?;
+    let extents = [&[0][..], &fixed].concat();
+    let shape = extents.iter().copied().map(Dim::Fixed);
+    let shape: Vec<Dim> = shape.collect();
+    let zero = e.number(row.dtype, 0.0);
+    let none = BroadcastTo::with(&shape).build(e, zero)?;
+    let open = [&[Dim::Dynamic][..], &shape[1..]].concat();
+    let extents = e.tensor(&Tensor::of(vec![extents.len()], extents));
+    Ok(DynamicReshape::with(&open).build(e, none, extents)?)
+}
+
+/// A loop that ends by its condition, or after a number of steps that a run gives. The values that it stacks are carried,
+/// one longer after each step.
+fn conditional<'a>(
+    n: &mut Node<'a, '_, '_>,
+    body: &'a GraphProto,
+    carried: &[ValueId],
+    rows: &[TensorType],
+) -> Values {
+    let captures = Captures::of(n, &[body])?;
+    let [limit, goes] = ends(n)?;
+    let place = n.e.tensor(&Tensor::scalar(0i64));
+    let mut stacks = Vec::with_capacity(rows.len());
+    for row in rows {
+        stacks.push(no_rows(&mut n.e, row)?);
+    }
+    let inner = carried.len() + 2;
+    let states = inner + stacks.len();
+    let operands = [&[place, goes], carried, &stacks, &[limit]].concat();
+    let attrs = While::attrs(states as i64);
+    let test: Body<'_, '_> = Box::new(move |_, e, arguments| {
+        let below = Compare::with(Direction::Lt).build(e, arguments[0], arguments[states])?;
+        Ok(vec![e.apply(ScalarFn::And, &[below, arguments[1]])?])
+    });
+    let step: Body<'_, '_> = Box::new(move |region, e, arguments| {
+        let (own, stacks) = arguments[..states].split_at(inner);
+        for &stack in stacks {
+            // The type of a carried value whose extent changes is that of the argument.
+            if let Some(ty) = e.g().type_id(stack) {
+                e.b.graph.declare(stack, ty);
+            }
+        }
+        let inputs: Vec<Value> = own.iter().copied().map(Value::Op).collect();
+        let values = region.graph(body, &inputs, e)?;
+        let next = e.apply_number(ScalarFn::Add, arguments[0], 1.0)?;
+        let mut values = yielded(&values, e)?;
+        values[0] = e.reshape(values[0], &[])?;
+        values.insert(0, next);
+        for (row, &stack) in values[inner..].iter_mut().zip(stacks) {
+            let one = ExpandDims::with(&[0]).build(e, *row)?;
+            *row = e.concat(&[stack, one], 0)?;
+        }
+        Ok(values)
+    });
+    let results = n.closed(
+        While::DEF,
+        &attrs,
+        &operands,
+        states,
+        &mut [test, step],
+        &captures,
+    )?;
+    of_module(results[2..].to_vec())
+}
+/// Whether a loop's graph never ends it: its condition is true, or the one that it was given.
+fn goes_on(body: &GraphProto) -> bool {
+    let Some(condition) = body.output.first().map(|own| &own.name) else {
+        return false;
+    };
+    let mut name = condition;
+    loop {
+        if body.input.get(1).is_some_and(|own| own.name == *name) {
+            return true;
+        }
+        let is_true = |own: &crate::tensor::Constant| own.bytes.iter().all(|byte| *byte == 1);
+        if let Some(own) = body.initializer.iter().find(|own| own.name == *name) {
+            return constant(own).is_ok_and(|own| is_true(&own));
+        }
+        let mut makers = body.node.iter();
+        let Some(maker) = makers.find(|node| node.output.first() == Some(name)) else {
+            return false;
+        };
+        match &maker.op_type[..] {
+            "Identity" if maker.input.len() == 1 => name = &maker.input[0],
+            "Constant" => {
+                let mut values = maker.attribute.iter().filter_map(|own| own.t.as_ref());
+                let value = values.next();
+                return value.is_some_and(|own| constant(own).is_ok_and(|own| is_true(&own)));
+            }
+            _ => return false,
+        }
+    }
+}

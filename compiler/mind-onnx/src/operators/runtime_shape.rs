@@ -1,0 +1,233 @@
+//! Shapes that are inputs: numbers where they are known, else what a run computes.
+
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::compare::{Compare, Direction};
+use mind_core::ops::extents::Iota;
+use mind_core::ops::reduce::Prod;
+use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim};
+
+use super::Operator;
+use super::shape::element_count;
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::import::value::{Extent, Extents};
+use crate::refused::Refused;
+use crate::tensor::Constant;
+
+pub(super) const ROWS: &[Operator] = &[
+    Operator::one(
+        "ConstantOfShape",
+        &[9, 20, 21, 23, 24, 25],
+        constant_of_shape,
+    ),
+    Operator::one("Reshape", &[5, 13, 14, 19, 21, 23, 24, 25], reshape).moving(),
+    Operator::one("Expand", &[8, 13], expand).moving(),
+    Operator::one("Range", &[11, 27], range),
+];
+
+fn constant_of_shape(n: &mut Node<'_, '_, '_>) -> One {
+    let zero = || Constant::of(&Tensor::of(vec![1], vec![0.0f32]));
+    let value = n.tensor("value")?.unwrap_or_else(zero);
+    if value.count() != 1 {
+        return Err(Refused::new("its value is not one number"));
+    }
+    let value = Tensor::new(Vec::new(), value.tensor().buffer().clone());
+    let value = n.e.tensor(&value);
+    match known_dims(n, 0) {
+        Some(dims) => Ok(BroadcastTo::with(&dims).build(&mut n.e, value)?),
+        None => {
+            let extents = n.input(0)?;
+            broadcast(&mut n.e, value, extents)
+        }
+    }
+}
+
+/// The extents in input `at`, if each is a number or has a name.
+fn known_dims(n: &Node<'_, '_, '_>, at: usize) -> Option<Vec<Dim>> {
+    let dims = n.dims_in(at).ok();
+    dims.filter(|dims| !dims.contains(&Dim::Dynamic))
+}
+
+/// As many open dimensions as a list of extents has.
+fn open(e: &Emit<'_>, extents: ValueId) -> Result<Vec<Dim>, Refused> {
+    let rank = usize::try_from(e.extent(extents, 0)?).unwrap_or(0);
+    if rank > mind_ir::types::MAX_RANK {
+        return Err(Refused::new(format!("a shape of rank {rank}")));
+    }
+    Ok(vec![Dim::Dynamic; rank])
+}
+
+/// `x` with extents that a run computes.
+fn broadcast(e: &mut Emit<'_>, x: ValueId, extents: ValueId) -> One {
+    let open = open(e, extents)?;
+    Ok(DynamicBroadcastTo::with(&open).build(e, x, extents)?)
+}
+
+/// The extents of `x` as a list of `rank` numbers: the first ones with 0 behind them, or all with 1 before them.
+fn own_extents(e: &mut Emit<'_>, x: ValueId, rank: usize, align: Align) -> One {
+    let dims = e.dims(x);
+    let own = dims.into_iter().enumerate().map(|(axis, dim)| match dim {
+        Dim::Fixed(extent) => Extent::Known(extent),
+        dim => Extent::Of(x, axis, dim),
+    });
+    let mut elements: Vec<Extent> = own.collect();
+    match align {
+        Align::First => elements.resize(rank, Extent::Known(0)),
+        Align::Last => {
+            let ones = rank.saturating_sub(elements.len());
+            elements.splice(0..0, vec![Extent::Known(1); ones]);
+        }
+    }
+    e.extents(&Extents {
+        dtype: DType::I64,
+        shape: vec![elements.len()],
+        elements,
+    })
+}
+
+/// Which dimensions of a shape of another rank go together.
+#[derive(Clone, Copy)]
+enum Align {
+    First,
+    Last,
+}
+
+/// `instead` where a list of extents has `number`.
+fn replaced(e: &mut Emit<'_>, list: ValueId, number: f64, instead: ValueId) -> One {
+    let number = e.number(e.dtype(list), number);
+    let is_number = Compare::with(Direction::Eq).build(e, list, number)?;
+    e.apply(ScalarFn::Select, &[is_number, instead, list])
+}
+
+fn reshape(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let keeps_zero = n.flag("allowzero")?;
+    let Ok(wanted) = n.dims_in(1) else {
+        let extents = n.input(1)?;
+        return reshape_at_run_time(&mut n.e, x, extents, keeps_zero);
+    };
+    let own = n.e.dims(x);
+    let dims = wanted.iter().enumerate().map(|(at, &dim)| match dim {
+        Dim::Fixed(0) if !keeps_zero => own.get(at).copied().ok_or_else(|| {
+            Refused::new(format!(
+                "dimension {at} of the shape is 0, and the input has no such one"
+            ))
+        }),
+        dim => Ok(dim),
+    });
+    let dims: Vec<Dim> = dims.collect::<Result<_, _>>()?;
+    n.e.reshape(x, &dims)
+}
+
+/// An extent of 0 is that of the input, and -1 is what is left for the others.
+fn reshape_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId, keeps_zero: bool) -> One {
+    let open = open(e, extents)?;
+    let mut wanted = e.convert(extents, DType::I64)?;
+    if !keeps_zero && !open.is_empty() {
+        let own = own_extents(e, x, open.len(), Align::First)?;
+        wanted = replaced(e, wanted, 0.0, own)?;
+    }
+    let one = e.number(DType::I64, 1.0);
+    let others = replaced(e, wanted, -1.0, one)?;
+    let count = Prod::with().axes(&[0]).build(e, others)?;
+    let count = e.apply_number(ScalarFn::Maximum, count, 1.0)?;
+    let all = element_count(e, x)?;
+    let left = e.apply(ScalarFn::Div, &[all, count])?;
+    let wanted = replaced(e, wanted, -1.0, left)?;
+    Ok(DynamicReshape::with(&open).build(e, x, wanted)?)
+}
+
+/// The extents are broadcast too: 1 keeps that of the input.
+fn expand(n: &mut Node<'_, '_, '_>) -> One {
+    let x = n.input(0)?;
+    let own = n.e.dims(x);
+    let shape = known_dims(n, 1).map(|wanted| broadcast_dims(&own, &wanted));
+    match shape.filter(|shape| !shape.contains(&Dim::Dynamic)) {
+        Some(shape) if shape == own => Ok(x),
+        Some(shape) => Ok(BroadcastTo::with(&shape).build(&mut n.e, x)?),
+        None => {
+            let extents = n.input(1)?;
+            expand_at_run_time(&mut n.e, x, extents)
+        }
+    }
+}
+
+/// The extents `own` broadcast to `wanted`.
+fn broadcast_dims(own: &[Dim], wanted: &[Dim]) -> Vec<Dim> {
+    let rank = own.len().max(wanted.len());
+    let from_end = |dims: &[Dim], at: usize| {
+        let ahead = rank - dims.len();
+        at.checked_sub(ahead).map_or(Dim::Fixed(1), |at| dims[at])
+    };
+    let pairs = (0..rank).map(|at| (from_end(own, at), from_end(wanted, at)));
+    let joined = pairs.map(|pair| match pair {
+        (own, Dim::Fixed(1)) => own,
+        (_, wanted) => wanted,
+    });
+    joined.collect()
+}
+
+fn expand_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId) -> One {
+    let given = open(e, extents)?.len();
+    let rank = e.rank(x).max(given);
+    let own = own_extents(e, x, rank, Align::Last)?;
+    let mut wanted = e.convert(extents, DType::I64)?;
+    if given < rank {
+        let ones = e.tensor(&Tensor::of(vec![rank - given], vec![1i64; rank - given]));
+        wanted = e.concat(&[ones, wanted], 0)?;
+    }
+    let wanted = replaced(e, wanted, 1.0, own)?;
+    broadcast(e, x, wanted)
+}
+
+/// `start + step i` for as many `i` as stay before `limit`.
+fn range(n: &mut Node<'_, '_, '_>) -> One {
+    // How the sums were computed before they were products.
+    n.ignore("stash_type");
+    let places = places(n)?;
+    let (first, by) = (n.input(0)?, n.input(2)?);
+    let [first, by] = [first, by].map(|own| n.e.reshape_to(own, &[]));
+    let scaled = n.e.apply(ScalarFn::Mul, &[places, by?])?;
+    n.e.apply(ScalarFn::Add, &[scaled, first?])
+}
+
+/// 0, 1, .. for each element of a range, in its dtype.
+fn places(n: &mut Node<'_, '_, '_>) -> One {
+    let numbers = |at: usize| -> Result<Option<f64>, Refused> {
+        match (n.given(at), n.floats_in(at)) {
+            (None, _) => Err(Refused::new("it takes three numbers")),
+            (Some(_), Ok(Some(own))) if own.len() == 1 => Ok(Some(own[0])),
+            (Some(_), Ok(_)) => Err(Refused::new(format!("input {at} is not one number"))),
+            (Some(_), Err(_)) => Ok(None),
+        }
+    };
+    let all = [numbers(0)?, numbers(1)?, numbers(2)?];
+    let first = n.input(0)?;
+    let of = n.e.dtype(first);
+    if let [Some(start), Some(limit), Some(step)] = all {
+        let count = ((limit - start) / step).ceil().max(0.0);
+        if !count.is_finite() || count > f64::from(i32::MAX) {
+            return Err(Refused::new(format!("it has {count} elements")));
+        }
+        return Ok(Iota::with(of, &[Dim::Fixed(count as i64)]).build(&mut n.e)?);
+    }
+    if let ([Some(0.0), None, Some(1.0)], Some([dim])) = (all, known_dims(n, 1).as_deref()) {
+        return Ok(Iota::with(of, &[*dim]).build(&mut n.e)?);
+    }
+    let (limit, step) = (n.input(1)?, n.input(2)?);
+    let e = &mut n.e;
+    let [start, limit, step] = [first, limit, step].map(|own| {
+        let wide = e.convert(own, DType::F64)?;
+        e.reshape_to(wide, &[1])
+    });
+    let span = e.apply(ScalarFn::Sub, &[limit?, start?])?;
+    let count = e.apply(ScalarFn::Div, &[span, step?])?;
+    let count = e.apply(ScalarFn::Ceil, &[count])?;
+    let count = e.apply_number(ScalarFn::Maximum, count, 0.0)?;
+    let count = e.convert(count, DType::I64)?;
+    Ok(DynamicIota::with(of, &[Dim::Dynamic]).build(e, count)?)
+}
