@@ -17,6 +17,8 @@ pub struct Limits {
     pub merge_rounds: usize,
     /// Rounds of regrouping sums and products, where that is allowed.
     pub reassociate_rounds: usize,
+    /// Rounds of looking for forms that a fusion names, when fusing.
+    pub idiom_rounds: usize,
     /// E-nodes per op of a region, beyond which no rule acts on it any more.
     pub growth: usize,
     /// Matches of one rule in one round, per op of a region.
@@ -39,6 +41,7 @@ impl Default for Limits {
             convolution_layout_rounds: 16,
             merge_rounds: 2,
             reassociate_rounds: 2,
+            idiom_rounds: 2,
             growth: 8,
             matches: 4,
             group_ops: 64,

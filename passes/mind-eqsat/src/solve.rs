@@ -46,7 +46,7 @@ pub(crate) fn solve(
 ) -> Saturated {
     let mut stats = vec![RuleStats::default(); cx.rules.names().len()];
     let before = region_price(g, loaded);
-    let mut reasons = saturate(loaded, index, &cx.limits, &mut stats, listener);
+    let mut reasons = saturate(loaded, goal, index, &cx.limits, &mut stats, listener);
     let mut best = None;
     if loaded.egraph.analysis.contradiction {
         reasons.push(KeptReason::Contradiction);

@@ -12,13 +12,15 @@ use crate::saturate::changed_classes::ChangedClasses;
 use crate::saturate::class_nodes::ClassNodes;
 use crate::saturate::merge::merge;
 use crate::search::{Hit, InEgraph, Query, RuleIndex, since};
+use crate::solve::Goal;
 use mind_rules::Phase;
 use mind_rules::matching::pattern::Effect;
 
 /// The limit of rounds in a region.
 type Rounds = fn(&Limits, &Loaded<'_>) -> usize;
 
-/// The phases of rewriting, in order, each with its limit of rounds. Fusions come after.
+/// The phases of rewriting, in order, each with its limit of rounds. The rules of earlier phases act along in each.
+/// Fusions come after, and before them, when fusing, [`IDIOM`].
 const PHASES: [(Phase, Rounds); 4] = [
     (Phase::Simplify, |limits, _| limits.simplify_rounds),
     (Phase::Layout, |limits, region| {
@@ -32,9 +34,13 @@ const PHASES: [(Phase, Rounds); 4] = [
     (Phase::Reassociate, |limits, _| limits.reassociate_rounds),
 ];
 
+/// The last phase when fusing. Its rules act alone: nothing but fusions reads what they make.
+const IDIOM: [Phase; 1] = [Phase::Idiom];
+
 /// Rewrites the region until nothing changes or a limit is reached, which is returned.
 pub(crate) fn saturate(
     loaded: &mut Loaded<'_>,
+    goal: Goal,
     index: &RuleIndex<'_>,
     limits: &Limits,
     stats: &mut [RuleStats],
@@ -50,14 +56,18 @@ pub(crate) fn saturate(
         left_out: false,
         reasons: Vec::new(),
     };
-    for (phase, rounds) in PHASES {
+    let phases = PHASES.map(|(phase, _)| phase);
+    for (at, (phase, rounds)) in PHASES.into_iter().enumerate() {
         if !index.has(phase) || phase == Phase::Merge && !search.merge(loaded) {
             continue;
         }
         let rounds = rounds(limits, loaded);
-        if !search.rounds(loaded, phase, rounds) {
-            break;
+        if !search.rounds(loaded, &phases[..=at], rounds) {
+            return search.reasons;
         }
+    }
+    if goal == Goal::Fuse && index.has(Phase::Idiom) {
+        search.rounds(loaded, &IDIOM, limits.idiom_rounds);
     }
     search.reasons
 }
@@ -77,14 +87,13 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    /// Applies the rules up to `phase` until nothing changes, at most `rounds` times; false where the
-    /// search is to end.
+    /// Applies the rules of `phases` until nothing changes, at most `rounds` times; false where the search is to end.
     ///
-    /// What earlier phases have seen, their rules are not looked for again.
-    fn rounds(&mut self, loaded: &mut Loaded<'_>, phase: Phase, rounds: usize) -> bool {
+    /// The last of `phases` begins. What the others have seen, their rules are not looked for again.
+    fn rounds(&mut self, loaded: &mut Loaded<'_>, phases: &[Phase], rounds: usize) -> bool {
         let ops = loaded.ops.len().max(16);
         for round in 0..rounds {
-            let Some((uses, hits)) = self.matches(loaded, phase, round == 0) else {
+            let Some((uses, hits)) = self.matches(loaded, phases, round == 0) else {
                 break;
             };
             if !self.apply(loaded, &uses, hits) {
@@ -103,12 +112,12 @@ impl<'s> Search<'s> {
         true
     }
 
-    /// The matches of the rules up to `phase` where something is new, by root, and the readers of each
-    /// class; with `everywhere` those of the phase's own rules at every class. `None` if nothing is new.
+    /// The matches of the rules of `phases` where something is new, by root, and the readers of each class; with
+    /// `everywhere` those of the last phase's rules at every class. `None` if nothing is new.
     fn matches(
         &mut self,
         loaded: &Loaded<'_>,
-        phase: Phase,
+        phases: &[Phase],
         everywhere: bool,
     ) -> Option<(Vec<u32>, Vec<Hit<'s>>)> {
         if everywhere && std::mem::take(&mut self.left_out) {
@@ -129,11 +138,14 @@ impl<'s> Search<'s> {
         };
         let limit = self.limits.matches * loaded.ops.len().max(16);
         let all = if everywhere { view.ids() } else { Vec::new() };
-        let own = PHASES.partition_point(|&(each, _)| each < phase);
-        let phases = PHASES.map(|(phase, _)| phase);
-        let earlier = &phases[..if everywhere { own } else { own + 1 }];
+        let begun = if everywhere {
+            phases.len() - 1
+        } else {
+            phases.len()
+        };
+        let (known, begins) = phases.split_at(begun);
         let mut hits = Vec::new();
-        for (roots, phases) in [(&all, &phases[own..=own]), (&new, earlier)] {
+        for (roots, phases) in [(&all, begins), (&new, known)] {
             let query = Query {
                 roots,
                 phases,

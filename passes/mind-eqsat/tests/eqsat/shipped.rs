@@ -80,10 +80,6 @@ fn classes(rule: &str) -> FastMath {
     declared(rule).1
 }
 
-fn fusion(rule: &str) -> bool {
-    declared(rule).0.starts_with("fusion ")
-}
-
 /// How often `rule` made something equal, or named a group.
 fn applied(rules: &RuleSet, rule: &str, g: &mut Graph) -> usize {
     if !engine(rules, rule).in_egraph() {
@@ -91,7 +87,8 @@ fn applied(rules: &RuleSet, rule: &str, g: &mut Graph) -> usize {
     }
     let index = rules.names().position(|name| name == rule);
     let index = index.unwrap_or_else(|| panic!("no rule {rule}"));
-    let cost = match rules.infos()[index].phase {
+    let phase = rules.infos()[index].phase;
+    let cost = match phase {
         Phase::ChannelsFirst => &CHANNELS_FIRST,
         _ => &HOST_CPU,
     };
@@ -100,10 +97,9 @@ fn applied(rules: &RuleSet, rule: &str, g: &mut Graph) -> usize {
         cost,
         ..context(rules)
     };
-    let report = if fusion(rule) {
-        fuse(g, &cx)
-    } else {
-        fold(g, &cx)
+    let report = match phase {
+        Phase::Idiom | Phase::Fusion => fuse(g, &cx),
+        _ => fold(g, &cx),
     };
     check(g);
     report.rules[index].applied
@@ -378,17 +374,32 @@ fn what_is_read_for_a_module_holds_every_rule_that_acts_on_it() {
     }
 }
 
-#[test]
-fn rules_that_cannot_act_are_not_read() {
+/// The exact rules of the e-graph that are read for the module `text`.
+fn read_for(text: &'static str) -> RuleSet {
     let registry = registry();
-    let g = module("matmul(relu(x:f32[2, 3]), y:f32[3, 4])");
     let wanted = Wanted {
         classes: FastMath::EXACT,
         greedy: false,
     };
-    let ops = ShippedOps::of(&g, &registry).closed(&registry, wanted);
+    let ops = ShippedOps::of(&module(text), &registry).closed(&registry, wanted);
     let part = RuleSet::shipped_for(&registry, &ops, wanted);
-    let part = part.unwrap_or_else(|errors| panic!("{errors}"));
+    part.unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// A rotation becomes a choice between the two numbers of a pair, which no rule but a fusion is to rewrite.
+#[test]
+fn what_idioms_make_loads_no_rules_but_fusions() {
+    let part = read_for(
+        "x:f32[4, 8] -> add(mul(x, c:f32[8]), mul(concat(neg(split(x, axis=1, count=2, part=1)), split(x, axis=1, count=2, part=0), axis=1), s:f32[4, 8]))",
+    );
+    let has = |rule| part.names().any(|name| name == rule);
+    assert!(has("rotate-halves") && has("rotary"));
+    assert!(!has("select-same") && !has("select-not"));
+}
+
+#[test]
+fn rules_that_cannot_act_are_not_read() {
+    let part = read_for("matmul(relu(x:f32[2, 3]), y:f32[3, 4])");
     let has = |rule| part.names().any(|name| name == rule);
     assert!(has("relu-relu") && !has("gelu-tanh") && !has("sub-self-nnan"));
     assert!(part.names().len() * 2 < shipped().names().len());

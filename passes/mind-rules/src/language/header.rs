@@ -105,20 +105,17 @@ fn engine(rule: &RuleAst<'_>, direction: Direction, found: &mut Diagnostics) -> 
 }
 
 fn phase(rule: &RuleAst<'_>, class: FastMath, found: &mut Diagnostics) -> Phase {
-    match (rule.phase.map(|phase| phase.text), &rule.body) {
+    match (rule.phase, &rule.body) {
         (_, Body::Fusion(_)) => Phase::Fusion,
         (None, _) if class.allows(FastMath::REASSOC) => Phase::Reassociate,
-        (None | Some("simplify"), _) => Phase::Simplify,
-        (Some("layout"), _) => Phase::Layout,
-        (Some("nhwc"), _) => Phase::ChannelsLast,
-        (Some("nchw"), _) => Phase::ChannelsFirst,
-        (Some("merge"), _) => Phase::Merge,
-        (Some("reassociate"), _) => Phase::Reassociate,
-        (Some(_), _) => {
-            let known = ["simplify", "layout", "nhwc", "nchw", "merge", "reassociate"];
-            let word = rule.phase.unwrap_or(rule.name);
-            found.push(unknown("phase", word, known));
-            Phase::Simplify
+        (None, _) => Phase::Simplify,
+        (Some(word), _) => {
+            let known = Phase::NAMES.iter().find(|(name, _)| *name == word.text);
+            if known.is_none() {
+                let known = Phase::NAMES.iter().map(|(name, _)| *name);
+                found.push(unknown("phase", word, known));
+            }
+            known.map_or(Phase::Simplify, |(_, phase)| *phase)
         }
     }
 }

@@ -120,7 +120,8 @@ impl RuleSet {
     }
 
     /// The shipped rules among `wanted` that can act on modules whose ops are among `ops`, which is
-    /// [closed](ShippedOps::closed). Such a set does to them what all rules among `wanted` do.
+    /// [closed](ShippedOps::closed). Such a set does to them what all rules among `wanted` do, but that only fusions read
+    /// what the idiom phase made.
     ///
     /// # Errors
     ///
@@ -138,9 +139,10 @@ impl RuleSet {
             vocabulary: &Vocabulary::new(),
             lint: false,
         };
-        let has = |name: &str| ops.has(name);
-        for written in ops.rules(registry, &table, wanted) {
+        let met = ops.met(registry, wanted);
+        for written in met.rules(registry, &table, wanted) {
             let Parsed { info, rule } = written.parsed();
+            let has = |name: &str| met.by(written).has(name);
             let mut diagnostics = Diagnostics::new();
             let number = RuleIx(infos.len() as u16);
             compile(rule, number, info, cx, &has, &mut rules, &mut diagnostics);

@@ -82,6 +82,8 @@ pub enum Phase {
     Merge,
     /// While sums and products are regrouped; opt-in.
     Reassociate,
+    /// When `fuse` looks for forms that a fusion names: nothing but fusions reads what these rules make.
+    Idiom,
     /// When groups are named.
     Fusion,
 }
@@ -96,6 +98,17 @@ pub enum Channels {
 }
 
 impl Phase {
+    /// Every phase that a rule may name, with its name in rule files.
+    pub const NAMES: [(&'static str, Phase); 7] = [
+        ("simplify", Phase::Simplify),
+        ("layout", Phase::Layout),
+        ("nhwc", Phase::ChannelsLast),
+        ("nchw", Phase::ChannelsFirst),
+        ("merge", Phase::Merge),
+        ("reassociate", Phase::Reassociate),
+        ("idiom", Phase::Idiom),
+    ];
+
     /// The phase of the search in which such a rule acts for a target with these channels; `None` if it does not.
     pub fn for_target(self, channels: Channels) -> Option<Phase> {
         match (self, channels) {
@@ -104,7 +117,12 @@ impl Phase {
             }
             (Phase::ChannelsLast | Phase::ChannelsFirst, _) => None,
             (
-                Phase::Simplify | Phase::Layout | Phase::Merge | Phase::Reassociate | Phase::Fusion,
+                Phase::Simplify
+                | Phase::Layout
+                | Phase::Merge
+                | Phase::Reassociate
+                | Phase::Idiom
+                | Phase::Fusion,
                 _,
             ) => Some(self),
         }

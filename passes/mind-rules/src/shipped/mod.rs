@@ -2,7 +2,10 @@
 
 mod files;
 mod part;
+mod sides;
+mod written;
 
 pub use files::SHIPPED;
-pub(crate) use part::Parsed;
-pub use part::{ShippedOps, Wanted, shipped_names};
+pub use part::{ShippedOps, Wanted};
+pub(crate) use written::Parsed;
+pub use written::shipped_names;
