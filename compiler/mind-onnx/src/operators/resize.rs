@@ -59,7 +59,17 @@ impl Target {
         self.axes = kept.iter().map(|&at| self.axes[at]).collect();
         self.sizes = kept.iter().map(|&at| self.sizes[at]).collect();
         let scales = self.scales.take();
-        self.scales = scales.map(|scales| kept.iter().map(|&at| scales[at]).collect());
+        let scales: Option<Vec<f64>> =
+            scales.map(|scales| kept.iter().map(|&at| scales[at]).collect());
+        // Sizes say scales that are exactly their ratios to the extents.
+        let is_said = |at: usize, scale: f64| {
+            let extent = shape[self.axes[at] as usize] as f64;
+            scale.mul_add(extent, -(self.sizes[at] as f64)) == 0.0
+        };
+        self.scales = scales.filter(|scales| {
+            let mut pairs = scales.iter().enumerate();
+            !pairs.all(|(at, &scale)| is_said(at, scale))
+        });
         self
     }
 

@@ -42,6 +42,19 @@ fn shapes_are_computed_while_a_model_is_read() {
 }
 
 #[test]
+fn sizes_say_scales_that_are_their_ratios() {
+    let x = || value("x", FLOAT, &[1, 1, 4, 3].map(Dim::Of));
+    let scales = |last: f32| vec![floats("s", &[4], &[1.0, 1.0, 2.0, last])];
+    let nodes = || vec![node("y = Resize(x, , s)", vec![])];
+    let whole = text(&model(graph(vec![x()], scales(3.0), nodes(), &["y"])));
+    assert!(whole.contains("sizes=[8, 9]"), "{whole}");
+    assert!(!whole.contains("f64"), "{whole}");
+    let rounded = text(&model(graph(vec![x()], scales(1.5), nodes(), &["y"])));
+    assert!(rounded.contains("sizes=[8, 4]"), "{rounded}");
+    assert!(rounded.contains("f64[2]"), "{rounded}");
+}
+
+#[test]
 fn dimensions_are_given() {
     let x = value("x", FLOAT, &[Dim::Named("batch"), Dim::Named("?")]);
     let nodes = vec![node("y = Relu(x)", vec![])];
