@@ -13,22 +13,43 @@ type Entry = unsafe extern "sysv64" fn(*const u64) -> u64;
 #[cfg(not(target_arch = "x86_64"))]
 type Entry = unsafe extern "C" fn(*const u64) -> u64;
 
-/// The machine code of `function` for `target`, which this machine need not be.
+/// Turns functions into machine code, one after the other, with memory that it keeps from one to the next.
+#[derive(Default)]
+pub struct Assembler {
+    registers: regalloc2::Ctx,
+}
+
+impl Assembler {
+    /// The machine code of `function` for `target`, which this machine need not be.
+    ///
+    /// # Errors
+    ///
+    /// The function is not valid, or its vectors do not fit the target.
+    pub fn assemble(
+        &mut self,
+        function: &Function,
+        target: impl Into<CodeTarget>,
+    ) -> Result<Vec<u8>, CompileError> {
+        let target: CodeTarget = target.into();
+        crate::ir::verify(function).map_err(CompileError::Invalid)?;
+        fits(function, target.isa)?;
+        match target.isa {
+            Isa::Portable => portable::compile(function, target.isa.target()),
+            Isa::Avx2 | Isa::Avx512 => x86::compile(function, target, &mut self.registers),
+        }
+    }
+}
+
+/// The machine code of `function` for `target`, as that of an [`Assembler`].
 ///
 /// # Errors
 ///
-/// The function is not valid, or its vectors do not fit the target.
+/// As [`Assembler::assemble`].
 pub fn assemble(
     function: &Function,
     target: impl Into<CodeTarget>,
 ) -> Result<Vec<u8>, CompileError> {
-    let target: CodeTarget = target.into();
-    crate::ir::verify(function).map_err(CompileError::Invalid)?;
-    fits(function, target.isa)?;
-    match target.isa {
-        Isa::Portable => portable::compile(function, target.isa.target()),
-        Isa::Avx2 | Isa::Avx512 => x86::compile(function, target),
-    }
+    Assembler::default().assemble(function, target)
 }
 
 /// Whether every vector fits a register, and fills enough of it to be moved.
@@ -57,14 +78,16 @@ pub struct CompiledKernel {
 }
 
 impl CompiledKernel {
-    /// Compiles `functions` into pages of their own, for this machine.
+    /// Puts functions with the machine code of each into pages of their own, for this machine.
+    ///
+    /// `code` is what an [`Assembler`] makes of a function.
     ///
     /// # Errors
     ///
-    /// A function is not valid, or its vectors do not fit the target; the machine has not got the
-    /// instruction set or an extension of it; the system refuses executable memory.
-    pub fn compile_all<'f>(
-        functions: impl IntoIterator<Item = &'f Function>,
+    /// The code of a function could not be made; the machine has not got the instruction set or an extension of it; the
+    /// system refuses executable memory.
+    pub fn publish<'f>(
+        functions: impl IntoIterator<Item = (&'f Function, Result<Vec<u8>, CompileError>)>,
         target: impl Into<CodeTarget>,
     ) -> Result<Vec<CompiledKernel>, CompileError> {
         let target: CodeTarget = target.into();
@@ -73,9 +96,8 @@ impl CompiledKernel {
         }
         let mut builder = CodeBuilder::default();
         let mut placed = Vec::new();
-        for function in functions {
-            let offset = builder.push(&assemble(function, target)?);
-            placed.push((offset, function.params().len()));
+        for (function, code) in functions {
+            placed.push((builder.push(&code?), function.params().len()));
         }
         let code = builder.publish()?;
         let kernels = placed.into_iter().map(|(offset, params)| CompiledKernel {
@@ -84,6 +106,22 @@ impl CompiledKernel {
             params,
         });
         Ok(kernels.collect())
+    }
+
+    /// Compiles `functions` into pages of their own, for this machine.
+    ///
+    /// # Errors
+    ///
+    /// A function is not valid, or its vectors do not fit the target; those of [`publish`](CompiledKernel::publish).
+    pub fn compile_all<'f>(
+        functions: impl IntoIterator<Item = &'f Function>,
+        target: impl Into<CodeTarget>,
+    ) -> Result<Vec<CompiledKernel>, CompileError> {
+        let target: CodeTarget = target.into();
+        let mut assembler = Assembler::default();
+        let functions = functions.into_iter();
+        let assembled = functions.map(|function| (function, assembler.assemble(function, target)));
+        CompiledKernel::publish(assembled, target)
     }
 
     /// Compiles one function, as [`compile_all`](CompiledKernel::compile_all) does.

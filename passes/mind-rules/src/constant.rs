@@ -35,7 +35,7 @@ impl Constant {
 
     /// The elements of `tensor`; a splat where all have the same bits.
     pub fn of(ty: Ty, tensor: Tensor) -> Constant {
-        let bytes = tensor.buffer().to_bytes();
+        let bytes = tensor.buffer().as_bytes();
         let size = tensor.dtype().size();
         let same = !bytes.is_empty() && bytes.chunks(size).all(|each| each == &bytes[..size]);
         if same {

@@ -1,4 +1,5 @@
-//! Convolutions: those that `tensor.window` computes, and all others as windows of more dimensions.
+//! Convolutions: those that `tensor.window` computes, those that run backwards and are products, and all others as
+//! windows of more dimensions.
 //!
 //! A dimension of channels is split into the groups and the channels of one; the filters of a group are one more
 //! dimension, along which the input is repeated.
@@ -12,6 +13,7 @@ use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::broadcast::Broadcast;
+use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::transpose::Transpose;
 use mind_tensor::ops::window::Window;
 
@@ -90,9 +92,14 @@ impl Form<'_> {
         if self.is_dense() {
             return self.dense(b, input, filter);
         }
+        if self.is_tiling() {
+            return self.tiles(b, input, filter);
+        }
         match (self.convolve.layout, self.convolve.direction) {
-            (Layout::Nchw, Direction::Forward) => self.channels_first(b, input, filter),
-            (Layout::Nhwc, _) | (Layout::Nchw, Direction::Backward) => {
+            (Layout::Nchw, Direction::Forward) if !self.is_narrow() => {
+                self.channels_first(b, input, filter)
+            }
+            (Layout::Nhwc, _) | (Layout::Nchw, _) => {
                 let (input, filter) = self.channels_last(b, input, filter)?;
                 let result = self.slide_last(b, input, filter)?;
                 self.restored(b, result)
@@ -111,6 +118,48 @@ impl Form<'_> {
             && c.direction == Direction::Forward
             && self.spatial() <= 2
             && c.dilations.iter().all(|&dilation| dilation == 1)
+    }
+
+    /// Whether vectors along the last dimension are worth less than two transposes, which give vectors of channels: it has
+    /// few positions, of which those at the edges run alone, or elements apart.
+    fn is_narrow(&self) -> bool {
+        const FEW_POSITIONS: usize = 64;
+        const VECTOR: usize = 8;
+        let columns = self.slides.last();
+        let is_slow = columns.is_some_and(|own| own.positions < FEW_POSITIONS || own.stride > 1);
+        let channels = if self.out > 1 { self.out } else { self.groups };
+        is_slow && channels >= VECTOR
+    }
+
+    /// Whether it runs backwards and each position of the result is under one tap of one element: windows tile the
+    /// result.
+    fn is_tiling(&self) -> bool {
+        let tiles = |axis: &SlideAxis| {
+            let window = axis.window as i64;
+            let is_adjacent = window == axis.base && (axis.dilation == -1 || window == 1);
+            is_adjacent && axis.low == 0 && axis.positions == axis.extent * axis.window
+        };
+        let is_backward = self.convolve.direction == Direction::Backward;
+        is_backward && self.groups == 1 && self.slides.iter().all(tiles)
+    }
+
+    /// The product of the channels of each element with every tap, `[N, s.., k.., F]`, whose windows are laid side by
+    /// side. Each position has the chain of its one tap.
+    fn tiles(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
+        let (input, filter) = self.channels_last(b, input, filter)?;
+        let spatial = self.spatial() as i64;
+        let product = Contract::with(&[spatial + 1], &[spatial + 1]).build(b, input, filter)?;
+        let side_by_side = (1..=spatial).flat_map(|axis| [axis, axis + spatial]);
+        let order: Vec<i64> = [0]
+            .into_iter()
+            .chain(side_by_side)
+            .chain([2 * spatial + 1])
+            .collect();
+        let windows = Transpose::with(&order).build(b, product)?;
+        let positions: Vec<usize> = self.slides.iter().map(|axis| axis.positions).collect();
+        let joined = [&[self.batch], &positions[..], &[self.out]].concat();
+        let result = reshape(b, windows, &fixed(&joined), &[])?;
+        self.restored(b, result)
     }
 
     /// Operands with their channels last: images `[N, s.., C]`, filters `[k.., C / groups, F]`, or `[k.., F / groups, C]`

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_ir::graph::Graph;
 
+use super::assembly;
 use super::binding::Binding;
 use super::build;
 use super::check;
@@ -67,8 +68,8 @@ impl Program {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
         let builder = build::build(g, &options.target, options.panels, true)?;
         check::debug_check(&builder, true)?;
-        let functions = builder.functions.values().map(|(f, _)| f);
-        let kernels = CompiledKernel::compile_all(functions, &options.target);
+        let functions: Vec<_> = builder.functions.values().map(|(f, _)| f).collect();
+        let kernels = assembly::compile_all(&functions, &options.target, &options.pool);
         let kernels = kernels.map_err(|source| {
             let op = builder.functions.values().next();
             let op = op.map_or("module", |&(_, op)| op);

@@ -6,6 +6,7 @@
 //! - [`emit_c`] writes one as C, and [`listings`] shows its kernels.
 //! - [`check_accesses`] proves that its kernels stay in the memory that they declare.
 
+mod assembly;
 mod binding;
 mod bound;
 mod build;

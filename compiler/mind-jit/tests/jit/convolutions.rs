@@ -6,7 +6,7 @@ use mind_ir::with_num;
 use mind_jit::lower;
 use mind_jit::lower::product::{Conv, Operands, Packing, Rhs, conv};
 use mind_vir::ir::{Function, Signature};
-use mind_vir::target::TargetInfo;
+use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 use crate::products;
@@ -39,7 +39,7 @@ const fn shape(
     }
 }
 
-const SHAPES: [Shape; 8] = [
+const SHAPES: [Shape; 11] = [
     shape((5, 7, 3), (3, 3), 11, (1, 1), [1, 1, 1, 1]),
     shape((6, 9, 2), (2, 3), 17, (2, 3), [0, 1, 1, 2]),
     shape((9, 8, 1), (5, 5), 6, (1, 1), [0; 4]),
@@ -48,6 +48,10 @@ const SHAPES: [Shape; 8] = [
     shape((3, 1, 2), (1, 3), 40, (1, 1), [0, 1, 0, 1]),
     shape((2, 2, 1), (1, 1), 1, (3, 3), [2, 2, 0, 0]),
     shape((1, 6, 3), (3, 2), 5, (1, 1), [2, 0, 2, 0]),
+    shape((1, 37, 2), (1, 3), 19, (1, 1), [0; 4]),
+    // As wide as their windows.
+    shape((39, 1, 3), (3, 1), 18, (1, 1), [1, 0, 1, 0]),
+    shape((31, 3, 2), (4, 3), 11, (2, 1), [0; 4]),
 ];
 
 impl Shape {
@@ -73,7 +77,8 @@ impl Shape {
             output: self.output(),
             rhs: lies,
             schedule: rows,
-        };
+        }
+        .laid_down();
         c.schedule = c.schedule(target, lies, is_packed);
         if is_packed {
             c.rhs = Rhs::Panels(c.schedule.packed.expect("constants are packed"));
@@ -85,13 +90,13 @@ impl Shape {
 fn kernel(c: &Conv, lanes: u32) -> Function {
     let mut signature = Signature::new("conv", lanes);
     let [lhs, rhs, out] = std::array::from_fn(|_| signature.ptr());
-    let (lines, filters) = (
+    let (positions, filters) = (
         (signature.index(), signature.index()),
         (signature.index(), signature.index()),
     );
     let mut b = signature.body();
     let at = Operands { lhs, rhs };
-    conv(&mut b, c, at, lines, filters, &mut |b, coord, sum| {
+    conv(&mut b, c, at, positions, filters, &mut |b, coord, sum| {
         let addr = coord.addr(b, out, c.filters, lower::storage_lane(c.dtype));
         lower::store(b, c.dtype, sum, addr, coord.column.count);
     });
@@ -168,13 +173,14 @@ fn check(shape: &Shape, c: &Conv, target: &TargetInfo, random: &mut Random) {
     let rhs = packed(c, Input::elements(&filter), target, lanes);
     let (rows, columns) = shape.output();
     // Two parts each way, where there are two.
+    let (positions, grain) = c.positions();
     let (middle, cut) = (
-        rows.div_ceil(2),
+        positions.div_ceil(2).next_multiple_of(grain).min(positions),
         c.filters / c.grain(lanes) * c.grain(lanes),
     );
-    let parts = [(0, middle), (middle, rows)]
+    let parts = [(0, middle), (middle, positions)]
         .into_iter()
-        .flat_map(|(top, bottom)| [[top, bottom, 0, cut], [top, bottom, cut, c.filters]]);
+        .flat_map(|(first, end)| [[first, end, 0, cut], [first, end, cut, c.filters]]);
     let operands = [Input::elements(&input), rhs];
     let result = (c.dtype, rows * columns * c.filters);
     let found = harness::in_parts((&code, &compiled), operands, result, parts);
@@ -198,6 +204,15 @@ fn every_shape_follows_the_stated_order() {
             }
         }
     }
+}
+
+#[test]
+fn images_as_wide_as_their_windows_are_one_line() {
+    let target = TargetInfo::of(Isa::Portable);
+    let output = |shape: &Shape| shape.conv(DType::F32, &target, true).output;
+    assert_eq!(output(&SHAPES[9]), (1, 39));
+    assert_eq!(output(&SHAPES[10]), (1, 14));
+    assert_eq!(output(&SHAPES[5]), (3, 1), "its windows read padding");
 }
 
 #[test]

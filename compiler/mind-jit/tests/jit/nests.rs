@@ -607,7 +607,13 @@ fn operands_across_rows_are_turned_in_squares() {
     let mut random = Random::new(21);
     for &dtype in DType::ALL {
         for axis in [0, 1] {
-            for (outer, inner) in [([37, 2], 50), ([2, 40], 33), ([5, 4], 5), ([1, 9], 16)] {
+            for (outer, inner) in [
+                ([37, 2], 50),
+                ([2, 40], 33),
+                ([5, 4], 5),
+                ([1, 9], 16),
+                ([70, 35], 3),
+            ] {
                 check(&crossed(dtype, axis, outer, inner), &mut random);
             }
         }

@@ -215,8 +215,9 @@ pub(crate) fn qualified(of: &str, name: &str) -> String {
 
 /// The row of an operator.
 pub(crate) fn find(of: &str, name: &str) -> Option<&'static Operator> {
+    let of = domain(of);
     let mut rows = FAMILIES.iter().copied().flatten();
-    rows.find(|row| row.domain == domain(of) && row.name == name)
+    rows.find(|row| row.name == name && row.domain == of)
 }
 
 #[cfg(test)]

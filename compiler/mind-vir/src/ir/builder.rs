@@ -137,6 +137,12 @@ impl Builder {
         value
     }
 
+    /// Whether a vector is a [`constant`](Builder::constant).
+    pub fn is_constant(&self, vector: Value) -> bool {
+        let mut constants = self.function.constants.iter();
+        constants.any(|constant| constant.value == vector)
+    }
+
     /// A vector with `x` in every lane.
     pub fn f32(&mut self, x: f32) -> Value {
         self.constant(Lane::F32, x.to_bits().into())

@@ -18,7 +18,7 @@ mod registers;
 mod select;
 mod view;
 
-use regalloc2::RegallocOptions;
+use regalloc2::{Ctx, RegallocOptions};
 
 use crate::ir::Function;
 use crate::target::CodeTarget;
@@ -31,8 +31,13 @@ pub use listing::disassemble;
 
 /// The machine code of a valid `function` for AVX2 or AVX-512, with or without VNNI, whose vectors fit.
 ///
-/// The code can lie anywhere that is aligned to 64 bytes. Debug builds decode it again and check it.
-pub(crate) fn compile(function: &Function, code: CodeTarget) -> Result<Vec<u8>, CompileError> {
+/// The code can lie anywhere that is aligned to 64 bytes. Debug builds decode it again and check it. `allocator` keeps the
+/// memory of the register allocator from one function to the next.
+pub(crate) fn compile(
+    function: &Function,
+    code: CodeTarget,
+    allocator: &mut Ctx,
+) -> Result<Vec<u8>, CompileError> {
     let (machine, pool) = select::select(function, code);
     let target = code.isa.target();
     let env = registers::environment(target.vector_registers as usize, target.has_masks);
@@ -40,9 +45,9 @@ pub(crate) fn compile(function: &Function, code: CodeTarget) -> Result<Vec<u8>, 
         validate_ssa: cfg!(debug_assertions),
         ..RegallocOptions::default()
     };
-    let output = regalloc2::run(&machine, &env, &options)
+    let output = regalloc2::run_with_ctx(&machine, &env, &options, allocator)
         .map_err(|error| CompileError::Registers(format!("{error:?}")))?;
-    let (bytes, end) = emit::emit(&machine, &output, &pool, Encoding::of(target))?;
+    let (bytes, end) = emit::emit(&machine, output, &pool, Encoding::of(target))?;
     if cfg!(debug_assertions) {
         let constants = end.next_multiple_of(64)..bytes.len();
         if let Err(broken) = check::check(&bytes[..end], constants) {

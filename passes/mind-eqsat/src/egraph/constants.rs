@@ -1,10 +1,13 @@
 //! Constants known while compiling, interned by their bits.
 
+use std::hash::BuildHasher;
+
 use mind_ir::Ty;
 use mind_ir::scalar::Facts;
 use mind_ir::tensor::Tensor;
 use mind_rules::Constant;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
 
 /// The number of a constant.
 pub(crate) type ConstId = u32;
@@ -14,7 +17,8 @@ pub(crate) type ConstId = u32;
 pub(crate) struct Constants {
     rows: Vec<Constant>,
     facts: Vec<Facts>,
-    numbers: FxHashMap<(Ty, bool, Box<[u8]>), ConstId>,
+    /// The numbers of the constants with a hash.
+    numbers: FxHashMap<u64, SmallVec<[ConstId; 1]>>,
 }
 
 impl Constants {
@@ -30,15 +34,21 @@ impl Constants {
 
     /// The number of `constant`, whose type is of the scratch graph's table.
     pub(crate) fn intern(&mut self, constant: Constant) -> ConstId {
-        let bytes = constant.data.buffer().to_bytes().into_boxed_slice();
-        let key = (constant.ty, constant.splat, bytes);
-        if let Some(&known) = self.numbers.get(&key) {
+        let key = |constant: &Constant| (constant.ty, constant.splat);
+        let bytes = constant.data.buffer().as_bytes();
+        let hash = FxBuildHasher.hash_one((key(&constant), bytes));
+        let numbers = self.numbers.entry(hash).or_default();
+        let is_equal = |&&number: &&ConstId| {
+            let own = &self.rows[number as usize];
+            key(own) == key(&constant) && own.data.buffer().as_bytes() == bytes
+        };
+        if let Some(&known) = numbers.iter().find(is_equal) {
             return known;
         }
         let number = self.rows.len() as ConstId;
+        numbers.push(number);
         self.facts.push(Facts::of_tensor(&constant.data));
         self.rows.push(constant);
-        self.numbers.insert(key, number);
         number
     }
 

@@ -375,7 +375,7 @@ impl Bench {
             filter.address(),
             result.address(),
             0,
-            c.output.0 as u64,
+            c.positions().0 as u64,
             0,
             c.filters as u64,
         ];

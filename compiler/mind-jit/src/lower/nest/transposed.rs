@@ -38,7 +38,7 @@ impl TransposedTiles {
         let axis = apart.filter_map(|access| access.outer.iter().position(|&stride| stride == 1));
         let axis = axis.min()?;
         let is_cut = n.total.is_some() || n.unroll.is_some();
-        if !is_map || is_cut || !is_dense || n.outer[axis] < 4 || n.inner < 4 {
+        if !is_map || is_cut || !is_dense || n.outer[axis] < 4 || n.inner < 2 {
             return None;
         }
         let mut transposed = n.clone();
@@ -164,7 +164,7 @@ impl Walk<'_> {
                 b.repeat(LoopKind::Whole, (block.index, end), step, &[], |b, row| {
                     let places = (across.index, stop);
                     b.repeat(LoopKind::Whole, places, step, &[], |b, place| {
-                        self.square(b, row.index, place.index);
+                        self.square(b, row.index, place.index, None);
                         Vec::new()
                     });
                     Vec::new()
@@ -182,20 +182,15 @@ impl Walk<'_> {
         });
     }
 
-    /// What is left of rows that squares have covered from their start.
+    /// What is left of rows that squares have covered from their start: parts of squares.
     fn ends(&self, b: &mut Builder, rows: (Value, Value), start: Value) {
         let left = self.squares.n.inner % b.lanes() as usize;
         if left == 0 {
             return;
         }
-        b.repeat(LoopKind::Rest, rows, 1, &[], |b, row| {
-            let at = At {
-                index: start,
-                ahead: 0,
-                count: Some(b.index(left as i64)),
-            };
-            let bases = self.at(b, row.index);
-            self.row(&bases).vector(b, at, &[]);
+        let step = i64::from(b.lanes());
+        b.repeat(LoopKind::Whole, rows, step, &[], |b, row| {
+            self.square(b, row.index, start, Some(left));
             Vec::new()
         });
     }
@@ -233,19 +228,20 @@ impl Walk<'_> {
         loops::at(b, &self.accesses(), last, self.bases, row)
     }
 
-    /// As many rows as there are lanes, and as many elements of each.
-    fn square(&self, b: &mut Builder, row: Value, place: Value) {
+    /// As many rows as there are lanes, and as many elements of each, or `count`.
+    fn square(&self, b: &mut Builder, row: Value, place: Value, count: Option<usize>) {
         let n = &self.squares.n;
         let bases = self.at(b, row);
         let mut given = vec![Vec::new(); b.lanes() as usize];
         for &input in &self.squares.across {
-            let columns = self.columns(b, input, bases[input], place);
+            let columns = self.columns(b, input, bases[input], place, count);
             for (given, column) in given.iter_mut().zip(columns) {
                 let nodes = (0..n.nodes.len()).filter(|&node| n.nodes[node] == Node::Input(input));
                 given.extend(nodes.map(|node| (node, column)));
             }
         }
         let accesses = self.accesses();
+        let count = count.map(|count| b.index(count as i64));
         for (row, given) in given.iter().enumerate() {
             let operands = accesses.iter().zip(&bases);
             let bases: Vec<Value> = operands
@@ -258,20 +254,33 @@ impl Walk<'_> {
             let at = At {
                 index: place,
                 ahead: 0,
-                count: None,
+                count,
             };
             self.row(&bases).vector(b, at, given);
         }
     }
 
-    /// The elements of an operand for each row of a square, widened.
-    fn columns(&self, b: &mut Builder, input: usize, base: Value, place: Value) -> Vec<Value> {
+    /// The elements of an operand for each row of a square, of which each has as many as there are lanes, or `count`;
+    /// widened.
+    fn columns(
+        &self,
+        b: &mut Builder,
+        input: usize,
+        base: Value,
+        place: Value,
+        count: Option<usize>,
+    ) -> Vec<Value> {
         let access = &self.squares.n.inputs[input];
         let lane = storage_lane(access.dtype);
         let stride = b.index(access.inner);
         let place = b.index_op(IndexOp::Mul, place, stride);
         let bytes = access.inner as i32 * lane.bytes() as i32;
-        let lines = (0..b.lanes() as i32).map(|line| {
+        let lanes = b.lanes() as usize;
+        let count = count.unwrap_or(lanes);
+        let lines = (0..lanes as i32).map(|line| {
+            if line as usize >= count {
+                return b.constant(lane, 0);
+            }
             let addr = Addr::element(base, place, lane).plus(line * bytes);
             b.load(lane, addr, None)
         });

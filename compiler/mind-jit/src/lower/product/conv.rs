@@ -53,8 +53,44 @@ impl Conv {
         self.taps.0 * self.taps.1 * self.input.2
     }
 
+    /// The convolution with its lines laid side by side, if windows are as wide as the image: one line then has all
+    /// positions, and tiles go along it. The elements stay where they are, and every chain its order.
+    pub fn laid_down(self) -> Conv {
+        let (height, width, channels) = self.input;
+        if (self.taps.1, self.output.1, self.padding.1) != (width, 1, 0) {
+            return self;
+        }
+        Conv {
+            input: (1, height, width * channels),
+            taps: (1, self.taps.0),
+            strides: (1, self.strides.0),
+            padding: (0, self.padding.0),
+            output: (1, self.output.0),
+            ..self
+        }
+    }
+
+    /// Whether the result is one line, whose columns are what ranges of positions are of, not lines.
+    fn is_line(&self) -> bool {
+        self.output.0 == 1
+    }
+
+    /// How many positions there are for ranges, and where these may begin and end: at multiples of the second number,
+    /// and at the end.
+    pub fn positions(&self) -> (usize, usize) {
+        match self.is_line() {
+            true => (self.output.1, self.height()),
+            false => (self.output.0, 1),
+        }
+    }
+
+    /// Rows of a tile.
+    fn height(&self) -> usize {
+        (self.schedule.rows as usize).min(self.output.1.max(1))
+    }
+
     /// Where ranges of filters may begin and end, in vectors of `lanes` lanes: at multiples of this number,
-    /// and at the end. Ranges of lines may begin and end anywhere.
+    /// and at the end.
     pub fn grain(&self, lanes: u32) -> usize {
         (self.schedule.vectors * lanes) as usize
     }
@@ -133,7 +169,8 @@ impl Conv {
     }
 }
 
-/// Appends the convolution of the image and the filters at `at`, for ranges of lines and of filters.
+/// Appends the convolution of the image and the filters at `at`, for ranges of [`positions`](Conv::positions) and of
+/// filters.
 ///
 /// The row of a [`TileCoord`](super::TileCoord) is the place in the image of the result: lines times its width, plus the
 /// column. Else as [`product`](super::product).
@@ -145,13 +182,19 @@ pub fn conv(
     b: &mut Builder,
     c: &Conv,
     at: Operands,
-    lines: (Value, Value),
+    positions: (Value, Value),
     filters: (Value, Value),
     finish: &mut Finish<'_>,
 ) {
     if let Err(error) = c.schedule.check(b.lanes(), &c.rhs) {
         panic!("{error}");
     }
+    let whole = |b: &mut Builder, extent: usize| (b.index(0), b.index(extent as i64));
+    let (lines, columns) = if c.is_line() {
+        (whole(b, 1), positions)
+    } else {
+        (positions, whole(b, c.output.1))
+    };
     let size = c.block_lines() as i64;
     b.scratch(c.scratch_bytes(), |b, copy| {
         b.repeat(LoopKind::Rest, lines, size, &[], |b, round| {
@@ -174,7 +217,7 @@ pub fn conv(
                     line,
                 }
             };
-            strips(b, c, &image, (at.rhs, block, filters), finish);
+            strips(b, c, &image, (at.rhs, block, columns, filters), finish);
             Vec::new()
         });
     });
@@ -189,12 +232,15 @@ struct Image {
     line: usize,
 }
 
+/// From an index up to but without another.
+type Range = (Value, Value);
+
 /// Tiles of a block, strip by strip.
 fn strips(
     b: &mut Builder,
     c: &Conv,
     image: &Image,
-    (rhs, block, filters): (Value, (Value, Value), (Value, Value)),
+    (rhs, block, columns, filters): (Value, Range, Range, Range),
     finish: &mut Finish<'_>,
 ) {
     let wide = c.grain(b.lanes());
@@ -210,7 +256,8 @@ fn strips(
             let line = b.index_op(IndexOp::Sub, round.index, block.0);
             let lhs = element_pointer(b, image.dtype, image.base, line, c.strides.0 * image.line);
             let first = (round.index, filter);
-            one_line(b, c, image, (&right, lhs, rhs), (first, width), finish);
+            let place = (first, columns, width);
+            one_line(b, c, image, (&right, lhs, rhs), place, finish);
             Vec::new()
         });
     };
@@ -228,17 +275,16 @@ fn strips(
     }
 }
 
-/// The tiles of a line of the result, `width` filters wide.
+/// The tiles of columns of a line of the result, `width` filters wide.
 fn one_line(
     b: &mut Builder,
     c: &Conv,
     image: &Image,
     (right, lhs, rhs): (&Right, Value, Value),
-    ((line, filter), width): ((Value, Value), usize),
+    ((line, filter), columns, width): ((Value, Value), Range, usize),
     finish: &mut Finish<'_>,
 ) {
-    let columns = c.output.1;
-    let height = (c.schedule.rows as usize).min(columns.max(1));
+    let height = c.height();
     let (step, size) = (c.strides.1 * c.input.2, image.dtype.size() as i64);
     let lanes = b.lanes();
     let mut place = |b: &mut Builder, column: Value, rows: usize| {
@@ -263,19 +309,22 @@ fn one_line(
         let zero = b.constant(compute_lane(c.dtype), 0);
         let sums = vec![zero; rows * tile.strips.len()];
         let sums = tile::chains(b, &tile, lhs, rhs, sums);
-        let extent = b.index(columns as i64);
+        let extent = b.index(c.output.1 as i64);
         let row = b.index_op(IndexOp::Mul, line, extent);
         let row = b.index_op(IndexOp::Add, row, column);
         finish_tile(b, (row, filter), width, &sums, None, finish);
     };
-    let whole = columns / height * height;
-    let bounds = (b.index(0), b.index(whole as i64));
-    b.repeat(LoopKind::Whole, bounds, height as i64, &[], |b, round| {
+    let (rest, _) = b.repeat(LoopKind::Whole, columns, height as i64, &[], |b, round| {
         place(b, round.index, height);
         Vec::new()
     });
-    if whole < columns {
-        place(b, bounds.1, columns - whole);
+    let tail = c.output.1 % height;
+    if tail > 0 {
+        let left = (rest, columns.1);
+        b.repeat(LoopKind::Rest, left, height as i64, &[], |b, round| {
+            place(b, round.index, tail);
+            Vec::new()
+        });
     }
 }
 

@@ -207,16 +207,17 @@ impl Schedule {
             (2..=16, true) => lanes,
             _ => width,
         };
+        let prefetches_rhs = is_far && in_panels && !is_thin;
         Schedule {
             rows,
             vectors,
-            unroll: if rows == 1 { 8 } else { 4 },
+            unroll: unroll(rows, vectors, prefetches_rhs),
             mc: blocks.mc,
             nc: blocks.nc,
             kc: blocks.kc,
             stages_lhs: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
             stages_rhs,
-            prefetches_rhs: is_far && in_panels && !is_thin,
+            prefetches_rhs,
             stages_output: false,
             packed: policy.packed.map(|dtype| Panels {
                 width: panel,
@@ -322,6 +323,17 @@ fn pays_to_stage(target: &TargetInfo, (m, k): (usize, usize), rhs: Rhs, dtype: D
     let sets = SETS / apart.clamp(LINE, SETS);
     // Columns that begin anywhere touch two lines.
     m >= MANY && 2 * k > sets * (target.l1_bytes / SETS)
+}
+
+/// Terms in a round of a loop over those of a tile: as many as hide what the round takes besides, and not more, since
+/// they are most of the code of a product. A round also asks for one line where tiles prefetch.
+fn unroll(rows: u32, vectors: u32, prefetches: bool) -> u32 {
+    const MULTIPLY_ADDS: u32 = 64;
+    let most = if rows == 1 { 8 } else { 4 };
+    if prefetches {
+        return most;
+    }
+    (MULTIPLY_ADDS / (rows * vectors)).clamp(1, most)
 }
 
 /// Whether elements are widened for arithmetic.

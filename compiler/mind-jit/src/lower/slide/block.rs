@@ -37,8 +37,7 @@ impl Block {
             WIDE => 24,
             _ => 8,
         };
-        let whole = s.axes[vector].slide.positions / lanes as usize;
-        let vectors = 1 << whole.clamp(1, VECTORS_OF_ROW).ilog2();
+        let vectors = best_vectors(s.axes[vector].slide.positions / lanes as usize);
         let shares_filter = |&axis: &usize| {
             let own = &s.axes[axis];
             axis != vector && own.slide.positions > 1 && own.place == 0
@@ -55,6 +54,16 @@ impl Block {
             None => alone,
         }
     }
+}
+
+/// How many of `whole` vectors of one position are worked on together: what leaves the fewest rounds, those of one
+/// vector each among them, of which it is best to need none: they have code of their own.
+fn best_vectors(whole: usize) -> u32 {
+    let rounds = |&vectors: &usize| (whole / vectors + whole % vectors, whole % vectors);
+    let vectors = (1..=whole.clamp(1, VECTORS_OF_ROW))
+        .rev()
+        .min_by_key(rounds);
+    vectors.unwrap_or(1) as u32
 }
 
 /// The positions of a dimension, `vectors` vectors each, that are best worked on together where registers hold `most`
@@ -175,6 +184,14 @@ mod tests {
             vector: Some(1),
             shared: None,
         }
+    }
+
+    #[test]
+    fn vectors_of_a_position_are_divided_without_a_rest_where_they_can_be() {
+        assert_eq!(
+            [0, 1, 2, 3, 5, 6, 7, 8, 9].map(best_vectors),
+            [1, 1, 2, 3, 4, 3, 3, 4, 3]
+        );
     }
 
     #[test]

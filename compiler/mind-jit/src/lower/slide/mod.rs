@@ -4,6 +4,7 @@
 //! edges, loops run over the taps that do.
 
 mod block;
+mod parts;
 mod phase;
 mod taps;
 
@@ -186,66 +187,38 @@ impl Positions<'_> {
         for phase in phases(&self.s.axes[axis].slide, self.s.is_padded()) {
             let (from, to) = phase.interior(extent);
             let is_whole = (from, to) == (0, phase.count);
-            let parts = if is_whole || Some(axis) != self.parted {
-                vec![(0, phase.count, is_whole)]
-            } else {
-                vec![(0, from, false), (from, to, true), (to, phase.count, false)]
+            let at = |b: &mut Builder, position: Value, is_inside: bool, rows: u32| {
+                let (mut pointers, place) = self.at(b, axis, &phase, position, is_inside, pointers);
+                if rows > 1 {
+                    pointers.rows = Rows::along(self.s, axis, &phase, rows);
+                }
+                let mut places = places.clone();
+                places[axis] = Some(place);
+                self.outer(b, axis + 1, pointers, places);
             };
-            for (from, to, is_inside) in parts {
-                let rows = if is_inside && self.block.axis == Some(axis) {
-                    self.block.rows
-                } else {
-                    1
-                };
-                self.part(b, axis, (from, to), rows, |b, position, rows| {
-                    let (mut pointers, place) =
-                        self.at(b, axis, &phase, position, is_inside, pointers);
-                    if rows > 1 {
-                        pointers.rows = Rows::along(self.s, axis, &phase, rows);
-                    }
-                    let mut places = places.clone();
-                    places[axis] = Some(place);
-                    self.outer(b, axis + 1, pointers, places);
-                });
+            let rows = |is_inside: bool| match self.block.axis == Some(axis) && is_inside {
+                true => self.block.rows,
+                false => 1,
+            };
+            if is_whole || Some(axis) != self.parted {
+                self.part(
+                    b,
+                    axis,
+                    (0, phase.count),
+                    rows(is_whole),
+                    |b, position, rows| {
+                        at(b, position, is_whole, rows);
+                    },
+                );
+                continue;
             }
-        }
-    }
-
-    /// Appends `body` for the positions `from..to` of a phase that are in the range, for as many as `rows` at a time.
-    fn part(
-        &self,
-        b: &mut Builder,
-        axis: usize,
-        (from, to): (usize, usize),
-        rows: u32,
-        mut body: impl FnMut(&mut Builder, Value, u32),
-    ) {
-        if from >= to {
-            return;
-        }
-        let (mut start, mut end) = (b.index(from as i64), b.index(to as i64));
-        let is_shared = Some(axis) == self.s.shared;
-        if is_shared {
-            start = b.index_op(IndexOp::Max, start, self.range.0);
-            end = b.index_op(IndexOp::Min, end, self.range.1);
-        } else if to == from + 1 {
-            return body(b, start, 1);
-        }
-        if rows > 1 {
-            let step = rows.into();
-            let (next, _) = b.repeat(LoopKind::Whole, (start, end), step, &[], |b, round| {
-                body(b, round.index, rows);
-                Vec::new()
+            self.part(b, axis, (from, to), rows(true), |b, position, rows| {
+                at(b, position, true, rows);
             });
-            if !is_shared && (to - from).is_multiple_of(rows as usize) {
-                return;
-            }
-            start = next;
+            self.edges(b, axis, (from, to), phase.count, |b, position| {
+                at(b, position, false, 1);
+            });
         }
-        b.repeat(LoopKind::Rest, (start, end), 1, &[], |b, round| {
-            body(b, round.index, 1);
-            Vec::new()
-        });
     }
 
     /// The pointers and the windows at position `u` of a phase.
@@ -300,16 +273,14 @@ impl Positions<'_> {
                 range if is_dense => range,
                 _ => (0, 0),
             };
-            let one = |b: &mut Builder, range: (usize, usize)| {
-                self.part(b, axis, range, 1, |b, u, _| {
+            if (from, to) != (0, phase.count) {
+                self.edges(b, axis, (from, to), phase.count, |b, u| {
                     let (pointers, place) = self.at(b, axis, &phase, u, false, pointers);
                     let mut places = places.clone();
                     places[axis] = Some(place);
                     self.chains(b, pointers, places, Lanes::One);
                 });
-            };
-            one(b, (0, from));
-            one(b, (to, phase.count));
+            }
             let many = |b: &mut Builder, u: Value, vectors: u32, count: Option<Value>| {
                 let (pointers, place) = self.at(b, axis, &phase, u, true, pointers);
                 let mut places = places.clone();

@@ -40,13 +40,13 @@ impl Convolution {
         });
     }
 
-    /// Appends ranges of lines and of filters of the convolution of an image.
+    /// Appends ranges of positions and of filters of the convolution of an image.
     fn image(
         &self,
         b: &mut Builder,
         params: &[Value],
         image: &[Value],
-        (lines, filters): ((Value, Value), (Value, Value)),
+        (positions, filters): ((Value, Value), (Value, Value)),
     ) {
         let mut pointers = Vec::with_capacity(params.len());
         for (at, &pointer) in params.iter().enumerate() {
@@ -60,12 +60,12 @@ impl Convolution {
         let finish = &mut |b: &mut Builder, coord, sum| {
             self.epilogue.finish(b, &pointers[2..], coord, sum);
         };
-        conv(b, &self.conv, operands, lines, filters, finish);
+        conv(b, &self.conv, operands, positions, filters, finish);
     }
 }
 
 impl ProgramBuilder<'_> {
-    /// A convolution: the grid has what threads share of the images, the lines of the result and the filters.
+    /// A convolution: the grid has what threads share of the images, the positions of the result and the filters.
     pub(super) fn window(&mut self, op: Window) -> Result<(), ProgramError> {
         let g = self.g;
         let inputs = op.inputs(g);
@@ -95,7 +95,8 @@ impl ProgramBuilder<'_> {
             output: (output[1], output[2]),
             rhs,
             schedule: Schedule::choose(self.target, dtype, (1, 1, 1), rhs, false),
-        };
+        }
+        .laid_down();
         let schedule = whole.asked(self.target, asked(op.micro(g), &[]), op.lines(g) as usize);
         whole.schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
         let (nodes, yielded) = node::read(g, op.body(g));
@@ -107,6 +108,7 @@ impl ProgramBuilder<'_> {
             column: all[at].strides[3],
         };
         let lanes = self.target.lanes(compute_lane(dtype).bits());
+        let (positions, grain) = whole.positions();
         let convolution = Convolution {
             conv: whole,
             images: all
@@ -127,7 +129,7 @@ impl ProgramBuilder<'_> {
             },
             shared: Shared::new(
                 &output[..1],
-                &[(1, output[1], 1), (3, filter[3], whole.grain(lanes))],
+                &[(1, positions, grain), (3, filter[3], whole.grain(lanes))],
                 op.parallel(g),
             ),
         };

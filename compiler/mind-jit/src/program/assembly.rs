@@ -1,0 +1,43 @@
+//! The machine code of the kernels of a program, made by the threads of a pool.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use mind_vir::CompileError;
+use mind_vir::ir::Function;
+use mind_vir::kernel::{Assembler, CompiledKernel};
+use mind_vir::target::TargetInfo;
+
+use crate::pool::Pool;
+
+/// Compiles `functions` for this machine. Each thread takes the largest function that none has taken yet.
+///
+/// # Errors
+///
+/// Those of [`CompiledKernel::compile_all`], of the first function that has one.
+pub(super) fn compile_all(
+    functions: &[&Function],
+    target: &TargetInfo,
+    pool: &Pool,
+) -> Result<Vec<CompiledKernel>, CompileError> {
+    let mut largest_first: Vec<usize> = (0..functions.len()).collect();
+    largest_first.sort_by_key(|&at| std::cmp::Reverse(functions[at].value_count()));
+    let taken = AtomicUsize::new(0);
+    let assembled = Mutex::new(Vec::with_capacity(functions.len()));
+    pool.run(pool.threads().min(functions.len()), &|_| {
+        let mut assembler = Assembler::default();
+        while let Some(&at) = largest_first.get(taken.fetch_add(1, Ordering::Relaxed)) {
+            let code = assembler.assemble(functions[at], target);
+            let mut assembled = assembled.lock().unwrap_or_else(PoisonError::into_inner);
+            assembled.push((at, code));
+        }
+    });
+    let mut assembled = assembled
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    assembled.sort_unstable_by_key(|&(at, _)| at);
+    let assembled = assembled
+        .into_iter()
+        .map(|(at, code)| (functions[at], code));
+    CompiledKernel::publish(assembled, target)
+}
