@@ -93,6 +93,15 @@ pub trait FileSystem {
         Ok(Box::new(self.read(path, u64::MAX)?))
     }
 
+    /// As [`FileSystem::map`], of a file `below` the folder `root` as [`FileSystem::read_below`] opens it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`FileSystem::read_below`].
+    fn map_below(&mut self, root: &Path, below: &Path) -> io::Result<Contents> {
+        Ok(Box::new(self.read_below(root, below, u64::MAX)?))
+    }
+
     /// The names of what a folder holds, ascending.
     ///
     /// # Errors

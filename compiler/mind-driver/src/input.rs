@@ -2,8 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::formats::{FormatInfo, LoadOptions, Read};
+use crate::formats::{Beside, FormatInfo, LoadOptions, Read};
 use crate::host::FileSystem;
 
 /// The bytes of a module.
@@ -68,9 +69,11 @@ pub fn read(
         let bytes = bytes.map_err(|why| unread(Path::new(path), why))?;
         let named = format.filter(|row| matches!(row.read, Some(Read::Binary(_))));
         let given = named.or(options.from);
+        let from = given.or_else(|| FormatInfo::of_bytes(&bytes));
         return Ok(Input {
             options: LoadOptions {
-                from: given.or_else(|| FormatInfo::of_bytes(&bytes)),
+                beside: from.map_or(Vec::new(), |row| beside(files, row, path, &bytes)),
+                from,
                 ..options.clone()
             },
             bytes,
@@ -95,4 +98,23 @@ pub fn read(
         },
         path: package.join(model).to_string_lossy().into_owned(),
     })
+}
+
+/// The files beside the one at `path` that hold parts of it, opened below its folder.
+fn beside(files: &mut dyn FileSystem, row: &FormatInfo, path: &str, bytes: &[u8]) -> Vec<Beside> {
+    let Some(Read::Binary(reader)) = row.read else {
+        return Vec::new();
+    };
+    let folder = Path::new(path).parent().filter(|_| path != "-");
+    let opened = (reader.files)(bytes).into_iter().map(|name| {
+        let bytes = match folder {
+            Some(folder) => files.map_below(folder, Path::new(&name)).map(Arc::from),
+            None => Err(io::Error::from(io::ErrorKind::Unsupported)),
+        };
+        Beside {
+            bytes: bytes.map_err(|why| why.to_string()),
+            name,
+        }
+    });
+    opened.collect()
 }

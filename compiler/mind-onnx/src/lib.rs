@@ -1,9 +1,10 @@
 //! ONNX models as modules of core.
 //!
-//! `proto.rs` has the messages of the format and `tensor.rs` the elements in them; `operators/` has a row for each
+//! `proto.rs` has the messages of the format, `tensor.rs` the elements in them and `files.rs` those beside them; `operators/` has a row for each
 //! operator, one file a family; `import/` walks a graph, folds what it does with shapes and gathers in `report.rs` what
 //! cannot be imported.
 
+mod files;
 mod import;
 mod operators;
 mod options;
@@ -13,5 +14,8 @@ mod refused;
 mod report;
 mod tensor;
 
+pub use files::{Files, files};
+pub use operators::{ReadOperator, operators};
 pub use options::ImportOptions;
+pub use prost::bytes::Bytes;
 pub use read::{is_model, read};

@@ -3,6 +3,8 @@
 use mind_ir::tensor::Tensor;
 use rustc_hash::FxHashMap;
 
+use crate::files::Files;
+
 /// The options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
@@ -10,4 +12,6 @@ pub struct ImportOptions {
     pub dims: FxHashMap<String, i64>,
     /// Inputs that are constants.
     pub bound: FxHashMap<String, Tensor>,
+    /// The files beside the model that [`crate::files`] names.
+    pub files: Files,
 }

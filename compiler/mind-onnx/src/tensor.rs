@@ -7,6 +7,7 @@ use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use prost::bytes::Bytes;
 
+use crate::files::{Files, external, is_external};
 use crate::proto::TensorProto;
 use crate::refused::Refused;
 
@@ -98,13 +99,10 @@ impl Constant {
 ///
 /// # Errors
 ///
-/// An element type that core does not have, elements in another file, a negative dimension, more or fewer elements than
-/// the dimensions say.
-pub(crate) fn constant(proto: &TensorProto) -> Result<Constant, Refused> {
+/// An element type that core does not have, elements in a file that is not among `files`, a negative dimension, more or
+/// fewer elements than the dimensions say.
+pub(crate) fn constant(proto: &TensorProto, files: &Files) -> Result<Constant, Refused> {
     let dtype = dtype(i64::from(proto.data_type))?;
-    if proto.data_location != 0 || !proto.external_data.is_empty() {
-        return Err(Refused::new("its elements are in another file"));
-    }
     let extents = proto.dims.iter().map(|&dim| usize::try_from(dim).ok());
     let shape: Option<Vec<usize>> = extents.collect();
     let Some(shape) = shape else {
@@ -113,15 +111,17 @@ pub(crate) fn constant(proto: &TensorProto) -> Result<Constant, Refused> {
             proto.dims
         )));
     };
-    let bytes = if proto.raw_data.is_empty() {
-        typed_bytes(proto, dtype).into()
-    } else {
-        proto.raw_data.clone()
-    };
     let count = shape
         .iter()
         .try_fold(1usize, |n, &extent| n.checked_mul(extent));
     let wanted = count.and_then(|count| count.checked_mul(dtype.size()));
+    let bytes = if is_external(proto) {
+        external(proto, wanted.unwrap_or(usize::MAX) as u64, files)?
+    } else if proto.raw_data.is_empty() {
+        typed_bytes(proto, dtype).into()
+    } else {
+        proto.raw_data.clone()
+    };
     if wanted != Some(bytes.len()) {
         let (dims, found) = (&proto.dims, bytes.len());
         return Err(Refused::new(format!(

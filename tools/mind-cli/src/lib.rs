@@ -303,6 +303,7 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
             Err(_) => Vec::new(),
         },
         bound: Vec::new(),
+        beside: Vec::new(),
     }
 }
 

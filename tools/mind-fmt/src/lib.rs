@@ -7,7 +7,7 @@ use mind_cli::diff;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, flag};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::canonical::{Comments, canonical, format_rules};
-use mind_driver::formats::{LoadOptions, detect};
+use mind_driver::formats::{FormatInfo, LoadOptions, detect};
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, decode, load_module};
 use mind_driver::session::Session;
@@ -91,8 +91,16 @@ fn formatted(
     } else {
         Comments::Keep
     };
-    let bytes = mind_cli::read_input(host, path, options.limits.bytes)?;
     let name = mind_cli::input_name(path);
+    let is_text = |row: &FormatInfo| row.text().is_some() || row.sniff.is_some();
+    let named = options.from.or_else(|| FormatInfo::of_path(path));
+    if named.is_some_and(|row| !is_text(row)) {
+        return Err(no_text(host, name));
+    }
+    let bytes = mind_cli::read_input(host, path, options.limits.bytes)?;
+    if FormatInfo::of_bytes(&bytes).is_some() {
+        return Err(no_text(host, name));
+    }
     let mut report = |found: &Diagnostics, file: &SourceFile| {
         mind_cli::report(host, found, file, form);
         REJECTED
@@ -114,13 +122,18 @@ fn formatted(
     } = loaded.map_err(|why| report(&why.diagnostics, &why.file))?;
     let _ = report(&warnings, &file);
     let Some(format) = format.text() else {
-        let why = "only texts of mic@1, mic@2, Core and MIL and rule files are formatted";
-        mind_cli::print_error(host, &format!("error: {}: {why}\n", file.name()));
-        return Err(REJECTED);
+        return Err(no_text(host, file.name()));
     };
     let text = canonical(&session.formats, format, file.text(), &graph, comments);
     let text = text.map_err(|found| report(&found, &file))?;
     Ok((file, text))
+}
+
+/// Reports that a file is no text that has a canonical form; the exit code.
+fn no_text(host: &mut dyn Host, name: &str) -> u8 {
+    let why = "only texts of mic@1, mic@2, Core and MIL and rule files are formatted";
+    mind_cli::print_error(host, &format!("error: {name}: {why}\n"));
+    REJECTED
 }
 
 /// # Errors

@@ -85,6 +85,10 @@ impl FileSystem for ProcessHost {
         Disk.map(path)
     }
 
+    fn map_below(&mut self, root: &Path, below: &Path) -> io::Result<Contents> {
+        Disk.map_below(root, below)
+    }
+
     fn list(&mut self, folder: &Path) -> io::Result<Vec<String>> {
         Disk.list(folder)
     }

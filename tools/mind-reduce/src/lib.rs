@@ -63,13 +63,13 @@ pub fn command() -> clap::Command {
 fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let matches = mind_cli::parse(args::command(), args, host)?;
     let args = Args::of(&matches, passes, host)?;
-    let bytes = mind_cli::read_input(host, &args.path, args.load.limits.bytes)?;
+    let given = mind_cli::read_module(host, &args.path, &args.load)?;
     let session = Session::default();
     let loaded = load_module(
         &session.formats,
         mind_cli::input_name(&args.path),
-        bytes,
-        &args.load,
+        given.bytes,
+        &given.options,
     );
     let Loaded {
         file,

@@ -4,6 +4,7 @@ pub mod codes;
 pub mod flags;
 pub mod formats;
 pub mod mil;
+pub mod onnx;
 pub mod ops;
 pub mod passes;
 pub mod rules;
@@ -25,6 +26,10 @@ pub fn documents() -> Vec<(String, String)> {
     all.push(("docs/diagnostics.md".to_owned(), codes::document()));
     all.push(("docs/flags.md".to_owned(), flags::document()));
     all.push(("docs/formats.md".to_owned(), formats::document()));
+    all.push((
+        "docs/formats/onnx-operators.md".to_owned(),
+        onnx::document(),
+    ));
     all.extend(shells::documents());
     all
 }

@@ -28,16 +28,11 @@ impl FileSystem for Disk {
     }
 
     fn map(&mut self, path: &Path) -> io::Result<Contents> {
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
-        }
-        if !metadata.is_file() || metadata.len() == 0 {
-            return Ok(Box::new(read_up_to(file, u64::MAX)?));
-        }
-        // SAFETY: the map is read alone; that nothing changes the file meanwhile is the caller's promise.
-        Ok(Box::new(Mapped(unsafe { Mmap::map(&file)? })))
+        mapped(File::open(path)?)
+    }
+
+    fn map_below(&mut self, root: &Path, below: &Path) -> io::Result<Contents> {
+        mapped(below::open(root, below)?)
     }
 
     fn list(&mut self, folder: &Path) -> io::Result<Vec<String>> {
@@ -75,6 +70,18 @@ impl FileSystem for Disk {
     fn create_dir(&mut self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
     }
+}
+
+fn mapped(file: File) -> io::Result<Contents> {
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    if !metadata.is_file() || metadata.len() == 0 {
+        return Ok(Box::new(read_up_to(file, u64::MAX)?));
+    }
+    // SAFETY: the map is read alone; that nothing changes the file meanwhile is the caller's promise.
+    Ok(Box::new(Mapped(unsafe { Mmap::map(&file)? })))
 }
 
 /// A file that the system reads where its bytes are looked at.

@@ -4,6 +4,6 @@ mod row;
 mod table;
 pub(crate) mod text;
 
-pub use row::{FormatInfo, LoadOptions, Print, Read, ReadProgram, Write, WriteOptions};
+pub use row::{Beside, FormatInfo, LoadOptions, Print, Read, ReadProgram, Write, WriteOptions};
 pub use table::{FORMATS, described, detect};
 pub use text::{Format, Formats};

@@ -1,6 +1,7 @@
 //! What the table says of a format.
 
 use std::fmt;
+use std::sync::Arc;
 
 use mind_diag::{Diagnostics, SourceFile};
 use mind_draw::Detail;
@@ -11,6 +12,7 @@ use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
 
 use super::text::Format;
+use crate::host::FileBytes;
 use crate::session::Session;
 
 /// A format that modules, or descriptions of models, are read from or written to.
@@ -49,6 +51,8 @@ pub enum Read {
 pub struct BinaryReader {
     /// Whether bytes look like it.
     pub looks: fn(&[u8]) -> bool,
+    /// The files beside it that hold elements of it, by their paths below its folder.
+    pub files: fn(&[u8]) -> Vec<String>,
     /// The module that the bytes are.
     pub read: fn(Vec<u8>, &LoadOptions) -> Result<Graph, Diagnostics>,
 }
@@ -169,4 +173,21 @@ pub struct LoadOptions {
     pub dims: Vec<(String, usize)>,
     /// Inputs that are constants, where a format takes such.
     pub bound: Vec<(String, Tensor)>,
+    /// The files beside the one that is read, where a format has such.
+    pub beside: Vec<Beside>,
+}
+
+/// A file beside the one that is read.
+#[derive(Clone)]
+pub struct Beside {
+    /// Its path below the folder.
+    pub name: String,
+    /// Its bytes, or why it could not be opened.
+    pub bytes: Result<Arc<dyn FileBytes>, String>,
+}
+
+impl fmt::Debug for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
 }

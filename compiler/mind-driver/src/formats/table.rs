@@ -60,6 +60,30 @@ pub fn detect(text: &str) -> Option<Format> {
     FormatInfo::of_text(text)?.text()
 }
 
+/// What the reader of ONNX models takes of the options.
+#[cfg(feature = "onnx")]
+fn onnx_options(options: &LoadOptions) -> mind_onnx::ImportOptions {
+    struct Shared(std::sync::Arc<dyn crate::host::FileBytes>);
+    impl AsRef<[u8]> for Shared {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    let dims = options.dims.iter();
+    let beside = options.beside.iter().map(|file| {
+        let bytes = file.bytes.clone();
+        let bytes = bytes.map(|bytes| mind_onnx::Bytes::from_owner(Shared(bytes)));
+        (file.name.clone(), bytes)
+    });
+    mind_onnx::ImportOptions {
+        dims: dims
+            .map(|(name, extent)| (name.clone(), *extent as i64))
+            .collect(),
+        bound: options.bound.iter().cloned().collect(),
+        files: beside.collect(),
+    }
+}
+
 /// Every format.
 pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
@@ -122,16 +146,8 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: None,
         read: Some(Read::Binary(BinaryReader {
             looks: mind_onnx::is_model,
-            read: |bytes, options| {
-                let dims = options.dims.iter();
-                let options = mind_onnx::ImportOptions {
-                    dims: dims
-                        .map(|(name, extent)| (name.clone(), *extent as i64))
-                        .collect(),
-                    bound: options.bound.iter().cloned().collect(),
-                };
-                mind_onnx::read(bytes.into(), &options)
-            },
+            files: mind_onnx::files,
+            read: |bytes, options| mind_onnx::read(bytes.into(), &onnx_options(options)),
         })),
         write: None,
     },

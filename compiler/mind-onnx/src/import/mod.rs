@@ -190,7 +190,7 @@ impl<'m> Importer<'m> {
 
     fn initialisers<'n>(&mut self, graph: &'n GraphProto, scope: &mut Scope<'n>) {
         for tensor in &graph.initializer {
-            match constant(tensor) {
+            match constant(tensor, &self.options.files) {
                 Ok(constant) => scope.define(&tensor.name, Value::Known(Rc::new(constant))),
                 Err(refused) => {
                     let name = &tensor.name;

@@ -1,9 +1,9 @@
 //! Which inputs of the model a value is computed from, for the reasons of refusals.
 
 use mind_core::ops::input::Input;
-use mind_ir::ValueId;
-use mind_ir::graph::Graph;
+use mind_ir::graph::{Graph, ValueDef};
 use mind_ir::types::{Dim, TypeView};
+use mind_ir::{BlockId, ValueId};
 use rustc_hash::FxHashSet;
 
 /// The names of the inputs that `value` is computed from, in the order in which they are found from it.
@@ -11,15 +11,26 @@ fn sources(g: &Graph, value: ValueId) -> Vec<String> {
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
     let mut open = vec![value];
     while let Some(value) = open.pop() {
-        let Some(op) = g.defining_op(value).filter(|_| seen.insert(value)) else {
+        if !seen.insert(value) {
             continue;
-        };
-        match g.view::<Input>(op) {
-            Some(input) => found.push(g.name(input.name(g)).to_owned()),
-            None => open.extend(g.operands(op)),
+        }
+        match g.value_def(value) {
+            ValueDef::Argument(block, at) => open.extend(operand_of(g, block, at)),
+            ValueDef::Result(op, _) => match g.view::<Input>(op) {
+                Some(input) => found.push(g.name(input.name(g)).to_owned()),
+                None => open.extend(g.operands(op)),
+            },
         }
     }
     found
+}
+
+/// The operand that an argument of a region stands for: the last argument for the last operand, and so on.
+fn operand_of(g: &Graph, block: BlockId, at: u32) -> Option<ValueId> {
+    let operands = g.operands(g.block_owner(block)?);
+    let behind = g.arguments(block).len().checked_sub(at as usize)?;
+    let place = operands.len().checked_sub(behind)?;
+    operands.get(place).copied()
 }
 
 /// Why a value is not known, and what makes it known.

@@ -220,6 +220,31 @@ pub(crate) fn find(of: &str, name: &str) -> Option<&'static Operator> {
     rows.find(|row| row.name == name && row.domain == of)
 }
 
+/// An operator that is read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ReadOperator {
+    /// Its domain; empty for ONNX's own.
+    pub domain: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// The versions of its set that changed it, the first one that is read first.
+    pub since: &'static [i64],
+}
+
+/// The operators that are read, by domain and name.
+pub fn operators() -> Vec<ReadOperator> {
+    let rows = FAMILIES.iter().copied().flatten();
+    let mut all: Vec<ReadOperator> = rows
+        .map(|row| ReadOperator {
+            domain: row.domain,
+            name: row.name,
+            since: row.since,
+        })
+        .collect();
+    all.sort_unstable();
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ use mind_ir::types::{DType, Dim, TensorType};
 
 use super::Operator;
 use super::control::{Values, of_module, scan, yielded};
+use crate::files::Files;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::region::{Body, Captures};
@@ -41,7 +42,7 @@ fn repeated(n: &mut Node<'_, '_, '_>) -> Values {
         Ok(Some(condition)) => condition.bytes.iter().all(|byte| *byte == 1),
         Err(_) => false,
     };
-    if starts && goes_on(body) && n.given(0).is_some() {
+    if starts && goes_on(body, &n.importer.options.files) && n.given(0).is_some() {
         let steps = steps(n)?;
         return counted(n, body, &carried, outputs, steps);
     }
@@ -209,7 +210,7 @@ fn conditional<'a>(
     of_module(results[2..].to_vec())
 }
 /// Whether a loop's graph never ends it: its condition is true, or the one that it was given.
-fn goes_on(body: &GraphProto) -> bool {
+fn goes_on(body: &GraphProto, files: &Files) -> bool {
     let Some(condition) = body.output.first().map(|own| &own.name) else {
         return false;
     };
@@ -220,7 +221,7 @@ fn goes_on(body: &GraphProto) -> bool {
         }
         let is_true = |own: &crate::tensor::Constant| own.bytes.iter().all(|byte| *byte == 1);
         if let Some(own) = body.initializer.iter().find(|own| own.name == *name) {
-            return constant(own).is_ok_and(|own| is_true(&own));
+            return constant(own, files).is_ok_and(|own| is_true(&own));
         }
         let mut makers = body.node.iter();
         let Some(maker) = makers.find(|node| node.output.first() == Some(name)) else {
@@ -231,7 +232,8 @@ fn goes_on(body: &GraphProto) -> bool {
             "Constant" => {
                 let mut values = maker.attribute.iter().filter_map(|own| own.t.as_ref());
                 let value = values.next();
-                return value.is_some_and(|own| constant(own).is_ok_and(|own| is_true(&own)));
+                return value
+                    .is_some_and(|own| constant(own, files).is_ok_and(|own| is_true(&own)));
             }
             _ => return false,
         }

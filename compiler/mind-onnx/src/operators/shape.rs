@@ -20,7 +20,7 @@ use crate::tensor::Constant;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::values("Shape", &[1, 13, 15, 19, 21, 23, 24, 25], shape),
-    Operator::one("Size", &[1, 13, 19, 21, 23, 24, 25], size),
+    Operator::values("Size", &[1, 13, 19, 21, 23, 24, 25], size),
     Operator::values("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], |n| {
         given(n).map(|own| vec![own])
     }),
@@ -90,9 +90,21 @@ fn shape(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
     }])
 }
 
-fn size(n: &mut Node<'_, '_, '_>) -> One {
+fn size(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+    let fixed: Option<i64> = match given(n)? {
+        Value::Known(constant) => Some(constant.count() as i64),
+        Value::Extents(extents) => Some(extents.elements.len() as i64),
+        Value::Op(x) => {
+            let dims = n.e.dims(x).into_iter();
+            dims.map(Dim::fixed)
+                .try_fold(1i64, |count, extent| count.checked_mul(extent?))
+        }
+    };
+    if let Some(count) = fixed {
+        return Ok(vec![known(&Tensor::scalar(count))]);
+    }
     let x = n.input(0)?;
-    element_count(&mut n.e, x)
+    Ok(vec![Value::Op(element_count(&mut n.e, x)?)])
 }
 
 /// The number of elements of a value.

@@ -1,11 +1,15 @@
 //! Parts of tensors along their axes.
 
-use mind_core::ops::index::Slice;
+use mind_core::ops::compare::{Compare, Direction};
+use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::pad::PadOp;
+use mind_core::ops::runtime_shape::DynamicIota;
 use mind_core::ops::shape::Reverse;
 use mind_ir::ValueId;
-use mind_ir::types::Dim;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::{DType, Dim};
 
+use super::attention::extent;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -83,16 +87,19 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let rank = n.e.rank(x);
     let list = |n: &Node<'_, '_, '_>, name: &'static str, at: usize| n.ints_since(10, name, at);
-    let (starts, ends) = (list(n, "starts", 1)?, list(n, "ends", 2)?);
-    let (Some(starts), Some(ends)) = (starts, ends) else {
-        return Err(Refused::new("where it starts or ends is left out"));
-    };
     let axes = list(n, "axes", 3)?;
-    let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = match n.opset {
         ..10 => None,
         _ => n.ints_in(4)?,
     };
+    let (starts, ends) = match (list(n, "starts", 1), list(n, "ends", 2)) {
+        (Ok(Some(starts)), Ok(Some(ends))) => (starts, ends),
+        (Ok(None), _) | (_, Ok(None)) => {
+            return Err(Refused::new("where it starts or ends is left out"));
+        }
+        (Err(_), _) | (_, Err(_)) => return slice_at_run_time(n, axes, steps),
+    };
+    let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
         return Err(Refused::new("its lists have different lengths"));
@@ -135,6 +142,62 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
         return Ok(own);
     }
     Ok(Reverse::with(&reversed).build(&mut n.e, own)?)
+}
+
+/// As many elements as a run finds between two places, which are moved inside of the axis.
+fn slice_at_run_time(
+    n: &mut Node<'_, '_, '_>,
+    axes: Option<Vec<i64>>,
+    steps: Option<Vec<i64>>,
+) -> One {
+    let (mut x, starts, ends) = (n.input(0)?, n.input(1)?, n.input(2)?);
+    let e = &mut n.e;
+    let (rank, count) = (e.rank(x), e.extent(starts, 0)?);
+    let axes = axes.unwrap_or_else(|| (0..count).collect());
+    let steps = steps.unwrap_or_else(|| vec![1; axes.len()]);
+    if axes.len() as i64 != count || steps.len() != axes.len() || e.extent(ends, 0)? != count {
+        return Err(Refused::new("its lists have different lengths"));
+    }
+    let (starts, ends) = (e.convert(starts, DType::I64)?, e.convert(ends, DType::I64)?);
+    for (at, (&axis, &step)) in axes.iter().zip(&steps).enumerate() {
+        if step == 0 {
+            return Err(Refused::new("a step is 0"));
+        }
+        let axis = e.axis(axis, rank)?;
+        let size = extent(e, x, axis)?;
+        let [start, end] = [starts, ends].map(|list| {
+            let own = part_of(e, list, 0, at as i64, at as i64 + 1)?;
+            let own = e.reshape_to(own, &[])?;
+            place_inside(e, own, size, step > 0)
+        });
+        let (start, end) = (start?, end?);
+        let span = match step > 0 {
+            true => e.apply(ScalarFn::Sub, &[end, start])?,
+            false => e.apply(ScalarFn::Sub, &[start, end])?,
+        };
+        let span = e.apply_number(ScalarFn::Maximum, span, 0.0)?;
+        let stride = step.saturating_abs() as f64;
+        let rounded = e.apply_number(ScalarFn::Add, span, stride - 1.0)?;
+        let taken = e.apply_number(ScalarFn::Div, rounded, stride)?;
+        let taken = e.reshape_to(taken, &[1])?;
+        let places = DynamicIota::with(DType::I64, &[Dim::Dynamic]).build(e, taken)?;
+        let places = e.apply_number(ScalarFn::Mul, places, step as f64)?;
+        let places = e.apply(ScalarFn::Add, &[places, start])?;
+        x = Gather::with().axis(axis as i64).build(e, x, places)?;
+    }
+    Ok(x)
+}
+
+/// A place counted from the end if it is negative, moved into an axis; for negative steps between -1 and the last place.
+fn place_inside(e: &mut Emit<'_>, place: ValueId, size: ValueId, is_upward: bool) -> One {
+    let zero = e.number(DType::I64, 0.0);
+    let is_behind = Compare::with(Direction::Lt).build(e, place, zero)?;
+    let behind = e.apply(ScalarFn::Add, &[place, size])?;
+    let own = e.apply(ScalarFn::Select, &[is_behind, behind, place])?;
+    let shift = if is_upward { 0.0 } else { -1.0 };
+    let own = e.apply_number(ScalarFn::Maximum, own, shift)?;
+    let last = e.apply_number(ScalarFn::Add, size, shift)?;
+    e.apply(ScalarFn::Minimum, &[own, last])
 }
 
 /// A part of an axis: every `step`-th element from `start` to before `end`.
