@@ -9,6 +9,7 @@ mod elementwise;
 mod index;
 mod loss;
 mod normalize;
+mod own;
 mod pool;
 mod product;
 mod quantize;
@@ -34,6 +35,9 @@ const ONNX: &str = "";
 
 /// The operators that exporters and optimisers for ONNX Runtime write.
 const MICROSOFT: &str = "com.microsoft";
+
+/// The functions that our writer brings with a model.
+pub(crate) const OWN: &str = "mind";
 
 /// The results of a node.
 type Many = Result<Vec<ValueId>, Refused>;
@@ -113,6 +117,17 @@ impl Operator {
         Operator { domain, ..self }
     }
 
+    /// Whether it is a function of our writer, whose body in a model is for other readers.
+    pub fn is_own(&self) -> bool {
+        self.domain == OWN
+    }
+
+    /// Whether it is imported as this scalar function.
+    #[cfg(test)]
+    fn is_scalar(&self, function: ScalarFn) -> bool {
+        matches!(self.import, Import::Scalar(own) if own == function)
+    }
+
     /// Checks that the row says what the operator means in a version of its set.
     ///
     /// # Errors
@@ -156,6 +171,7 @@ const FAMILIES: &[&[Operator]] = &[
     index::ROWS,
     loss::ROWS,
     normalize::ROWS,
+    own::ROWS,
     pool::ROWS,
     product::ROWS,
     quantize::ROWS,
