@@ -1,9 +1,11 @@
 //! ONNX models as modules of core.
 //!
-//! `proto.rs` has the messages of the format, `tensor.rs` the elements in them and `files.rs` those beside them; `operators/` has a row for each
-//! operator, one file a family; `import/` walks a graph, folds what it does with shapes and gathers in `report.rs` what
-//! cannot be imported.
+//! `proto.rs` has the messages of the format, `tensor.rs` the elements in them and `files.rs` those beside them;
+//! `operators/` has a row for each operator, one file a family; `import/` walks a graph, folds what it does with shapes
+//! and gathers in `report.rs` what cannot be imported. `export/` is the way back: what each op of core is in ONNX, one
+//! file a family.
 
+mod export;
 mod files;
 mod import;
 mod operators;
@@ -14,6 +16,7 @@ mod refused;
 mod report;
 mod tensor;
 
+pub use export::{DEFAULT_OPSET, ExportOptions, Exported, OPSETS, output_names, write};
 pub use files::{Files, files};
 pub use operators::{ReadOperator, operators};
 pub use options::ImportOptions;

@@ -64,6 +64,13 @@ pub(crate) fn dtype(element: i64) -> Result<DType, Refused> {
     ))
 }
 
+/// The element type of a dtype.
+pub(crate) fn element_type(dtype: DType) -> i32 {
+    let mut types = ELEMENT_TYPES.iter();
+    let own = types.find(|(_, own)| *own == dtype);
+    own.expect("every dtype of core has an element type").0
+}
+
 /// A tensor whose elements are known, without a copy of them where the file has them as bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Constant {

@@ -1,5 +1,6 @@
 //! What the tools share: arguments, reading, reporting.
 
+pub mod binary;
 pub mod bisect;
 pub mod diff;
 mod memory_host;

@@ -2,7 +2,7 @@
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_cli::{flag, rules, value};
+use mind_cli::{binary, flag, rules, value};
 use mind_driver::formats::FormatInfo;
 use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES};
@@ -31,6 +31,7 @@ pub(super) fn command() -> Command {
             .value_parser(ValueParser::new(mind_cli::parse_dim)),
         )
         .args(output_args())
+        .args(binary::args())
         .next_help_heading(PASS_FLAGS)
         .args(PASSES.iter().map(pass_flag))
         .args(pipeline_args())
@@ -50,9 +51,9 @@ fn output_args() -> [Arg; 6] {
         value(
             "to",
             "FORMAT",
-            "the output's format; the input's own, or Core text, where not given",
+            "the output's format; the input's own, Core text, or what the name of the output says, where not given",
         )
-        .value_parser(FormatInfo::words(|row| row.text().is_some())),
+        .value_parser(FormatInfo::words(|row| row.text().is_some() || row.binary().is_some())),
         Arg::new("output")
             .short('o')
             .value_name("OUT")

@@ -22,12 +22,12 @@ mod watch;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use clap::ArgMatches;
-use mind_cli::rules;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
+use mind_cli::{binary, rules};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
-use mind_driver::formats::{Format, FormatInfo, LoadOptions};
+use mind_driver::formats::{Format, FormatInfo, LoadOptions, WriteBinary};
 use mind_driver::history;
 use mind_driver::host::Host;
 use mind_driver::load::{decode, parse_and_verify, verified, warnings, without_text};
@@ -80,6 +80,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     if let Some(code) = diff::run(matches, &pipeline, session, host) {
         return Ok(code);
     }
+    let bytes = bytes_asked(matches, host)?;
     let options = mind_cli::load_options(matches);
     let asked = rules::read(matches, host, &options.limits)?;
     let path = matches
@@ -88,6 +89,10 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let name = mind_cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
     let given = mind_cli::read_module(host, path, &options)?;
+    let outputs = match (&bytes, given.options.from) {
+        (Some(_), Some(row)) => row.output_names(&given.bytes),
+        _ => Vec::new(),
+    };
     let whole = match given.options.from {
         Some(row) => without_text(row, name, given.bytes, &given.options),
         None => Err(given.bytes),
@@ -127,8 +132,40 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         options: given.options,
         file: &file,
         path: &given.path,
+        bytes,
+        outputs,
     };
     Ok(run.all(whole, rewrites, host))
+}
+
+/// The format of bytes that the module is printed as, and the file; `None` for a text.
+///
+/// # Errors
+///
+/// The exit code, after a combination of arguments that makes no sense was reported.
+fn bytes_asked(
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<Option<(WriteBinary, String)>, u8> {
+    let named = matches.get_one::<String>("to");
+    let path = matches.get_one::<String>("output");
+    let row = match named {
+        Some(word) => FormatInfo::named(word),
+        None => path.and_then(|path| binary::of_path(path)),
+    };
+    let refused = |host: &mut dyn Host, message: &str| Err(mind_cli::usage_error(host, message));
+    let Some(write) = row.and_then(FormatInfo::binary) else {
+        return match binary::given(matches) {
+            Some(name) => refused(host, &format!("`--{name}` applies only to `--to onnx`")),
+            None => Ok(None),
+        };
+    };
+    if matches.get_flag("split-input-file") || matches.contains_id("ane-report") {
+        let message =
+            "`--split-input-file` and `--ane-report` print texts, and an ONNX model is none";
+        return refused(host, message);
+    }
+    Ok(Some((write, binary::output(matches, host)?)))
 }
 
 /// Answers the arguments that need no module.
@@ -191,11 +228,17 @@ struct Run<'a> {
     file: &'a SourceFile,
     /// The file whose folder holds the weights.
     path: &'a str,
+    /// How the module is printed as bytes, and where, if it is.
+    bytes: Option<(WriteBinary, String)>,
+    /// What the file that it was read from calls its outputs.
+    outputs: Vec<String>,
 }
 
 /// What the parts of a file came to.
 struct Outcome<'a> {
     printed: Vec<String>,
+    /// What was printed as bytes.
+    written: Option<binary::Written>,
     found: Diagnostics,
     statistics: Statistics,
     times: Vec<Timed>,
@@ -212,6 +255,7 @@ impl<'a> Run<'a> {
     fn all(&self, mut whole: Option<Whole>, rewrites: Rewrites<'a>, host: &mut dyn Host) -> u8 {
         let mut outcome = Outcome {
             printed: Vec::new(),
+            written: None,
             found: Diagnostics::new(),
             statistics: Statistics::default(),
             times: Vec::new(),
@@ -252,8 +296,13 @@ impl<'a> Run<'a> {
         {
             return REJECTED;
         }
-        let text = chunks::join(&outcome.printed);
-        let code = mind_cli::write_output(host, self.matches.get_one("output"), &text);
+        let code = match &outcome.written {
+            Some(written) => written.store(host),
+            None => {
+                let text = chunks::join(&outcome.printed);
+                mind_cli::write_output(host, self.matches.get_one("output"), &text)
+            }
+        };
         self.report_numbers(&outcome, host);
         code
     }
@@ -338,19 +387,28 @@ impl<'a> Run<'a> {
             .matches
             .get_one::<String>("to")
             .and_then(|name| Format::parse(name));
-        match emit(formats, &g, format, wanted) {
-            Ok(emitted) => {
-                match watch.rewrites.explanation(&g, emitted.format) {
-                    Ok(text) => outcome.explained.push_str(&text),
-                    Err(message) => outcome.found.push(Diagnostic::error(Span::FILE, message)),
-                }
+        let printed = match &self.bytes {
+            Some((write, path)) => {
+                let target = (&path[..], &self.outputs[..]);
+                let written = binary::written(*write, &g, target, self.matches);
+                written.map(|written| {
+                    outcome.written = Some(written);
+                    Format::Core
+                })
+            }
+            None => emit(formats, &g, format, wanted).map(|emitted| {
                 outcome.printed.push(emitted.text);
                 outcome.found.append(emitted.warnings);
                 emitted
                     .note
                     .into_iter()
                     .for_each(|note| outcome.found.push(note));
-            }
+                emitted.format
+            }),
+        };
+        match printed.map(|format| watch.rewrites.explanation(&g, format)) {
+            Ok(Ok(text)) => outcome.explained.push_str(&text),
+            Ok(Err(message)) => outcome.found.push(Diagnostic::error(Span::FILE, message)),
             Err(found) => outcome.found.append(found),
         }
         watch.mark("print");
@@ -631,6 +689,8 @@ mod tests {
             options: mind_cli::load_options(&matches),
             file: &file,
             path: "m.core",
+            bytes: None,
+            outputs: Vec::new(),
         };
         let code = catch_unwind(AssertUnwindSafe(|| run.all(None, rewrites, &mut host)));
         (code.ok(), host)

@@ -73,6 +73,7 @@ pub(crate) fn command() -> Command {
             "all-ops",
             "draw every op: no folding of repeated layers, no overview below 1,000 boxes",
         ))
+        .args(mind_cli::binary::args())
         .next_help_heading(C)
         .arg(
             value(
@@ -175,7 +176,7 @@ pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), Strin
         .from
         .is_some_and(|row| matches!(row.read, Some(Read::Model)));
     let is_module = task == Task::Module;
-    let scopes: [(&[&str], bool, &str); 6] = [
+    let scopes: [(&[&str], bool, &str); 7] = [
         (
             &lowering,
             matches!(write, Some(Write::Program(_) | Write::Package)),
@@ -185,6 +186,11 @@ pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), Strin
             &["all-ops"],
             matches!(write, Some(Write::Drawing(_))),
             "`--to dot`, `--to svg` and `--to html`",
+        ),
+        (
+            &["opset", "external-data"],
+            matches!(write, Some(Write::Binary(_))),
+            "`--to onnx`",
         ),
         (
             &["function", "main"],

@@ -98,6 +98,7 @@ impl Request {
                 Write::Text(_)
                 | Write::Program(_)
                 | Write::Package
+                | Write::Binary(_)
                 | Write::C(_)
                 | Write::Drawing(_)
                 | Write::Description,
@@ -112,7 +113,16 @@ impl Request {
     }
 }
 
-/// Reads the module at `path`; returns with it the file whose folder holds the weights that it names.
+/// A module, and what of its file it does not keep.
+struct Input {
+    loaded: Loaded,
+    /// The file whose folder holds the weights that it names.
+    weights: String,
+    /// What its file calls its outputs.
+    outputs: Vec<String>,
+}
+
+/// Reads the module at `path`.
 ///
 /// # Errors
 ///
@@ -123,7 +133,7 @@ fn load(
     session: &Session,
     matches: &ArgMatches,
     host: &mut dyn Host,
-) -> Result<(Loaded, String), u8> {
+) -> Result<Input, u8> {
     let (options, form) = (
         mind_cli::load_options(matches),
         DiagnosticFormat::of(matches),
@@ -140,14 +150,24 @@ fn load(
             format,
             warnings: Diagnostics::new(),
         };
-        return Ok((loaded, path.to_owned()));
+        return Ok(Input {
+            loaded,
+            weights: path.to_owned(),
+            outputs: Vec::new(),
+        });
     }
     let given = mind_cli::read_module(host, path, &options)?;
     let name = mind_cli::input_name(path);
+    let from = given.options.from;
+    let outputs = from.map_or_else(Vec::new, |row| row.output_names(&given.bytes));
     let loaded = load_module(&session.formats, name, given.bytes, &given.options);
     let loaded = loaded.map_err(|why| reject(host, &why.diagnostics, &why.file, form))?;
     mind_cli::report(host, &loaded.warnings, &loaded.file, form);
-    Ok((loaded, given.path))
+    Ok(Input {
+        loaded,
+        weights: given.path,
+        outputs,
+    })
 }
 
 /// # Errors
@@ -162,7 +182,11 @@ fn module(
     let session = Session::default();
     let form = DiagnosticFormat::of(matches);
     let output = matches.get_one("output");
-    let (mut loaded, weights) = load(path, request, &session, matches, host)?;
+    let Input {
+        mut loaded,
+        weights,
+        outputs,
+    } = load(path, request, &session, matches, host)?;
     if matches.get_flag("token-report") {
         let text = tokens::report(&session.formats, &loaded.graph).text();
         return Ok(mind_cli::write_output(host, output, &text));
@@ -186,6 +210,12 @@ fn module(
         let written = package(&mut graph, &weights, matches, host);
         return written
             .map_err(|found| found.map_or(REJECTED, |found| reject(host, &found, &file, form)));
+    }
+    if let Some(write) = format.binary() {
+        let path = mind_cli::binary::output(matches, host)?;
+        let written = mind_cli::binary::written(write, &graph, (&path, &outputs), matches);
+        let written = written.map_err(|found| reject(host, &found, &file, form))?;
+        return Ok(written.store(host));
     }
     let name = matches.get_one::<String>("function");
     let options = WriteOptions {

@@ -40,7 +40,12 @@ fn sample(row: &FormatInfo) -> &'static str {
     match row.write {
         Some(Write::Description) => "--from hf config.json",
         Some(
-            Write::Text(_) | Write::Program(_) | Write::Package | Write::C(_) | Write::Drawing(_),
+            Write::Text(_)
+            | Write::Program(_)
+            | Write::Package
+            | Write::Binary(_)
+            | Write::C(_)
+            | Write::Drawing(_),
         )
         | None => "--from core m.core",
     }
@@ -63,7 +68,15 @@ fn what_is_written_reads_back_and_is_written_the_same() {
                 let again = printed(&mut host, &format!("--from {word} --to mil {out}"));
                 assert_eq!(again, printed(&mut host, &format!("{from} --to mil")));
             }
-            Some(Read::Binary(_) | Read::Model) | None => {
+            Some(Read::Binary(_)) => {
+                printed(
+                    &mut host,
+                    &format!("--from {word} --to {word} -o again {out}"),
+                );
+                let files = ["again", &out].map(|name| &host.files[std::path::Path::new(name)]);
+                assert_eq!(files[0], files[1], "{word}");
+            }
+            Some(Read::Model) | None => {
                 let code = run(&mut host, &format!("--from {word} --to core {out}"));
                 assert_eq!(code, 2, "{word} is not read: {}", host.error());
             }

@@ -42,6 +42,8 @@ const ROWS: &[Row] = &[
     row("dim", "", "mind-onnx/classifier.test"),
     own("to", ""),
     row("output", "`-o`", "mind-opt/output-file.core"),
+    row("opset", "", "mind-onnx/opset.core"),
+    row("external-data", "", "mind-onnx/external-data.test"),
     row("ane-report", "", "mind-to-mil/ane-report.core"),
     row("diff", "", "mind-opt/diff.mic2"),
     own("split-input-file", "`--split-input-file`"),

@@ -4,6 +4,9 @@ mod row;
 mod table;
 pub(crate) mod text;
 
-pub use row::{Beside, FormatInfo, LoadOptions, Print, Read, ReadProgram, Write, WriteOptions};
+pub use row::{
+    Beside, Binary, BinaryOptions, FormatInfo, LoadOptions, Print, Read, ReadProgram, Write,
+    WriteBinary, WriteOptions,
+};
 pub use table::{FORMATS, described, detect};
 pub use text::{Format, Formats};

@@ -53,6 +53,8 @@ pub struct BinaryReader {
     pub looks: fn(&[u8]) -> bool,
     /// The files beside it that hold elements of it, by their paths below its folder.
     pub files: fn(&[u8]) -> Vec<String>,
+    /// What the outputs are called, if the format says so, which modules do not keep.
+    pub outputs: fn(&[u8]) -> Vec<String>,
     /// The module that the bytes are.
     pub read: fn(Vec<u8>, &LoadOptions) -> Result<Graph, Diagnostics>,
 }
@@ -81,6 +83,8 @@ pub enum Write {
     Program(Format),
     /// As a folder, of a module that is lowered to MIL first.
     Package,
+    /// As a file that is no text, with files beside it where they are asked for.
+    Binary(WriteBinary),
     /// As C: of a module, or of a model that is described.
     C(Print),
     /// As a drawing.
@@ -101,9 +105,32 @@ impl Write {
         match self {
             Write::Text(format) | Write::Program(format) => Some(session.formats.print(format, g)),
             Write::C(print) | Write::Drawing(print) => Some(print(session, g, options)),
-            Write::Package | Write::Description => None,
+            Write::Package | Write::Binary(_) | Write::Description => None,
         }
     }
+}
+
+/// Writes a module as bytes.
+pub type WriteBinary = fn(&Graph, &BinaryOptions<'_>) -> Result<Binary, Diagnostics>;
+
+/// What formats of bytes are asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BinaryOptions<'a> {
+    /// The version of the operator set; `None` for the usual one.
+    pub opset: Option<i64>,
+    /// The name of the file that holds the elements of large constants; `None` for the module's own.
+    pub data_file: Option<&'a str>,
+    /// What the outputs are called; none for names that count them.
+    pub outputs: &'a [String],
+}
+
+/// A module as bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Binary {
+    /// The file.
+    pub file: Vec<u8>,
+    /// The file beside it, if one was named.
+    pub data: Option<Vec<u8>>,
 }
 
 /// Writes a module as text.
@@ -131,6 +158,32 @@ impl FormatInfo {
             Some(Read::Module(format)) => Some(format),
             Some(Read::Document(_) | Read::Package(_) | Read::Binary(_) | Read::Model) | None => {
                 None
+            }
+        }
+    }
+
+    /// How it is written as bytes, if it is.
+    pub fn binary(&self) -> Option<WriteBinary> {
+        match self.write {
+            Some(Write::Binary(write)) => Some(write),
+            Some(
+                Write::Text(_)
+                | Write::Program(_)
+                | Write::Package
+                | Write::C(_)
+                | Write::Drawing(_)
+                | Write::Description,
+            )
+            | None => None,
+        }
+    }
+
+    /// What the outputs of a module are called in the file that it is read from.
+    pub fn output_names(&self, bytes: &[u8]) -> Vec<String> {
+        match self.read {
+            Some(Read::Binary(reader)) => (reader.outputs)(bytes),
+            Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) | None => {
+                Vec::new()
             }
         }
     }

@@ -10,10 +10,10 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_irv2::{ReadOptions, is_document};
 
-#[cfg(feature = "onnx")]
-use super::row::BinaryReader;
 #[cfg(feature = "package")]
 use super::row::PackageReader;
+#[cfg(feature = "onnx")]
+use super::row::{Binary, BinaryReader};
 use super::row::{FormatInfo, LoadOptions, Read, Write};
 use super::text::Format;
 use crate::draw;
@@ -147,9 +147,21 @@ pub static FORMATS: &[FormatInfo] = &[
         read: Some(Read::Binary(BinaryReader {
             looks: mind_onnx::is_model,
             files: mind_onnx::files,
+            outputs: mind_onnx::output_names,
             read: |bytes, options| mind_onnx::read(bytes.into(), &onnx_options(options)),
         })),
-        write: None,
+        write: Some(Write::Binary(|g, options| {
+            let options = mind_onnx::ExportOptions {
+                opset: options.opset.unwrap_or(mind_onnx::DEFAULT_OPSET),
+                data_file: options.data_file.map(str::to_owned),
+                outputs: options.outputs.to_vec(),
+            };
+            let written = mind_onnx::write(g, &options)?;
+            Ok(Binary {
+                file: written.model,
+                data: written.data,
+            })
+        })),
     },
     FormatInfo {
         word: "irv2",

@@ -335,6 +335,7 @@ impl<'m> Importer<'m> {
         let row = operators::find(&node.domain, &node.op_type);
         let function = self.functions.get(&(&node.domain[..], &node.op_type[..]));
         let row = match (row, function) {
+            (Some(row), _) if row.is_own() => row,
             // A model that brings a body means that body.
             (_, Some(&function)) => return self.function(function, node, inputs, e),
             (Some(row), None) => row,

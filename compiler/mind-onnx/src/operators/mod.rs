@@ -18,6 +18,7 @@ mod linear_attention;
 mod loss;
 mod normalize;
 mod optional;
+mod own;
 mod place;
 mod pool;
 mod product;
@@ -51,6 +52,9 @@ const MICROSOFT: &str = "com.microsoft";
 
 /// The operators that ONNX tries out.
 const PREVIEW: &str = "ai.onnx.preview";
+
+/// The functions that our writer brings with a model.
+pub(crate) const OWN: &str = "mind";
 
 /// The results of a node.
 type Many = Result<Vec<ValueId>, Refused>;
@@ -130,6 +134,17 @@ impl Operator {
         Operator { domain, ..self }
     }
 
+    /// Whether it is a function of our writer, whose body in a model is for other readers.
+    pub fn is_own(&self) -> bool {
+        self.domain == OWN
+    }
+
+    /// Whether it is imported as this scalar function.
+    #[cfg(test)]
+    fn is_scalar(&self, function: ScalarFn) -> bool {
+        matches!(self.import, Import::Scalar(own) if own == function)
+    }
+
     /// Checks that the row says what the operator means in a version of its set.
     ///
     /// # Errors
@@ -182,6 +197,7 @@ const FAMILIES: &[&[Operator]] = &[
     loss::ROWS,
     normalize::ROWS,
     optional::ROWS,
+    own::ROWS,
     place::ROWS,
     pool::ROWS,
     product::ROWS,

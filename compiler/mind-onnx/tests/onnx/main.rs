@@ -1,6 +1,7 @@
 //! The reader of ONNX models.
 
 mod damaged;
+mod export;
 mod import;
 mod model;
 mod refused;

@@ -1,0 +1,104 @@
+//! Extents as the model computes them.
+
+use mind_ir::ValueId;
+use mind_ir::types::Dim;
+
+use super::draft::{AttrDraft, Val};
+use super::emit::{Emit, One};
+use super::operator as op;
+use crate::refused::Refused;
+
+impl Emit<'_> {
+    /// The extent of a value along an axis, of rank 0.
+    pub fn extent(&mut self, value: ValueId, axis: usize) -> One {
+        if let Dim::Fixed(extent) = self.dims(value)[axis] {
+            return Ok(self.int(extent));
+        }
+        let own = self.value(value);
+        let shape = self.node(op::SHAPE, &[own], Vec::new())?;
+        let axis = self.int(axis as i64);
+        self.node(op::GATHER, &[shape, axis], Vec::new())
+    }
+
+    /// The extent that a dimension has, as a list of one.
+    ///
+    /// # Errors
+    ///
+    /// One that no input has.
+    fn dimension(&mut self, dim: Dim) -> One {
+        let symbol = match dim {
+            Dim::Fixed(extent) => return Ok(self.ints(&[extent])),
+            Dim::Symbol(symbol) => symbol,
+            Dim::Dynamic => return Err(Refused::new("an extent of its result is `?`")),
+        };
+        let Some(&(input, axis)) = self.symbols.get(&symbol) else {
+            let name = self.g.name(symbol);
+            return Err(Refused::new(format!("no input has the dimension `{name}`")));
+        };
+        let own = self.value(input);
+        let shape = self.node(op::SHAPE, &[own], Vec::new())?;
+        let axis = self.ints(&[axis as i64]);
+        self.node(op::GATHER, &[shape, axis], Vec::new())
+    }
+
+    /// A list of extents.
+    ///
+    /// # Errors
+    ///
+    /// One that neither the module nor an input has.
+    pub fn extents(&mut self, dims: &[Dim]) -> One {
+        let known: Option<Vec<i64>> = dims.iter().map(|dim| dim.fixed()).collect();
+        if let Some(known) = known {
+            return Ok(self.ints(&known));
+        }
+        let parts = dims.iter().map(|&dim| self.dimension(dim));
+        let parts: Vec<Val> = parts.collect::<Result<_, _>>()?;
+        self.concat(&parts, 0)
+    }
+
+    /// `x`, of shape `from`, in the shape `to`, which has as many elements. Extents that are not known are copied where
+    /// they stand at one place in both, or left to the run where it is one.
+    ///
+    /// # Errors
+    ///
+    /// Several extents that neither the module nor an input has.
+    pub fn reshape(&mut self, x: Val, from: &[Dim], to: &[Dim]) -> One {
+        if from == to && !to.contains(&Dim::Dynamic) {
+            return Ok(x);
+        }
+        self.reshaped(x, from, to)
+    }
+
+    /// As [`Emit::reshape`], where only the first dimensions of the shape of `x` are known to be those of `from`.
+    pub fn reshaped(&mut self, x: Val, from: &[Dim], to: &[Dim]) -> One {
+        let has_zero = to.contains(&Dim::Fixed(0));
+        let listed = to.iter().enumerate().map(|(at, &dim)| match dim {
+            Dim::Fixed(extent) => extent,
+            Dim::Symbol(_) if !has_zero && from.get(at) == Some(&dim) => 0,
+            Dim::Symbol(_) | Dim::Dynamic => -1,
+        });
+        let listed: Vec<i64> = listed.collect();
+        let open = listed.iter().filter(|&&extent| extent == -1).count();
+        if open > usize::from(!has_zero) {
+            let shape = self.extents(to)?;
+            return self.reshape_as(x, shape);
+        }
+        let shape = self.ints(&listed);
+        if has_zero {
+            return self.reshape_as(x, shape);
+        }
+        self.node(op::RESHAPE, &[x, shape], Vec::new())
+    }
+
+    /// `x` in a shape that is a list of extents, among which may be 0.
+    pub fn reshape_as(&mut self, x: Val, shape: Val) -> One {
+        let attrs = vec![("allowzero", AttrDraft::Int(1))];
+        self.node(op::EMPTY_RESHAPE, &[x, shape], attrs)
+    }
+
+    /// `x` repeated to the shape `to`.
+    pub fn expand(&mut self, x: Val, to: &[Dim]) -> One {
+        let shape = self.extents(to)?;
+        self.node(op::EXPAND, &[x, shape], Vec::new())
+    }
+}

@@ -1,0 +1,43 @@
+//! From a module of core to a model.
+//!
+//! `rows/` says what each op is in ONNX, one file a family; `operator.rs` which operators are written, since when they are
+//! and what dtypes they take. `walk.rs` goes over the ops and `emit.rs` appends nodes; `model.rs` gives values their names
+//! and makes the messages.
+
+mod draft;
+mod emit;
+mod extents;
+pub(crate) mod functions;
+mod interface;
+mod model;
+mod operator;
+mod options;
+mod rows;
+mod walk;
+
+pub use interface::output_names;
+pub use options::{DEFAULT_OPSET, ExportOptions, Exported, OPSETS};
+
+use emit::Emit;
+use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_ir::Graph;
+
+/// The files of the model that a verified module of core is.
+///
+/// # Errors
+///
+/// E6003 for each op that the asked version of ONNX cannot say, with the reason; a version outside of [`OPSETS`]; a model
+/// that is larger than a file of the format can be.
+pub fn write(g: &Graph, options: &ExportOptions) -> Result<Exported, Diagnostics> {
+    if !OPSETS.contains(&options.opset) {
+        let (first, last) = OPSETS.into_inner();
+        let message = format!(
+            "models are written in opsets {first} to {last}, not in {}",
+            options.opset
+        );
+        return Err(Diagnostic::error(Span::FILE, message).into());
+    }
+    let mut e = Emit::new(g, options.opset);
+    let graph = walk::module(&mut e, &options.outputs)?;
+    model::assembled(e, graph, options)
+}

@@ -1,0 +1,39 @@
+//! What a model is written as.
+
+use std::ops::RangeInclusive;
+
+/// The versions of ONNX's own operator set that models are written in.
+pub const OPSETS: RangeInclusive<i64> = 13..=26;
+
+/// The version that models are written in unless another one is asked for.
+pub const DEFAULT_OPSET: i64 = 21;
+
+/// How a model is written.
+#[derive(Clone, Debug)]
+pub struct ExportOptions {
+    /// The version of the operator set, one of [`OPSETS`].
+    pub opset: i64,
+    /// The name of the file beside the model that holds the elements of large constants; `None` for the model's own.
+    pub data_file: Option<String>,
+    /// What the outputs are called, in order; those without a name are `out0`, `out1` and so on.
+    pub outputs: Vec<String>,
+}
+
+impl Default for ExportOptions {
+    fn default() -> ExportOptions {
+        ExportOptions {
+            opset: DEFAULT_OPSET,
+            data_file: None,
+            outputs: Vec::new(),
+        }
+    }
+}
+
+/// The files that a model consists of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Exported {
+    /// The model.
+    pub model: Vec<u8>,
+    /// The elements that stand beside it, if a file for them was named.
+    pub data: Option<Vec<u8>>,
+}

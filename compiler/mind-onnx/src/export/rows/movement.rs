@@ -1,0 +1,292 @@
+//! Elements at other places.
+
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::extents::{ExtentOf, Iota};
+use mind_core::ops::index::{Index, Slice};
+use mind_core::ops::join::{Concat, Split};
+use mind_core::ops::pad::{PadMode, PadOp};
+use mind_core::ops::shape::{
+    ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
+};
+use mind_ir::opdef::Op;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim};
+
+use super::super::draft::{AttrDraft, Val};
+use super::super::emit::{Attrs, Emit, One};
+use super::super::operator as op;
+use super::{Form, Row};
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Row] = &[
+    (
+        Reshape::DEF,
+        Form::One(|op, e| {
+            let input = Reshape::from_id(op).input(e.g);
+            let own = e.value(input);
+            e.reshape(own, e.dims(input), e.dims(e.g.result(op)))
+        }),
+    ),
+    (
+        Transpose::DEF,
+        Form::One(|op, e| {
+            let own = Transpose::from_id(op);
+            let input = own.input(e.g);
+            let permutation = effective_permutation(own.permutation(e.g), e.rank(input));
+            let own = e.value(input);
+            e.transpose(own, &permutation)
+        }),
+    ),
+    (
+        ExpandDims::DEF,
+        Form::One(|op, e| {
+            let own = ExpandDims::from_id(op);
+            let input = e.value(own.input(e.g));
+            e.unsqueeze(input, own.axes(e.g))
+        }),
+    ),
+    (
+        Squeeze::DEF,
+        Form::One(|op, e| {
+            let own = Squeeze::from_id(op);
+            let input = e.value(own.input(e.g));
+            if own.axes(e.g).is_empty() {
+                // No axes are all that have extent 1.
+                return Ok(input);
+            }
+            let axes = e.ints(own.axes(e.g));
+            e.node(op::SQUEEZE, &[input, axes], Vec::new())
+        }),
+    ),
+    (
+        Reverse::DEF,
+        Form::One(|op, e| {
+            let own = Reverse::from_id(op);
+            let (input, axes) = (e.value(own.input(e.g)), own.axes(e.g));
+            if axes.is_empty() {
+                return Ok(input);
+            }
+            let all = |number| vec![number; axes.len()];
+            e.slice(input, &all(-1), &all(i64::MIN), axes, &all(-1))
+        }),
+    ),
+    (PadOp::DEF, Form::One(|op, e| pad(PadOp::from_id(op), e))),
+    (
+        BroadcastTo::DEF,
+        Form::One(|op, e| {
+            let input = BroadcastTo::from_id(op).input(e.g);
+            let own = e.value(input);
+            let to = stretched(e.dims(input), e.dims(e.g.result(op)));
+            e.expand(own, &to)
+        }),
+    ),
+    (Iota::DEF, Form::One(|op, e| iota(Iota::from_id(op), e))),
+    (
+        ExtentOf::DEF,
+        Form::One(|op, e| {
+            let own = ExtentOf::from_id(op);
+            let (input, axis) = (own.input(e.g), own.axis(e.g));
+            let axis = e.axis(axis, input);
+            e.extent(input, axis)
+        }),
+    ),
+    (
+        Index::DEF,
+        Form::One(|op, e| {
+            let own = Index::from_id(op);
+            let input = e.value(own.input(e.g));
+            if own.indices(e.g).is_empty() {
+                return Ok(input);
+            }
+            let places = e.ints(own.indices(e.g));
+            e.node(op::GATHER_ND, &[input, places], Vec::new())
+        }),
+    ),
+    (Slice::DEF, Form::One(|op, e| slice(Slice::from_id(op), e))),
+    (
+        Concat::DEF,
+        Form::One(|op, e| {
+            let axis = Concat::from_id(op).axis(e.g);
+            let inputs = e.operands(op);
+            e.concat(&inputs, axis)
+        }),
+    ),
+    (Split::DEF, Form::One(|op, e| split(Split::from_id(op), e))),
+];
+
+/// The extents that a broadcast to `to` is asked for: 1, which keeps the extent, where it does not stretch.
+fn stretched(from: &[Dim], to: &[Dim]) -> Vec<Dim> {
+    let ahead = to.len() - from.len();
+    let kept = |at: usize| at >= ahead && from[at - ahead] != Dim::Fixed(1);
+    let dims = to.iter().enumerate();
+    dims.map(|(at, &dim)| match dim {
+        Dim::Symbol(_) | Dim::Dynamic if kept(at) => Dim::Fixed(1),
+        dim => dim,
+    })
+    .collect()
+}
+
+fn slice(op: Slice, e: &mut Emit<'_>) -> One {
+    let (starts, ends, steps) = (op.starts(e.g), op.ends(e.g), op.steps(e.g));
+    let input = op.input(e.g);
+    let own = e.value(input);
+    let dims = e.dims(input);
+    let is_cut = |at: &usize| {
+        let is_open = ends[*at] == i64::MAX || dims[*at] == Dim::Fixed(ends[*at]);
+        !(starts[*at] == 0 && steps[*at] == 1 && is_open)
+    };
+    let cut: Vec<usize> = (0..dims.len()).filter(is_cut).collect();
+    if cut.is_empty() {
+        return Ok(own);
+    }
+    let list = |list: &[i64]| -> Vec<i64> { cut.iter().map(|&at| list[at]).collect() };
+    let axes: Vec<i64> = cut.iter().map(|&at| at as i64).collect();
+    e.slice(own, &list(starts), &list(ends), &axes, &list(steps))
+}
+
+/// A part of a split, which is written for all parts that are asked for.
+fn split(op: Split, e: &mut Emit<'_>) -> One {
+    let (input, axis, count) = (op.input(e.g), op.axis(e.g), op.count(e.g));
+    let axis = e.axis(axis, input);
+    let part = op.part(e.g) as usize;
+    let key = (input, axis, count);
+    if let Some(parts) = e.splits.get(&key) {
+        return Ok(parts[part]);
+    }
+    let own = e.value(input);
+    if count == 1 {
+        return Ok(own);
+    }
+    let attrs: Attrs = vec![("axis", (axis as i64).into())];
+    let parts = match e.dims(input)[axis] {
+        Dim::Fixed(extent) => {
+            let sizes = e.ints(&vec![extent / count; count as usize]);
+            e.nodes(op::SPLIT, &[Some(own), Some(sizes)], attrs, count as usize)?
+        }
+        Dim::Symbol(_) | Dim::Dynamic => {
+            let attrs = attrs.into_iter().chain([("num_outputs", count.into())]);
+            e.nodes(
+                op::COUNTED_SPLIT,
+                &[Some(own)],
+                attrs.collect(),
+                count as usize,
+            )?
+        }
+    };
+    let own = parts[part];
+    e.splits.insert(key, parts);
+    Ok(own)
+}
+
+fn pad(op: PadOp, e: &mut Emit<'_>) -> One {
+    let input = op.input(e.g);
+    let (low, mut high) = (op.low(e.g).to_vec(), op.high(e.g).to_vec());
+    let mode = op.mode(e.g);
+    let value = op.value(e.g).map(|value| e.value(value));
+    let mut own = e.value(input);
+    let dims = e.dims(input);
+    for (axis, &between) in op.interior(e.g).iter().enumerate() {
+        if between == 0 || dims[axis] == Dim::Fixed(0) {
+            continue;
+        }
+        // Elements come after each one; those after the last are too many.
+        own = spread(e, own, value, dims, axis, between)?;
+        high[axis] -= between;
+    }
+    let (word, operator) = match mode {
+        PadMode::Constant => ("constant", op::PAD),
+        PadMode::Edge => ("edge", op::PAD),
+        PadMode::Reflect => ("reflect", op::PAD),
+        PadMode::Wrap => ("wrap", op::WRAP_PAD),
+    };
+    padded(e, operator, own, [&low, &high], value, word)
+}
+
+fn padded(
+    e: &mut Emit<'_>,
+    operator: &'static op::Operator,
+    x: Val,
+    [low, high]: [&[i64]; 2],
+    value: Option<Val>,
+    mode: &str,
+) -> One {
+    let pads = e.ints(&[low, high].concat());
+    let inputs: Vec<Option<Val>> = [Some(x), Some(pads)]
+        .into_iter()
+        .chain(value.map(Some))
+        .collect();
+    let own = e.nodes(operator, &inputs, vec![("mode", mode.into())], 1)?;
+    Ok(own[0])
+}
+
+/// `x` with `between` elements after each one along an axis.
+fn spread(
+    e: &mut Emit<'_>,
+    x: Val,
+    value: Option<Val>,
+    dims: &[Dim],
+    axis: usize,
+    between: i64,
+) -> One {
+    let Some(extent) = dims[axis].fixed() else {
+        return Err(Refused::new(
+            "elements come between those of a dimension whose extent is not known",
+        ));
+    };
+    let apart = e.unsqueeze(x, &[axis as i64 + 1])?;
+    let (low, mut high) = (vec![0; dims.len() + 1], vec![0; dims.len() + 1]);
+    high[axis + 1] = between;
+    let wide = padded(e, op::PAD, apart, [&low, &high], value, "constant")?;
+    // 0 copies the extent: those before the axis have their places.
+    let mut shape = vec![0; axis];
+    shape.push(extent * (between + 1));
+    if axis + 1 == dims.len() {
+        let shape = e.ints(&shape);
+        return e.node(op::RESHAPE, &[wide, shape], Vec::new());
+    }
+    let behind = dims[axis + 1..].iter().map(|dim| dim.fixed());
+    let behind: Option<Vec<i64>> = behind.collect();
+    let behind = behind.filter(|own| !own.contains(&0) && extent != 0);
+    let behind = behind.ok_or_else(|| {
+        Refused::new(
+            "elements come between those of a dimension before one whose extent is not known",
+        )
+    })?;
+    shape.extend(behind);
+    let shape = e.ints(&shape);
+    e.node(op::RESHAPE, &[wide, shape], Vec::new())
+}
+
+/// The indices along an axis, in the dtype that they are asked for.
+fn iota(op: Iota, e: &mut Emit<'_>) -> One {
+    let (result, dtype) = (op.result(e.g), op.dtype(e.g));
+    let dims = e.dims(result);
+    let axis = e.axis(op.axis(e.g), result);
+    let Dim::Fixed(extent) = dims[axis] else {
+        let extents = e.extents(dims)?;
+        return counted(e, extents, axis, dtype);
+    };
+    let mut shape = vec![1; dims.len()];
+    shape[axis] = extent as usize;
+    let places = Tensor::of(shape.clone(), (0..extent).collect::<Vec<i64>>());
+    let places = crate::tensor::converted(&places, dtype);
+    let own = e.tensor(&places);
+    let same = dims.iter().enumerate();
+    if same
+        .clone()
+        .all(|(at, &dim)| at == axis || dim == Dim::Fixed(1))
+    {
+        return Ok(own);
+    }
+    e.expand(own, dims)
+}
+
+/// The indices along an axis of a tensor with these extents: how many ones there are before each place.
+pub(super) fn counted(e: &mut Emit<'_>, extents: Val, axis: usize, dtype: DType) -> One {
+    let one = e.int(1);
+    let ones = e.node(op::EXPAND, &[one, extents], Vec::new())?;
+    let axis = e.int(axis as i64);
+    let attrs = vec![("exclusive", AttrDraft::Int(1))];
+    let places = e.node(op::CUM_SUM, &[ones, axis], attrs)?;
+    e.cast(places, DType::I64, dtype)
+}

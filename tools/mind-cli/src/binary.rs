@@ -1,0 +1,108 @@
+//! Modules written as files that are no text.
+
+use std::path::Path;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches};
+use mind_diag::Diagnostics;
+use mind_driver::formats::{BinaryOptions, FormatInfo, WriteBinary};
+use mind_driver::host::Host;
+use mind_ir::Graph;
+
+use crate::{DONE, REJECTED, USAGE, flag, print_error, usage_error, value};
+
+/// The arguments of such formats.
+pub fn args() -> [Arg; 2] {
+    [
+        value(
+            "opset",
+            "N",
+            "the version of the operator set that an ONNX model is written in, 21 where not given",
+        )
+        .value_parser(clap::value_parser!(i64)),
+        flag(
+            "external-data",
+            "write the large constants of an ONNX model to a file beside it, called OUT.data",
+        ),
+    ]
+}
+
+/// An argument of these that was given.
+pub fn given(matches: &ArgMatches) -> Option<&'static str> {
+    let mut names = ["opset", "external-data"].into_iter();
+    names.find(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
+}
+
+/// The format of bytes that the names of output files tell.
+pub fn of_path(path: &str) -> Option<&'static FormatInfo> {
+    FormatInfo::of_path(path).filter(|row| row.binary().is_some())
+}
+
+/// A module as bytes, to be written to the file that `-o` names.
+pub struct Written {
+    path: String,
+    file: Vec<u8>,
+    data: Option<Vec<u8>>,
+}
+
+/// Where the output goes.
+///
+/// # Errors
+///
+/// The exit code, after the missing name was reported.
+pub fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
+    let path = matches.get_one::<String>("output");
+    path.cloned().ok_or_else(|| {
+        usage_error(
+            host,
+            "an ONNX model is no text: name its file with `-o NAME.onnx`",
+        );
+        USAGE
+    })
+}
+
+/// The bytes of a module, whose outputs are called `outputs`, for the file at `path`.
+///
+/// # Errors
+///
+/// What the format cannot say.
+pub fn written(
+    write: WriteBinary,
+    graph: &Graph,
+    (path, outputs): (&str, &[String]),
+    matches: &ArgMatches,
+) -> Result<Written, Diagnostics> {
+    let name = Path::new(path).file_name();
+    let data_file = name.map(|name| format!("{}.data", name.to_string_lossy()));
+    let options = BinaryOptions {
+        opset: matches.get_one::<i64>("opset").copied(),
+        data_file: data_file
+            .as_deref()
+            .filter(|_| matches.get_flag("external-data")),
+        outputs,
+    };
+    let binary = write(graph, &options)?;
+    Ok(Written {
+        path: path.to_owned(),
+        file: binary.file,
+        data: binary.data,
+    })
+}
+
+impl Written {
+    /// Writes the files, the one that names the other last; the exit code.
+    pub fn store(&self, host: &mut dyn Host) -> u8 {
+        let data = self
+            .data
+            .as_ref()
+            .map(|data| (format!("{}.data", self.path), data));
+        let files = data.into_iter().chain([(self.path.clone(), &self.file)]);
+        for (path, bytes) in files {
+            if let Err(error) = host.write(Path::new(&path), bytes) {
+                print_error(host, &format!("error: {path}: {error}\n"));
+                return REJECTED;
+            }
+        }
+        DONE
+    }
+}
