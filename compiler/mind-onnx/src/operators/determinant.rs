@@ -15,6 +15,7 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::verify::VerifyError;
 
 use super::Operator;
+use super::place::elements;
 use crate::import::emit::{Constants, Emit, One};
 use crate::import::node::Node;
 use crate::refused::Refused;
@@ -35,7 +36,7 @@ fn determinant(n: &mut Node<'_, '_, '_>) -> One {
     }
     let e = &mut n.e;
     let of = e.dtype(x);
-    let count: i64 = outer.iter().product();
+    let count = elements(outer)?;
     let matrices = e.reshape_to(x, &[count, rows, rows])?;
     let one = e.number(of, 1.0);
     let product = BroadcastTo::with(&[Dim::Fixed(count)]).build(e, one)?;

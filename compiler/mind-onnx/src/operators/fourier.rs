@@ -62,6 +62,9 @@ impl Transform {
         let count = [parts, outputs, made]
             .iter()
             .try_fold(inputs, |count, own| count.checked_mul(*own));
+        if !matches!(parts, 1 | 2) {
+            return Err(Refused::new(format!("a number of {parts} parts")));
+        }
         if self.length <= 0 || count.is_none_or(|count| count > MOST_COEFFICIENTS) {
             let length = self.length;
             return Err(Refused::new(format!(
@@ -127,7 +130,7 @@ fn transform(n: &mut Node<'_, '_, '_>) -> One {
     let extent = n.e.extent(x, axis)?;
     let parts = n.e.extent(x, rank - 1)?;
     let default = if inverse && onesided {
-        2 * (extent - 1)
+        (extent - 1).saturating_mul(2)
     } else {
         extent
     };

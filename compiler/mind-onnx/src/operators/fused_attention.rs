@@ -119,7 +119,10 @@ fn projected(n: &mut Node<'_, '_, '_>) -> Many {
     }
     let width = e.extent(all, 2)?;
     let sizes = sizes.unwrap_or_else(|| vec![width / 3; 3]);
-    if sizes.len() != 3 || sizes.iter().sum::<i64>() != width {
+    let sum = sizes
+        .iter()
+        .try_fold(0i64, |sum, own| sum.checked_add(*own).filter(|_| *own >= 0));
+    if sizes.len() != 3 || sum != Some(width) {
         return Err(Refused::new(format!(
             "{sizes:?} are not the parts of {width}"
         )));

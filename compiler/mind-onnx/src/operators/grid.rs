@@ -14,6 +14,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
 use super::Operator;
+use super::place::{MOST_TAPS, elements};
 use super::pool::Geometry;
 use super::resize::{interpolation, unsupported};
 use super::slice::part_of;
@@ -297,11 +298,14 @@ fn deform_conv(n: &mut Node<'_, '_, '_>) -> One {
     let groups = n.int("group")?.unwrap_or(1);
     let moved_groups = n.int("offset_group")?.unwrap_or(1);
     let weights = n.e.shape(filter)?;
+    if weights.len() != n.e.rank(x) {
+        return Err(Refused::new("its filter has another rank than its input"));
+    }
     let taps = weights.get(2..).unwrap_or_default().to_vec();
     let geometry = Geometry::of(n, x, &taps)?;
     let shape = n.e.shape(x)?;
     let made = n.e.shape(offset)?;
-    let (rank, count) = (taps.len() as i64, taps.iter().product::<i64>());
+    let (rank, count) = (taps.len() as i64, elements(&taps)?);
     let (batch, channels, filters) = (shape[0], shape[1], weights[0]);
     let out = made.get(2..).unwrap_or_default().to_vec();
     let fits = |own: i64, parts: i64| parts > 0 && own % parts == 0;
@@ -310,12 +314,15 @@ fn deform_conv(n: &mut Node<'_, '_, '_>) -> One {
         || !fits(filters, groups)
         || !fits(channels, moved_groups)
         || made[0] != batch
-        || made[1] != moved_groups * count * rank
-        || weights[1] * groups != channels
+        || elements(&[moved_groups, count, rank])? != made[1]
+        || weights[1] != channels / groups
     {
         return Err(Refused::new("its channels, groups and offsets do not fit"));
     }
-    let area: i64 = out.iter().product();
+    let area = elements(&out)?;
+    if elements(&[count, rank, area])? > MOST_TAPS {
+        return Err(Refused::new("its windows have too many elements"));
+    }
     let e = &mut n.e;
     let of = e.dtype(x);
     let corners = e.tensor(&converted(&geometry.taps(&out), of));

@@ -36,7 +36,7 @@ fn rows(e: &mut Emit<'_>, x: ValueId, heads: i64) -> One {
         return Err(Refused::new("an operand is not of rank 3"));
     };
     let all = e.extent(x, 2)?;
-    if all % heads != 0 {
+    if heads <= 0 || all % heads != 0 {
         return Err(Refused::new(format!(
             "{all} features are not those of {heads} heads"
         )));
@@ -119,7 +119,7 @@ fn linear_attention(n: &mut Node<'_, '_, '_>) -> Many {
     };
     let [state, seen] = scan(e, rule, state, &scanned)?;
     let seen = e.convert(seen, of)?;
-    let seen = e.reshape(seen, &[batch, steps, Dim::Fixed(many * made)])?;
+    let seen = e.reshape(seen, &[batch, steps, Dim::Fixed(many.saturating_mul(made))])?;
     Ok(vec![seen, e.convert(state, kept)?])
 }
 

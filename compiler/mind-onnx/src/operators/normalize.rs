@@ -96,10 +96,12 @@ fn batch(n: &mut Node<'_, '_, '_>) -> Many {
     let e = &mut n.e;
     let axes: Vec<i64> = (0..e.rank(x) as i64).filter(|axis| *axis != 1).collect();
     let own = Moments::of(e, x, &axes)?;
-    let channels = [e.dims(x)[1]];
+    let Some(&channels) = e.dims(x).get(1) else {
+        return Err(Refused::new("its input has no channels"));
+    };
     let (own_mean, own_variance) = (
-        e.reshape(own.mean, &channels)?,
-        e.reshape(own.variance, &channels)?,
+        e.reshape(own.mean, &[channels])?,
+        e.reshape(own.variance, &[channels])?,
     );
     let running = |e: &mut Emit<'_>, past: ValueId, own: ValueId| -> One {
         let past = e.apply_number(ScalarFn::Mul, past, momentum)?;

@@ -145,8 +145,10 @@ fn max_unpool(n: &mut Node<'_, '_, '_>) -> One {
         whole[2 + at] = own.ok_or_else(|| Refused::new("its result has a negative extent"))?;
     }
     let wanted = n.ints_in(2)?.unwrap_or_else(|| whole.clone());
-    if wanted.len() != whole.len() {
-        return Err(Refused::new("its result has another rank"));
+    if wanted.len() != whole.len() || wanted.iter().any(|own| *own < 0) {
+        return Err(Refused::new(format!(
+            "{wanted:?} is no shape of its result"
+        )));
     }
     let (count, places) = (elements(&whole)?, elements(&shape)?);
     let e = &mut n.e;
@@ -168,7 +170,7 @@ fn resized(e: &mut Emit<'_>, x: ValueId, own: &[i64], wanted: &[i64]) -> One {
 }
 
 /// The number of elements of a shape.
-fn elements(shape: &[i64]) -> Result<i64, Refused> {
+pub(super) fn elements(shape: &[i64]) -> Result<i64, Refused> {
     let count = shape
         .iter()
         .try_fold(1i64, |count, extent| count.checked_mul(*extent));
@@ -176,7 +178,7 @@ fn elements(shape: &[i64]) -> Result<i64, Refused> {
 }
 
 /// The most elements that windows of an image have.
-const MOST_TAPS: i64 = 1 << 24;
+pub(super) const MOST_TAPS: i64 = 1 << 24;
 
 /// The columns of windows, added where they were in an image.
 fn col2im(n: &mut Node<'_, '_, '_>) -> One {
@@ -211,6 +213,7 @@ fn col2im(n: &mut Node<'_, '_, '_>) -> One {
         strides: strides.to_vec(),
         dilations: dilations.to_vec(),
     };
+    let area = elements(&windows.padded)?;
     let (places, taps, count) = windows.places()?;
     let &[batch, columns, own] = &n.e.shape(x)?[..] else {
         return Err(Refused::new("its columns are not of rank 3"));
@@ -220,7 +223,7 @@ fn col2im(n: &mut Node<'_, '_, '_>) -> One {
             "windows of {taps} elements at {count} places do not make [{batch}, {columns}, {own}]"
         )));
     }
-    let (channels, area) = (columns / taps, elements(&windows.padded)?);
+    let channels = columns / taps;
     let e = &mut n.e;
     let x = e.reshape_to(x, &[batch, channels, taps * count])?;
     let x = e.transpose(x, &[2, 0, 1])?;

@@ -58,6 +58,10 @@ fn split(n: &mut Node<'_, '_, '_>) -> Many {
 /// The elements `start..end` along an axis.
 pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
     let rank = e.rank(x);
+    if axis >= rank {
+        let ty = e.g().type_text(x);
+        return Err(Refused::new(format!("an operand {ty} has no axis {axis}")));
+    }
     let (mut starts, mut ends) = (vec![0; rank], vec![mind_ir::attr::OPEN_END; rank]);
     (starts[axis], ends[axis]) = (start, end);
     Ok(Slice::with(&starts, &ends, &vec![1; rank]).build(e, x)?)
@@ -153,7 +157,7 @@ fn slice_at_run_time(
     let (mut x, starts, ends) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let e = &mut n.e;
     let (rank, count) = (e.rank(x), e.extent(starts, 0)?);
-    let axes = axes.unwrap_or_else(|| (0..count).collect());
+    let axes = axes.unwrap_or_else(|| (0..count.min(rank as i64)).collect());
     let steps = steps.unwrap_or_else(|| vec![1; axes.len()]);
     if axes.len() as i64 != count || steps.len() != axes.len() || e.extent(ends, 0)? != count {
         return Err(Refused::new("its lists have different lengths"));

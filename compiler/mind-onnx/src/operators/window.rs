@@ -84,7 +84,11 @@ fn mel_weights(n: &mut Node<'_, '_, '_>) -> One {
     };
     let (bands, length, rate) = (number(0)? as i64, number(1)? as i64, number(2)?);
     let (low, high) = (number(3)?, number(4)?);
-    if bands < 0 || length < 0 || (length / 2 + 1).saturating_mul(bands) > MOST_WEIGHTS {
+    let sizes = 0..=MOST_WEIGHTS;
+    if !sizes.contains(&bands)
+        || !sizes.contains(&length)
+        || (length / 2 + 1) * bands > MOST_WEIGHTS
+    {
         return Err(Refused::new(format!(
             "{bands} bands of a transform of length {length} are not supported"
         )));

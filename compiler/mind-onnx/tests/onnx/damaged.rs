@@ -4,7 +4,7 @@ use mind_ir::random::Rng;
 use mind_onnx::{ImportOptions, read};
 use prost::Message;
 
-use super::model::{Dim, FLOAT, floats, graph, int, ints, list, model, node, value};
+use super::model::{Dim, FLOAT, floats, graph, int, ints, list, model, node, value, word};
 
 /// A model in which most numbers mean something.
 fn bytes() -> Vec<u8> {
@@ -40,13 +40,73 @@ fn bytes() -> Vec<u8> {
     model(graph(vec![x], known, nodes, &["h", "g"])).encode_to_vec()
 }
 
+/// A model of operators that compute with the sizes of attributes and of small inputs.
+fn bytes_of_sizes() -> Vec<u8> {
+    let fixed = |name, extents: &[i64]| {
+        let dims: Vec<Dim> = extents.iter().copied().map(Dim::Of).collect();
+        value(name, FLOAT, &dims)
+    };
+    let inputs = vec![
+        fixed("x", &[2, 6, 8]),
+        fixed("image", &[1, 4, 5, 5]),
+        fixed("w", &[4, 4, 3, 3]),
+        fixed("offset", &[1, 18, 3, 3]),
+        fixed("theta", &[1, 2, 3]),
+        fixed("columns", &[1, 4, 9]),
+        fixed("regions", &[2, 4]),
+        fixed("square", &[2, 3, 3]),
+        fixed("signal", &[1, 16, 1]),
+    ];
+    let known = vec![
+        ints("size", &[4], &[1, 1, 2, 3]),
+        ints("area", &[2], &[4, 4]),
+        ints("block", &[2], &[2, 2]),
+        ints("images", &[2], &[0, 0]),
+        ints("lengths", &[6], &[1, 2, 3, 4, 5, 6]),
+        ints("four", &[1], &[4]),
+        ints("shape", &[3], &[2, 4, 10]),
+    ];
+    let heads = || vec![int("q_num_heads", 2), int("kv_num_heads", 2)];
+    let nodes = vec![
+        node(
+            "a, s = LinearAttention(x, x, x)",
+            [heads(), vec![word("update_rule", "linear")]].concat(),
+        ),
+        node("b = DeformConv(image, w, offset)", vec![]),
+        node("c = AffineGrid(theta, size)", vec![]),
+        node("d = Col2Im(columns, area, block)", vec![]),
+        node(
+            "e = RoiAlign(image, regions, images)",
+            vec![int("sampling_ratio", 2)],
+        ),
+        node("f = Det(square)", vec![]),
+        node("g = DFT(signal, four)", vec![int("onesided", 1)]),
+        node("h = STFT(signal, four, , four)", vec![]),
+        node("i = HannWindow(four)", vec![]),
+        node("j = ReverseSequence(x, lengths)", vec![]),
+        node("k = CenterCropPad(x, shape)", vec![]),
+        node("l = TensorScatter(x, x)", vec![int("axis", 1)]),
+    ];
+    let outputs = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let mut model = model(graph(inputs, known, nodes, &outputs));
+    model.opset_import[0].version = 28;
+    model.encode_to_vec()
+}
+
 #[test]
 fn a_damaged_model_is_an_error_or_another_model() {
-    let whole = bytes();
+    for whole in [bytes(), bytes_of_sizes()] {
+        assert!(read(whole.clone().into(), &ImportOptions::default()).is_ok());
+        damage(&whole);
+    }
+}
+
+/// Reads a thousand damaged copies of a model.
+fn damage(whole: &[u8]) {
     let mut rng = Rng::new(1);
     let mut refused = 0;
     for _ in 0..1000 {
-        let mut bytes = whole.clone();
+        let mut bytes = whole.to_vec();
         for _ in 0..=rng.below(3) {
             let at = rng.below(bytes.len());
             bytes[at] = rng.bits() as u8;

@@ -95,6 +95,13 @@ pub fn int(name: &str, i: i64) -> AttributeProto {
     }
 }
 
+pub fn word(name: &str, text: &'static str) -> AttributeProto {
+    AttributeProto {
+        s: text.as_bytes().into(),
+        ..attribute(name, AttributeType::String)
+    }
+}
+
 pub fn list(name: &str, ints: &[i64]) -> AttributeProto {
     AttributeProto {
         ints: ints.to_vec(),
