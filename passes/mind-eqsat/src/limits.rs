@@ -39,7 +39,7 @@ impl Default for Limits {
             convolution_layout_rounds: 16,
             merge_rounds: 2,
             reassociate_rounds: 2,
-            growth: 8,
+            growth: 12,
             matches: 4,
             group_ops: 64,
             group_operands: 24,
