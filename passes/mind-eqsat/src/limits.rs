@@ -42,7 +42,7 @@ impl Default for Limits {
             merge_rounds: 2,
             reassociate_rounds: 2,
             idiom_rounds: 2,
-            growth: 8,
+            growth: 12,
             matches: 4,
             group_ops: 64,
             group_operands: 24,

@@ -1,5 +1,8 @@
 //! Ranking the classes of a dense view.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::dense::{ClassIx, Dense, NodeIx, What};
 use super::rank::Rank;
 use crate::egraph::language::Head;
@@ -34,9 +37,16 @@ pub(super) fn rank(dense: &mut Dense, loaded: &Loaded<'_>) {
             .iter()
             .for_each(|&child| readers[child as usize].push(at as NodeIx));
     }
-    let known = |class: &ClassIx| dense.classes[*class as usize].rank != Rank::NEVER;
-    let mut work: Vec<ClassIx> = (0..dense.classes.len() as ClassIx).filter(known).collect();
-    while let Some(class) = work.pop() {
+    // A class ranks after what it is computed from: the lowest in the queue keeps its rank.
+    let ranked = dense.classes.iter().zip(0..);
+    let ranked = ranked.filter(|(class, _)| class.rank != Rank::NEVER);
+    let mut queue: BinaryHeap<Reverse<(Rank, ClassIx)>> = ranked
+        .map(|(class, at)| Reverse((class.rank, at)))
+        .collect();
+    while let Some(Reverse((rank, class))) = queue.pop() {
+        if rank > dense.classes[class as usize].rank {
+            continue;
+        }
         for &reader in &readers[class as usize] {
             let node = &dense.nodes[reader as usize];
             let target = node.class;
@@ -56,7 +66,7 @@ pub(super) fn rank(dense: &mut Dense, loaded: &Loaded<'_>) {
             };
             if rank < dense.classes[target as usize].rank {
                 dense.classes[target as usize].rank = rank;
-                work.push(target);
+                queue.push(Reverse((rank, target)));
             }
         }
     }
