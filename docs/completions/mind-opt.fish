@@ -14,15 +14,17 @@ complete -c mind-opt -l color -d 'colour diagnostics; `auto` does on a terminal,
 always\t''
 never\t''"
 complete -c mind-opt -l dim -d 'the extent of a dimension that an ONNX model leaves open' -r
-complete -c mind-opt -l to -d 'the output\'s format; the input\'s own, or Core text, where not given' -r -f -a "mic1\t''
+complete -c mind-opt -l to -d 'the output\'s format; the input\'s own, Core text, or what the name of the output says, where not given' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''
-mil-primer\t''"
+mil-primer\t''
+onnx\t''"
 complete -c mind-opt -s o -d 'write there, not to standard output' -r
 complete -c mind-opt -l ane-report -d 'print, instead of the module, which of its MIL ops run on the neural engine, and why' -r -f -a "text\t''
 json\t''"
 complete -c mind-opt -l diff -d 'print how the module OLD differs from FILE as a graph, and exit with 1 if it does' -r
+complete -c mind-opt -l opset -d 'the version of the operator set that an ONNX model is written in, 21 where not given' -r
 complete -c mind-opt -l verify -d 'Checks every rule of every op; every tool does so on reading, too' -r
 complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types' -r
 complete -c mind-opt -l cse -d 'Merges ops of one kind with the same operands, attributes and bodies' -r
@@ -107,6 +109,7 @@ complete -c mind-opt -l keep-padding -d 'compute with the padding of an IR v2 do
 complete -c mind-opt -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-opt -l split-input-file -d 'take the input apart at lines `# -----` and work on each part alone'
 complete -c mind-opt -l verify-diagnostics -d 'print nothing and check the diagnostics against `expected-error {{...}}` comments'
+complete -c mind-opt -l external-data -d 'write the large constants of an ONNX model to a file beside it, called OUT.data'
 complete -c mind-opt -l run-reproducer -d 'run the pipeline written in the file itself'
 complete -c mind-opt -l print-ir-after-all -d 'print the module after every pass'
 complete -c mind-opt -l print-ir-after-change -d 'print what each pass changed, as a diff'

@@ -20,6 +20,7 @@ core\t''
 mil\t''
 mil-primer\t''
 mlpackage\t''
+onnx\t''
 irv2\t''
 c\t''
 dot\t''
@@ -39,11 +40,7 @@ coreml\t''"
 complete -c mind-translate -l layout -d 'products with a constant matrix as 1x1 convolutions over [B, C, 1, S]: always, never, or from 32 rows' -r -f -a "auto\t''
 ane\t''
 keep\t''"
-complete -c mind-translate -l opset -d 'the opset' -r -f -a "ios15\t''
-ios16\t''
-ios17\t''
-ios18\t''
-ios26\t''"
+complete -c mind-translate -l opset -d 'the opset; of ONNX 13 to 26, 21 where not given' -r
 complete -c mind-translate -l flexible -d 'keep a symbolic dimension open: B=1..32 for a range, B=1,2,4 for a list' -r
 complete -c mind-translate -l build-info -d 'what the program says of its making, instead of the tool\'s own name' -r
 complete -c mind-translate -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
@@ -51,6 +48,7 @@ complete -c mind-translate -l keep-padding -d 'compute with the padding of an IR
 complete -c mind-translate -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-translate -l token-report -d 'print how many bytes and tokens the module takes in every format, and as JSON'
 complete -c mind-translate -l all-ops -d 'draw every op: no folding of repeated layers, no overview below 1,000 boxes'
+complete -c mind-translate -l external-data -d 'write the large constants of an ONNX model to a file beside it, called OUT.data'
 complete -c mind-translate -l main -d 'make a module a program that reads inputs from stdin and writes outputs to stdout'
 complete -c mind-translate -l allow-unknown -d 'keep members of a document that the format does not have'
 complete -c mind-translate -s h -l help -d 'Print help'

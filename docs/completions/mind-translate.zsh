@@ -19,7 +19,7 @@ _mind-translate() {
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
-'--to=[the output'\''s format; MIL and packages are lowered to, where the module is no program; with \`--patch\` the input'\''s own where not given]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage irv2 c dot svg html)' \
+'--to=[the output'\''s format; MIL and packages are lowered to, where the module is no program; with \`--patch\` the input'\''s own where not given]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx irv2 c dot svg html)' \
 '-o+[write there, not to standard output; a package is a folder and needs it]:OUT:_default' \
 '--patch=[make the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
 '*--dim=[write this extent for a symbolic dimension first]:NAME=EXTENT:_default' \
@@ -30,7 +30,7 @@ _mind-translate() {
 '--precision=[what f32 becomes]:WORD:(fp16 fp32)' \
 '--io=[which types the program takes and gives\: \`ane\` fp16 and narrow integers, \`coreml\` also fp32 and int32]:WORD:(ane coreml)' \
 '--layout=[products with a constant matrix as 1x1 convolutions over \[B, C, 1, S\]\: always, never, or from 32 rows]:WORD:(auto ane keep)' \
-'--opset=[the opset]:WORD:(ios15 ios16 ios17 ios18 ios26)' \
+'--opset=[the opset; of ONNX 13 to 26, 21 where not given]:WORD:_default' \
 '*--flexible=[keep a symbolic dimension open\: B=1..32 for a range, B=1,2,4 for a list]:DIM=EXTENTS:_default' \
 '*--build-info=[what the program says of its making, instead of the tool'\''s own name]:KEY=VALUE:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
@@ -38,6 +38,7 @@ _mind-translate() {
 '--quiet[print neither notes, nor warnings, nor progress]' \
 '(--to --patch)--token-report[print how many bytes and tokens the module takes in every format, and as JSON]' \
 '--all-ops[draw every op\: no folding of repeated layers, no overview below 1,000 boxes]' \
+'--external-data[write the large constants of an ONNX model to a file beside it, called OUT.data]' \
 '--main[make a module a program that reads inputs from stdin and writes outputs to stdout]' \
 '--allow-unknown[keep members of a document that the format does not have]' \
 '-h[Print help]' \

@@ -4,27 +4,55 @@ use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
-use mind_diag::Diagnostics;
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_driver::formats::{BinaryOptions, FormatInfo, WriteBinary};
 use mind_driver::host::Host;
 use mind_ir::Graph;
 
 use crate::{DONE, REJECTED, USAGE, flag, print_error, usage_error, value};
 
-/// The arguments of such formats.
-pub fn args() -> [Arg; 2] {
-    [
-        value(
-            "opset",
-            "N",
-            "the version of the operator set that an ONNX model is written in, 21 where not given",
-        )
-        .value_parser(clap::value_parser!(i64)),
-        flag(
-            "external-data",
-            "write the large constants of an ONNX model to a file beside it, called OUT.data",
-        ),
-    ]
+/// The rules that put the channels of convolutions last, as kernels here want them; operators of ONNX have them first.
+pub const CHANNELS_LAST: [&str; 6] = [
+    "channels-last-line",
+    "channels-last-line-backward",
+    "channels-last-image",
+    "channels-last-image-backward",
+    "channels-last-volume",
+    "channels-last-volume-backward",
+];
+
+/// The argument that names a version of ONNX.
+pub fn opset_arg() -> Arg {
+    value(
+        "opset",
+        "N",
+        "the version of the operator set that an ONNX model is written in, 21 where not given",
+    )
+}
+
+/// The argument that puts constants beside a model.
+pub fn data_arg() -> Arg {
+    flag(
+        "external-data",
+        "write the large constants of an ONNX model to a file beside it, called OUT.data",
+    )
+}
+
+/// The version of ONNX that was asked for.
+///
+/// # Errors
+///
+/// A word that is no version.
+fn opset(matches: &ArgMatches) -> Result<Option<i64>, Diagnostics> {
+    let is_given = matches.value_source("opset") == Some(ValueSource::CommandLine);
+    let word = matches.get_one::<String>("opset").filter(|_| is_given);
+    let version = word.map(|word| {
+        word.parse().map_err(|_| {
+            let message = format!("`--opset={word}` is no version of ONNX");
+            Diagnostic::error(Span::FILE, message).into()
+        })
+    });
+    version.transpose()
 }
 
 /// An argument of these that was given.
@@ -75,7 +103,7 @@ pub fn written(
     let name = Path::new(path).file_name();
     let data_file = name.map(|name| format!("{}.data", name.to_string_lossy()));
     let options = BinaryOptions {
-        opset: matches.get_one::<i64>("opset").copied(),
+        opset: opset(matches)?,
         data_file: data_file
             .as_deref()
             .filter(|_| matches.get_flag("external-data")),

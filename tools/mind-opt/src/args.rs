@@ -31,7 +31,7 @@ pub(super) fn command() -> Command {
             .value_parser(ValueParser::new(mind_cli::parse_dim)),
         )
         .args(output_args())
-        .args(binary::args())
+        .args([binary::opset_arg(), binary::data_arg()])
         .next_help_heading(PASS_FLAGS)
         .args(PASSES.iter().map(pass_flag))
         .args(pipeline_args())

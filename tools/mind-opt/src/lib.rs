@@ -117,6 +117,10 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         (pipeline, rewriting) = reproduced(&file, host)?;
     }
     rewriting.append(asked);
+    if bytes.is_some() {
+        let kept = binary::CHANNELS_LAST.map(str::to_owned);
+        rewriting.disabled.extend(kept);
+    }
     let shared = RunCache::default();
     let rewrites = Rewrites::asked(matches, &file, &rewriting);
     let rewrites = rewrites.map_err(|message| mind_cli::usage_error(host, &message))?;

@@ -73,7 +73,7 @@ pub(crate) fn command() -> Command {
             "all-ops",
             "draw every op: no folding of repeated layers, no overview below 1,000 boxes",
         ))
-        .args(mind_cli::binary::args())
+        .arg(mind_cli::binary::data_arg())
         .next_help_heading(C)
         .arg(
             value(
@@ -157,10 +157,37 @@ fn formats() -> String {
 fn lowering_arg(option: &'static OptionInfo) -> Arg {
     let arg = value(option.name, "WORD", option.summary);
     let arg = match option.kind {
+        // Versions of ONNX are numbers.
+        OptionKind::Word(_) if option.name == "opset" => arg.help(format!(
+            "{}; of ONNX 13 to 26, 21 where not given",
+            option.summary
+        )),
         OptionKind::Word(words) => arg.value_parser(words.to_vec()),
         OptionKind::Count | OptionKind::Flag | OptionKind::Extents => arg,
     };
     arg.default_value(option.default)
+}
+
+/// Checks that the version that MIL is written in is one of those that it has.
+///
+/// # Errors
+///
+/// Another word.
+fn check_opset(matches: &ArgMatches, lowers: bool) -> Result<(), String> {
+    let options = mind_to_mil::PASS.options.iter();
+    let words = options.filter(|option| option.name == "opset");
+    let words = words.filter_map(|option| match option.kind {
+        OptionKind::Word(words) => Some(words),
+        OptionKind::Count | OptionKind::Flag | OptionKind::Extents => None,
+    });
+    let words: Vec<&str> = words.flatten().copied().collect();
+    match matches.get_one::<String>("opset") {
+        Some(word) if lowers && !words.contains(&&word[..]) => Err(format!(
+            "`--opset={word}` is none of `{}`",
+            words.join("`, `")
+        )),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Checks that every option that was given says something about what is asked for.
@@ -170,16 +197,19 @@ fn lowering_arg(option: &'static OptionInfo) -> Arg {
 /// The option, and where it applies.
 pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), String> {
     let (task, write) = (request.task(), request.write());
+    let lowers = matches!(write, Some(Write::Program(_) | Write::Package));
     let lowering = mind_to_mil::PASS.options.iter().map(|option| option.name);
+    let lowering = lowering.filter(|name| *name != "opset");
     let lowering: Vec<&str> = lowering.chain(["flexible", "build-info"]).collect();
+    check_opset(matches, lowers)?;
     let reads_model = request
         .from
         .is_some_and(|row| matches!(row.read, Some(Read::Model)));
     let is_module = task == Task::Module;
-    let scopes: [(&[&str], bool, &str); 7] = [
+    let scopes: [(&[&str], bool, &str); 8] = [
         (
             &lowering,
-            matches!(write, Some(Write::Program(_) | Write::Package)),
+            lowers,
             "`--to mil`, `--to mil-primer` and `--to mlpackage`",
         ),
         (
@@ -188,7 +218,12 @@ pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), Strin
             "`--to dot`, `--to svg` and `--to html`",
         ),
         (
-            &["opset", "external-data"],
+            &["opset"],
+            lowers || matches!(write, Some(Write::Binary(_))),
+            "`--to mil`, `--to mil-primer`, `--to mlpackage` and `--to onnx`",
+        ),
+        (
+            &["external-data"],
             matches!(write, Some(Write::Binary(_))),
             "`--to onnx`",
         ),

@@ -37,6 +37,7 @@ pub fn document() -> String {
         let written = match row.write {
             Some(Written::Text(_) | Written::Drawing(_)) => "any module",
             Some(Written::Program(_) | Written::Package) => "a module, lowered to MIL",
+            Some(Written::Binary(_)) => "a module of core",
             Some(Written::C(_)) => "a module, compiled; a model",
             Some(Written::Description) => "a model",
             None => "–",

@@ -28,7 +28,10 @@ const WRITTEN_ELEMENTS: i64 = 1 << 10;
 /// E6003 for each op that cannot be written, with the reason.
 pub(super) fn module(e: &mut Emit<'_>, names: &[String]) -> Result<GraphDraft, Diagnostics> {
     let g = e.g;
-    let mut found = Diagnostics::new();
+    let mut found = foreign(e);
+    if found.has_errors() {
+        return Err(found);
+    }
     let mut inputs = Vec::new();
     let mut named: FxHashMap<(&str, Option<Ty>), Val> = FxHashMap::default();
     for op in g.ops(g.body()).filter(|&op| g.is::<Input>(op)) {
@@ -74,7 +77,8 @@ pub(super) fn module(e: &mut Emit<'_>, names: &[String]) -> Result<GraphDraft, D
 
 fn refusal(name: &str, span: mind_diag::Span, why: &Refused) -> Diagnostic {
     let message = format!("`{name}` cannot be written as ONNX: {why}");
-    Diagnostic::error(span, message).code(Code(6003))
+    let found = Diagnostic::error(span, message).code(Code(6003));
+    found.help("docs/formats/onnx.md says what is written")
 }
 
 impl<'g> Emit<'g> {
@@ -114,7 +118,7 @@ impl<'g> Emit<'g> {
                 Form::Many(write) => write(op, self)?,
                 Form::Regions(write) => write(op, self, found)?,
                 Form::Scalar(function) => vec![rows::elementwise::write(self, op, function)?],
-                Form::None => return Err(Refused::new(no_row(g.def(op).name))),
+                Form::None => return Err(Refused::new("it has no form in ONNX")),
             }
         };
         for (value, own) in g.results(op).into_iter().zip(results) {
@@ -182,20 +186,27 @@ impl<'g> Emit<'g> {
     }
 }
 
+/// An error for each kind of op that is of another dialect than core.
+fn foreign(e: &Emit<'_>) -> Diagnostics {
+    let g = e.g;
+    let (mut found, mut names) = (Diagnostics::new(), FxHashSet::default());
+    for op in g.walk() {
+        let name = g.def(op).name;
+        let dialect = name.split('.').next().unwrap_or_default();
+        if !matches!(dialect, "core" | "builtin") && names.insert(name) {
+            let why =
+                format!("modules of core are written, and this op is of the dialect `{dialect}`");
+            found.push(refusal(name, g.span(op), &Refused::new(why)));
+        }
+    }
+    found
+}
+
 /// Whether all results of an op are known to have no elements, so that nothing is computed.
 fn is_empty(e: &Emit<'_>, op: OpId) -> bool {
     let mut results = e.g.results(op).into_iter();
     let has_none = |value| e.g.ty(value).count() == Some(0);
     results.len() > 0 && results.all(has_none)
-}
-
-fn no_row(name: &str) -> String {
-    match name.split_once('.') {
-        Some(("core", _)) | None => "it has no form in ONNX".to_owned(),
-        Some((dialect, _)) => {
-            format!("modules of core are written, and this op is of the dialect `{dialect}`")
-        }
-    }
 }
 
 /// What a block yields.

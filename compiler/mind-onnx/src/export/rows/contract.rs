@@ -57,9 +57,9 @@ fn matrices(e: &mut Emit<'_>, value: ValueId, [batch, second, third]: [&[usize];
         return Ok(own);
     }
     let dims = e.dims(value);
-    let merged = |axes: &[usize]| -> Option<i64> {
-        let extents = axes.iter().map(|&axis| dims[axis].fixed());
-        extents.product()
+    let merged = |axes: &[usize]| {
+        let mut extents = axes.iter().map(|&axis| dims[axis].fixed());
+        extents.try_fold(1i64, |all, own| all.checked_mul(own?))
     };
     let (rows, columns) = (merged(second), merged(third));
     let known: Option<Vec<i64>> = batch.iter().map(|&axis| dims[axis].fixed()).collect();

@@ -90,8 +90,11 @@ fn attrs_of_2d(op: Conv2d, e: &Emit<'_>) -> Attrs {
                     return attrs;
                 };
                 let stride = strides[at];
-                let count = (extent + stride - 1) / stride;
-                let total = ((count - 1) * stride + taps - extent).max(0);
+                let reach = match extent % stride {
+                    0 => stride,
+                    rest => rest,
+                };
+                let total = (taps - reach).max(0);
                 low.push(total / 2);
                 high.push(total - total / 2);
             }
@@ -132,8 +135,7 @@ fn convolved(
 
 /// A bound for the number of products in each sum.
 fn products(e: &Emit<'_>, filter: ValueId) -> Option<i64> {
-    let extents = e.dims(filter).iter().map(|dim| dim.fixed());
-    extents.product()
+    e.g.ty(filter).count()
 }
 
 /// The convolution in layout `nchw`.

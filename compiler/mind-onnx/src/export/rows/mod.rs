@@ -67,8 +67,8 @@ pub(super) fn form(g: &Graph, op: OpId) -> Form {
     let def = g.def(op);
     match (row(def), g.scalar(op)) {
         (Some(form), _) => form,
-        (None, Some(function)) if def.name.starts_with("core.") => Form::Scalar(function),
-        (None, _) => Form::None,
+        (None, Some(function)) => Form::Scalar(function),
+        (None, None) => Form::None,
     }
 }
 

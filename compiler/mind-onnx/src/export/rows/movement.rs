@@ -144,6 +144,9 @@ fn slice(op: Slice, e: &mut Emit<'_>) -> One {
     e.slice(own, &list(starts), &list(ends), &axes, &list(steps))
 }
 
+/// The most parts of a split.
+const PART_LIMIT: i64 = 1 << 12;
+
 /// A part of a split, which is written for all parts that are asked for.
 fn split(op: Split, e: &mut Emit<'_>) -> One {
     let (input, axis, count) = (op.input(e.g), op.axis(e.g), op.count(e.g));
@@ -156,6 +159,9 @@ fn split(op: Split, e: &mut Emit<'_>) -> One {
     let own = e.value(input);
     if count == 1 {
         return Ok(own);
+    }
+    if count > PART_LIMIT {
+        return Err(Refused::new(format!("`Split` with {count} results")));
     }
     let attrs: Attrs = vec![("axis", (axis as i64).into())];
     let parts = match e.dims(input)[axis] {
@@ -239,7 +245,10 @@ fn spread(
     let wide = padded(e, op::PAD, apart, [&low, &high], value, "constant")?;
     // 0 copies the extent: those before the axis have their places.
     let mut shape = vec![0; axis];
-    shape.push(extent * (between + 1));
+    let wide_extent = between
+        .checked_add(1)
+        .and_then(|own| own.checked_mul(extent));
+    shape.push(wide_extent.ok_or_else(|| Refused::new("its result is too large"))?);
     if axis + 1 == dims.len() {
         let shape = e.ints(&shape);
         return e.node(op::RESHAPE, &[wide, shape], Vec::new());
@@ -257,14 +266,29 @@ fn spread(
     e.node(op::RESHAPE, &[wide, shape], Vec::new())
 }
 
+/// The most indices that stand in a model.
+const WRITTEN_INDICES: i64 = 1 << 20;
+
+/// The indices from 0 to below `count`, as a list.
+pub(super) fn indices(e: &mut Emit<'_>, count: i64) -> One {
+    if count > WRITTEN_INDICES {
+        let extents = e.ints(&[count]);
+        return counted(e, extents, 0, DType::I64);
+    }
+    Ok(e.ints(&(0..count).collect::<Vec<i64>>()))
+}
+
 /// The indices along an axis, in the dtype that they are asked for.
 fn iota(op: Iota, e: &mut Emit<'_>) -> One {
     let (result, dtype) = (op.result(e.g), op.dtype(e.g));
     let dims = e.dims(result);
     let axis = e.axis(op.axis(e.g), result);
-    let Dim::Fixed(extent) = dims[axis] else {
-        let extents = e.extents(dims)?;
-        return counted(e, extents, axis, dtype);
+    let extent = match dims[axis] {
+        Dim::Fixed(extent) if extent <= WRITTEN_INDICES => extent,
+        Dim::Fixed(_) | Dim::Symbol(_) | Dim::Dynamic => {
+            let extents = e.extents(dims)?;
+            return counted(e, extents, axis, dtype);
+        }
     };
     let mut shape = vec![1; dims.len()];
     shape[axis] = extent as usize;

@@ -5,7 +5,6 @@ use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
 use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_ir::ValueId;
 use mind_ir::opdef::Op;
-use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
 use super::super::draft::Val;
@@ -128,11 +127,7 @@ fn windows(
 impl Window {
     /// The indices under the window.
     fn places(&self, e: &mut Emit<'_>) -> One {
-        let all = Tensor::of(
-            vec![self.size as usize],
-            (0..self.size).collect::<Vec<i64>>(),
-        );
-        let all = e.tensor(&all);
+        let all = movement::indices(e, self.size)?;
         e.node(op::ADD, &[self.start, all], Vec::new())
     }
 }
@@ -166,10 +161,7 @@ fn dynamic_update_slice(op: DynamicUpdateSlice, e: &mut Emit<'_>) -> One {
         let window = windows.iter().find(|window| window.axis as i64 == axis);
         let places = match window {
             Some(window) => window.places(e)?,
-            None => {
-                let size = sizes[axis as usize];
-                e.ints(&(0..size).collect::<Vec<i64>>())
-            }
+            None => movement::indices(e, sizes[axis as usize])?,
         };
         let around: Vec<i64> = (0..=count).filter(|&at| at != axis).collect();
         let apart = e.unsqueeze(places, &around)?;

@@ -113,28 +113,42 @@ impl Arrangement {
         Some(order.map(|&at| at as i64).collect())
     }
 
+    /// Whether batch and channels are two dimensions of the input, so that nothing becomes one.
+    fn is_permutation(&self) -> bool {
+        self.still.as_ref().is_none_or(|still| still.len() == 2)
+    }
+
     /// `x` as `[N, C, ..]`.
-    fn arranged(&self, e: &mut Emit<'_>, x: Val, shape: &[i64]) -> One {
+    fn arranged(&self, e: &mut Emit<'_>, x: Val, input: ValueId) -> One {
         let (Some(still), Some(order)) = (&self.still, self.order()) else {
             return Ok(x);
         };
         let moved = e.transpose(x, &order)?;
-        let batch: i64 = still.iter().map(|&at| shape[at]).product();
+        if self.is_permutation() {
+            return Ok(moved);
+        }
+        let shape = e.shape(input)?;
+        let batch = still
+            .iter()
+            .try_fold(1i64, |all, &at| all.checked_mul(shape[at]))
+            .ok_or_else(|| Refused::new("its input is too large"))?;
         let spatial = self.spatial.iter().map(|&at| shape[at]);
         let target = [batch, 1].into_iter().chain(spatial).map(Dim::Fixed);
         e.reshaped(moved, &[], &target.collect::<Vec<Dim>>())
     }
 
-    /// A result as what it was arranged from; `shape` is its own.
-    fn back(&self, e: &mut Emit<'_>, own: Val, shape: &[i64]) -> One {
+    /// The result of a pool as what the input was arranged from.
+    fn back(&self, e: &mut Emit<'_>, own: Val, result: ValueId) -> One {
         let Some(order) = self.order() else {
             return Ok(own);
         };
-        let target: Vec<Dim> = order
-            .iter()
-            .map(|&at| Dim::Fixed(shape[at as usize]))
-            .collect();
-        let apart = e.reshaped(own, &[], &target)?;
+        let apart = if self.is_permutation() {
+            own
+        } else {
+            let shape = e.dims(result);
+            let target: Vec<Dim> = order.iter().map(|&at| shape[at as usize]).collect();
+            e.reshaped(own, &[], &target)?
+        };
         let mut back = vec![0; order.len()];
         for (at, &from) in order.iter().enumerate() {
             back[from as usize] = at as i64;
@@ -160,8 +174,8 @@ fn reduce_window(op: ReduceWindow, e: &mut Emit<'_>) -> One {
     let windows = Windows::new(op.window(g), lists);
     let dtype = e.dtype(input);
     let arrangement = windows.arrangement().filter(|own| {
-        let is_moved = own.still.is_some();
-        !(windows.is_far() || is_moved && e.shape(input).is_err())
+        let is_known = own.is_permutation() || e.shape(input).is_ok();
+        is_known && !windows.is_far()
     });
     match (kind, arrangement) {
         (Reduction::Max | Reduction::Min, Some(own)) if pooled_dtype(e, dtype).is_some() => {
@@ -186,14 +200,9 @@ fn pooled(
     x: Val,
     pool: impl FnOnce(&mut Emit<'_>, Val) -> One,
 ) -> One {
-    if arrangement.still.is_none() {
-        return pool(e, x);
-    }
-    let shape = e.shape(op.input(e.g))?;
-    let result = e.shape(op.result(e.g))?;
-    let x = arrangement.arranged(e, x, &shape)?;
+    let x = arrangement.arranged(e, x, op.input(e.g))?;
     let own = pool(e, x)?;
-    arrangement.back(e, own, &result)
+    arrangement.back(e, own, op.result(e.g))
 }
 
 /// The largest, or the smallest as the negation of the largest of negations.
