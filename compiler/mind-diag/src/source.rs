@@ -17,7 +17,7 @@ impl SourceFile {
     /// Takes `text` under `name`. Offsets past `u32::MAX` cannot be named by a [`Span`].
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceFile {
         let text = text.into();
-        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        let newlines = text.match_indices('\n');
         let line_starts = std::iter::once(0)
             .chain(newlines.map(|(at, _)| at as u32 + 1))
             .collect();

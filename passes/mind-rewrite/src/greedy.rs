@@ -11,8 +11,9 @@ use mind_ir::tensor::Tensor;
 use mind_ir::{Graph, OpId, ValueId};
 use rustc_hash::FxBuildHasher;
 
+use crate::candidates::Candidates;
 use crate::worklist::Worklist;
-use crate::{ConstantLimit, FILTERED_OPERANDS, PatternSet, Rewriter, fold_to_constants};
+use crate::{ConstantLimit, PatternSet, Rewriter, fold_to_constants};
 
 /// The name of replacing an op by what its own fold rule says.
 pub const FOLD: &str = "fold-op";
@@ -101,6 +102,7 @@ pub fn apply(
     let mut report = GreedyReport::default();
     let (mut rewrites, mut last) = (0, VecDeque::new());
     let mut observed = Observed::new(patterns, listener);
+    let mut candidates = Candidates::new(patterns);
     while let Some(op) = worklist.pop() {
         if g.parent(op).is_none() {
             continue;
@@ -115,7 +117,7 @@ pub fn apply(
         let step = step(
             &mut rw,
             op,
-            patterns,
+            &mut candidates,
             config,
             listener,
             &mut observed,
@@ -189,7 +191,7 @@ fn tell(
 fn step<'p>(
     rw: &mut Rewriter<'_>,
     op: OpId,
-    patterns: &'p PatternSet,
+    candidates: &mut Candidates<'p>,
     config: &GreedyConfig,
     listener: &mut dyn Listener,
     observed: &mut Observed<'p>,
@@ -220,21 +222,9 @@ fn step<'p>(
             return Some(Acted::built_in(EVALUATE));
         }
     }
-    let patterns_of = patterns.of(def);
-    if patterns_of.is_empty() {
-        return None;
-    }
-    let operands = rw.operands(op);
-    let mut defs = [None; FILTERED_OPERANDS];
-    for (def, &value) in defs.iter_mut().zip(operands) {
-        *def = rw.defining_op(value).map(|op| rw.def(op));
-    }
-    let defs = &defs[..operands.len().min(FILTERED_OPERANDS)];
-    for &index in patterns_of {
+    let patterns = candidates.patterns;
+    for &index in candidates.of(rw, op, |index| observed.is_explained(index)) {
         let pattern = patterns.get(index);
-        if !observed.is_explained(index) && !pattern.may_match(rw.operands(op), defs) {
-            continue;
-        }
         let name = pattern.name();
         if !listener.admits(&[name]) {
             continue;

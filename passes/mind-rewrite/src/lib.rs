@@ -4,6 +4,7 @@
 //! not. [`apply`] runs a [`PatternSet`] until nothing changes.
 
 mod body;
+mod candidates;
 mod constants;
 mod greedy;
 mod pattern;
@@ -11,7 +12,8 @@ mod rewriter;
 mod worklist;
 
 pub use body::end_body;
+pub use candidates::OperandKinds;
 pub use constants::{ConstantLimit, constant_operands, constant_value, fold_to_constants};
 pub use greedy::{EVALUATE, FOLD, GreedyConfig, GreedyReport, NotConverged, apply, erase_dead};
-pub use pattern::{FILTERED_OPERANDS, MatchFailure, PatternSet, RewritePattern};
+pub use pattern::{MatchFailure, PatternSet, RewritePattern};
 pub use rewriter::Rewriter;

@@ -1,10 +1,10 @@
 //! Patterns and sets of them.
 
+use mind_ir::OpId;
 use mind_ir::opdef::OpDef;
-use mind_ir::{OpId, ValueId};
 use rustc_hash::FxHashMap;
 
-use crate::Rewriter;
+use crate::{OperandKinds, Rewriter};
 
 /// A rewrite of one op.
 pub trait RewritePattern {
@@ -29,9 +29,9 @@ pub trait RewritePattern {
         1
     }
 
-    /// Whether it may act on an op of one of its roots with these operands. `defs` has an entry for each of the first
-    /// [`FILTERED_OPERANDS`]: the op that computes it, if one does. A cheap test before [`rewrite`](RewritePattern::rewrite).
-    fn may_match(&self, _operands: &[ValueId], _defs: &[Option<&'static OpDef>]) -> bool {
+    /// Whether it may act on an op of one of its roots with operands of these kinds. Asked once in a run for each root and
+    /// kinds, before [`rewrite`](RewritePattern::rewrite) is tried on such ops.
+    fn may_match(&self, _operands: &OperandKinds) -> bool {
         true
     }
 
@@ -42,9 +42,6 @@ pub trait RewritePattern {
     /// The reason, for a missed remark at `op`.
     fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure>;
 }
-
-/// How many operands of an op [`may_match`](RewritePattern::may_match) looks at.
-pub const FILTERED_OPERANDS: usize = 2;
 
 /// Why a pattern did not act.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

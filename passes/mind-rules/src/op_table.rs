@@ -23,17 +23,31 @@ pub struct OpTable {
     /// Ops of several results, with the number of one of them.
     projections: Vec<(&'static OpDef, usize)>,
     /// By the row's address, which is its identity.
-    numbers: FxHashMap<usize, OpIx>,
+    numbers: FxHashMap<usize, Numbered>,
+}
+
+/// What is known of a row.
+#[derive(Clone, Copy, Debug)]
+struct Numbered {
+    number: OpIx,
+    is_transparent: bool,
 }
 
 impl OpTable {
     /// Numbers the ops of `registry`; those past 65,536 are not looked into.
     pub fn new(registry: &Registry) -> OpTable {
         let defs: Vec<&'static OpDef> = registry.ops().take(1 << 16).collect();
-        let numbers = defs
-            .iter()
-            .enumerate()
-            .map(|(at, def)| (address(def), OpIx(at as u16)));
+        let numbers = defs.iter().enumerate().map(|(at, &def)| {
+            let number = OpIx(at as u16);
+            let is_transparent = is_transparent(def);
+            (
+                address(def),
+                Numbered {
+                    number,
+                    is_transparent,
+                },
+            )
+        });
         OpTable {
             numbers: numbers.collect(),
             projections: projections(&defs),
@@ -43,7 +57,7 @@ impl OpTable {
 
     /// The number of `def`, if the registry has it.
     pub fn number(&self, def: &'static OpDef) -> Option<OpIx> {
-        self.numbers.get(&address(def)).copied()
+        self.numbers.get(&address(def)).map(|row| row.number)
     }
 
     /// The row of `op`.
@@ -81,18 +95,23 @@ impl OpTable {
     /// The number of `def` if e-nodes may stand for it: pure, of one result whose type its shape rule
     /// gives, without regions.
     pub fn transparent(&self, def: &'static OpDef) -> Option<OpIx> {
-        let opaque = [
-            Trait::Interface,
-            Trait::DeclaresType,
-            Trait::Terminator,
-            Trait::Constant,
-        ];
-        let looked_into = def.results == Results::One
-            && def.infer.is_some()
-            && is_function(def)
-            && !opaque.into_iter().any(|each| def.has(each));
-        self.number(def).filter(|_| looked_into)
+        let row = self.numbers.get(&address(def))?;
+        row.is_transparent.then_some(row.number)
     }
+}
+
+/// Whether e-nodes may stand for ops of this row.
+fn is_transparent(def: &OpDef) -> bool {
+    let opaque = [
+        Trait::Interface,
+        Trait::DeclaresType,
+        Trait::Terminator,
+        Trait::Constant,
+    ];
+    def.results == Results::One
+        && def.infer.is_some()
+        && is_function(def)
+        && !opaque.into_iter().any(|each| def.has(each))
 }
 
 /// Whether the results of an op follow from its operands and its attributes, which rules can say.

@@ -69,10 +69,6 @@ struct Read {
 /// ops of the modules.
 static READ: Mutex<Vec<Read>> = Mutex::new(Vec::new());
 
-/// The most values of a module whose ops are looked up before the greedy rules are read: walking a larger one takes longer
-/// than reading all of them.
-const LARGE: usize = 4096;
-
 /// The most sets that are kept.
 const MAX_READ: usize = 16;
 
@@ -82,11 +78,7 @@ fn shipped_for(g: &Graph, cx: &PassCx<'_>, greedy: bool) -> Result<Arc<RuleSet>,
         classes: classes(cx.rewriting),
         greedy,
     };
-    let mut ops = if greedy && g.value_bound() > LARGE {
-        ShippedOps::ALL
-    } else {
-        ShippedOps::of(g, cx.registry)
-    };
+    let mut ops = ShippedOps::of(g, cx.registry);
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     let known = |read: &Read| read.wanted == wanted && read.rules.is_for(cx.registry);
     if let Some(at) = read.iter().position(known) {

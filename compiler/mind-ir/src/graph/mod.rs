@@ -163,6 +163,7 @@ impl Graph {
     }
 
     /// The values the op reads, in order.
+    #[inline]
     pub fn operands(&self, op: OpId) -> &[ValueId] {
         let data = &self.ops[op.index()];
         &self.operands[data.first_use as usize..][..data.operand_count as usize]
@@ -181,6 +182,7 @@ impl Graph {
     }
 
     /// The op's attributes, one per row of its table entry.
+    #[inline]
     pub fn attrs(&self, op: OpId) -> &[Attr<'_>] {
         let data = &self.ops[op.index()];
         &self.attrs[data.first_attr as usize..][..data.def.attrs.len()]
@@ -192,6 +194,7 @@ impl Graph {
     }
 
     /// The op's regions.
+    #[inline]
     pub fn regions(&self, op: OpId) -> &[RegionId] {
         let data = &self.ops[op.index()];
         &self.region_ids[data.first_region as usize..][..data.def.regions]
@@ -224,6 +227,7 @@ impl Graph {
     }
 
     /// The value's type. Panics before verification has given it one.
+    #[inline]
     pub fn ty(&self, value: ValueId) -> TypeView<'_> {
         self.types
             .get(self.type_id(value).expect("a verified value has a type"))

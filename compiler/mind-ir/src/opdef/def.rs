@@ -293,6 +293,7 @@ pub enum Trait {
 
 impl OpDef {
     /// Whether the op has a trait.
+    #[inline]
     pub fn has(&self, wanted: Trait) -> bool {
         self.traits.contains(&wanted)
     }

@@ -175,6 +175,7 @@ impl TypeTable {
     }
 
     /// The type with this id.
+    #[inline]
     pub fn get(&self, id: Ty) -> TypeView<'_> {
         view(&self.dims, &self.types, id)
     }

@@ -146,7 +146,7 @@ impl<'s> Expansion<'_, 's> {
                 let mut all: Vec<(Vec<Operand<'s>>, Vec<&'s str>)> = vec![(Vec::new(), opened)];
                 for operand in operands {
                     let mut longer = Vec::new();
-                    for (before, opened) in all {
+                    for (mut before, opened) in all {
                         let (term, wrap): (_, fn(Term<'s>) -> Operand<'s>) = match operand {
                             Operand::One(term) => (term, Operand::One),
                             Operand::Each(term) => (term, Operand::Each),
@@ -156,8 +156,15 @@ impl<'s> Expansion<'_, 's> {
                                 continue;
                             }
                         };
-                        for (term, opened) in self.alternatives(term, opened)? {
-                            let mut operands = before.clone();
+                        let mut alternatives = self.alternatives(term, opened)?.into_iter();
+                        while let Some((term, opened)) = alternatives.next() {
+                            // The last alternative needs no copy.
+                            let is_last = alternatives.len() == 0;
+                            let mut operands = if is_last {
+                                std::mem::take(&mut before)
+                            } else {
+                                before.clone()
+                            };
                             operands.push(wrap(term));
                             longer.push((operands, opened));
                         }

@@ -67,8 +67,16 @@ pub(crate) fn lex_from<'s>(
     found: &mut Diagnostics,
 ) -> Vec<Token<'s>> {
     let mut tokens = Vec::with_capacity((text.len() - at) / 4);
-    while let Some(first) = text[at..].chars().next() {
+    while at < text.len() {
+        // Most blanks, which need no decoding.
+        if matches!(text.as_bytes()[at], b' ' | b'\n') {
+            at += 1;
+            continue;
+        }
         let rest = &text[at..];
+        let Some(first) = rest.chars().next() else {
+            break;
+        };
         let (kind, mark, len) = match first {
             '#' => {
                 at += rest.find('\n').unwrap_or(rest.len());

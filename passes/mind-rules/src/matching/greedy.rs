@@ -1,7 +1,7 @@
 //! Rules in a driver that replaces at once.
 
 use mind_ir::opdef::OpDef;
-use mind_ir::{Graph, OpId, ValueId};
+use mind_ir::{Graph, OpId};
 
 use crate::matching::replacement::{Asked, NewTerm, NoMatch, ReplacementBuffers, replacement};
 use crate::ruleset::RuleSet;
@@ -37,15 +37,10 @@ impl RuleSet {
         self.ops.result(self.rules[form.0].pattern.root)
     }
 
-    /// Whether `form` may act on an op of its [kind](RuleSet::root_of) with these operands, each computed by an op of its
-    /// entry in `defs`, if by any. A cheap test that rejects most ops.
-    pub fn may_match(
-        &self,
-        form: GreedyRule,
-        operands: &[ValueId],
-        defs: &[Option<&'static OpDef>],
-    ) -> bool {
-        self.rules[form.0].operand_filter.admits(operands, defs)
+    /// Whether `form` may act on an op of its [kind](RuleSet::root_of) whose operands are computed by the ops of `defs`, if
+    /// by any; `same` if the first two of them are one value. A cheap test that rejects most ops.
+    pub fn may_match(&self, form: GreedyRule, defs: &[Option<&'static OpDef>], same: bool) -> bool {
+        self.rules[form.0].operand_filter.admits(defs, same)
     }
 
     /// What `form` puts in place of `op`, which is of its [kind](RuleSet::root_of): terms, each after those it reads,

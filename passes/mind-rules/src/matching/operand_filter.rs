@@ -1,6 +1,5 @@
 //! A test of the operands of an op that rejects most ops before matching.
 
-use mind_ir::ValueId;
 use mind_ir::opdef::{OpDef, Trait};
 use smallvec::SmallVec;
 
@@ -73,15 +72,15 @@ impl OperandFilter {
         }
     }
 
-    /// Whether the rule may act on an op of the root's kind with these operands, each computed by an op of its entry in
-    /// `defs`, if by any.
-    pub(crate) fn admits(&self, operands: &[ValueId], defs: &[Option<&'static OpDef>]) -> bool {
-        match (self.operands.as_slice(), operands, defs) {
-            ([need], _, &[def]) => need.admits(def),
-            ([first, second], [lhs, rhs], &[left, right]) => {
+    /// Whether the rule may act on an op of the root's kind whose operands are computed by the ops of `defs`, if by any;
+    /// `same` if the first two of them are one value.
+    pub(crate) fn admits(&self, defs: &[Option<&'static OpDef>], same: bool) -> bool {
+        match (self.operands.as_slice(), defs) {
+            ([need], &[def]) => need.admits(def),
+            ([first, second], &[left, right]) => {
                 let direct = first.admits(left) && second.admits(right);
                 let swapped = || self.swap && first.admits(right) && second.admits(left);
-                (!self.same || lhs == rhs) && (direct || swapped())
+                (!self.same || same) && (direct || swapped())
             }
             _ => true,
         }

@@ -4,6 +4,7 @@
 //! left side is in the module, or on the right side of a rule that can act: the files are cut into rules once, a rule is
 //! parsed when the words on its left side that may be ops are names of such ops, and those that can act are compiled.
 
+use mind_ir::OpId;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{OpDef, Registry};
 use rustc_hash::FxHashSet;
@@ -12,7 +13,7 @@ use super::sides::Sides;
 use super::written::{WRITTEN, Written};
 use crate::op_table::OpTable;
 use crate::ruleset::fast_math::FastMath;
-use crate::ruleset::rule_info::RuleInfo;
+use crate::ruleset::rule_info::{Engine, RuleInfo};
 
 /// The shipped rules of one engine that may act.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,12 +26,16 @@ pub struct Wanted {
 
 impl Wanted {
     fn has(self, info: &RuleInfo) -> bool {
-        let in_engine = if self.greedy {
-            info.engine.in_greedy()
+        self.has_engine(info.engine) && self.classes.allows(info.class)
+    }
+
+    /// Whether rules of this engine are among them.
+    pub(super) fn has_engine(self, engine: Engine) -> bool {
+        if self.greedy {
+            engine.in_greedy()
         } else {
-            info.engine.in_egraph()
-        };
-        in_engine && self.classes.allows(info.class)
+            engine.in_egraph()
+        }
     }
 }
 
@@ -48,12 +53,22 @@ impl ShippedOps {
     /// The ops of `g`, in every body, that rules may name.
     pub fn of(g: &Graph, registry: &Registry) -> ShippedOps {
         let table = OpTable::new(registry);
+        let is_named = |def: &'static OpDef| {
+            table.transparent(def).is_some() || table.projection(def, 0).is_some()
+        };
         let mut seen: FxHashSet<*const OpDef> = FxHashSet::default();
-        let defs = g.walk().map(|op| g.def(op));
-        let defs = defs.filter(|def| seen.insert(std::ptr::from_ref(*def)));
-        let named = defs
-            .filter(|def| table.transparent(def).is_some() || table.projection(def, 0).is_some());
-        ShippedOps(Some(named.map(|def| def.name).collect()))
+        let mut ops = FxHashSet::default();
+        for op in (0..g.op_bound()).map(OpId::new) {
+            let def = g.def(op);
+            // In the order of ids a module of any size is read through quickly; what was erased has no parent.
+            if !seen.contains(&std::ptr::from_ref(def)) && g.parent(op).is_some() {
+                seen.insert(def);
+                if is_named(def) {
+                    ops.insert(def.name);
+                }
+            }
+        }
+        ShippedOps(Some(ops))
     }
 
     /// These ops and all that shipped rules among `wanted` make of them. What rules of the idiom phase make is not among
@@ -74,7 +89,10 @@ impl ShippedOps {
             return self;
         };
         let table = OpTable::new(registry);
-        let rules: Vec<&Written> = WRITTEN.iter().filter(|own| takes(own)).collect();
+        let rules = WRITTEN
+            .iter()
+            .filter(|own| own.may_be(wanted) && takes(own));
+        let rules: Vec<&Written> = rules.collect();
         let mut sides: Vec<Option<Sides<'_>>> = rules.iter().map(|_| None).collect();
         loop {
             let before = set.len();
@@ -149,7 +167,8 @@ impl MetOps<'_> {
             };
             self.by(rule).0.as_ref().is_none_or(can_act) && wanted.has(&rule.parsed().info)
         };
-        WRITTEN.iter().filter(can_act)
+        let rules = WRITTEN.iter().filter(move |rule| rule.may_be(wanted));
+        rules.filter(can_act)
     }
 }
 

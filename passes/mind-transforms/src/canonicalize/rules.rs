@@ -8,7 +8,7 @@ use mind_ir::attr::Attr;
 use mind_ir::opdef::OpDef;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::{PassCx, PassError};
-use mind_rewrite::{MatchFailure, PatternSet, RewritePattern, Rewriter};
+use mind_rewrite::{MatchFailure, OperandKinds, PatternSet, RewritePattern, Rewriter};
 use mind_rules::{GreedyRule, NewTerm, ReplacementBuffers, RuleSet};
 use smallvec::SmallVec;
 
@@ -25,7 +25,6 @@ pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Resu
     let buffers = Rc::new(RefCell::default());
     for form in rules.greedy(classes(cx.rewriting)).filter(enabled) {
         patterns.add(Rule {
-            name: rules.name(rules.rule_of(form)).to_owned(),
             class: rules.rule(rules.rule_of(form)).class.names().join(","),
             root: [rules.root_of(form)],
             rules: Arc::clone(&rules),
@@ -38,7 +37,6 @@ pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Resu
 
 /// One form of a rule.
 struct Rule {
-    name: String,
     class: String,
     root: [&'static OpDef; 1],
     rules: Arc<RuleSet>,
@@ -49,7 +47,7 @@ struct Rule {
 
 impl RewritePattern for Rule {
     fn name(&self) -> &str {
-        &self.name
+        self.rules.name(self.rules.rule_of(self.form))
     }
 
     fn place(&self) -> Option<(&str, usize)> {
@@ -65,8 +63,9 @@ impl RewritePattern for Rule {
         &self.root
     }
 
-    fn may_match(&self, operands: &[ValueId], defs: &[Option<&'static OpDef>]) -> bool {
-        self.rules.may_match(self.form, operands, defs)
+    fn may_match(&self, operands: &OperandKinds) -> bool {
+        self.rules
+            .may_match(self.form, operands.defs(), operands.are_same())
     }
 
     fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {

@@ -1,0 +1,149 @@
+//! The patterns that may match an op, by what computes its operands.
+//!
+//! A module combines few kinds of ops. Patterns are asked once for each combination, so that what an op costs does not grow
+//! with the number of patterns that cannot match it.
+
+use mind_ir::opdef::OpDef;
+use mind_ir::{Graph, OpId};
+use rustc_hash::FxHashMap;
+
+use crate::PatternSet;
+
+/// How many operands of an op decide which patterns may match it.
+const OPERANDS: usize = 2;
+
+/// What computes the operands of an op.
+#[derive(Clone, Copy, Debug)]
+pub struct OperandKinds {
+    count: usize,
+    defs: [Option<&'static OpDef>; OPERANDS],
+    same: bool,
+}
+
+impl OperandKinds {
+    fn of(g: &Graph, op: OpId) -> OperandKinds {
+        let operands = g.operands(op);
+        let mut kinds = OperandKinds {
+            count: operands.len().min(OPERANDS + 1),
+            defs: [None; OPERANDS],
+            same: matches!(operands, [lhs, rhs] if lhs == rhs),
+        };
+        if operands.len() <= OPERANDS {
+            for (def, &value) in kinds.defs.iter_mut().zip(operands) {
+                *def = g.defining_op(value).map(|op| g.def(op));
+            }
+        }
+        kinds
+    }
+
+    /// For each operand the op that computes it, if one does; empty if there are more than two.
+    pub fn defs(&self) -> &[Option<&'static OpDef>] {
+        self.defs.get(..self.count).unwrap_or(&[])
+    }
+
+    /// Whether there are two operands and they are one value.
+    pub fn are_same(&self) -> bool {
+        self.same
+    }
+
+    /// What tells kinds apart: rows are known by their addresses.
+    fn key(&self) -> ([*const OpDef; OPERANDS], usize, bool) {
+        let address =
+            |def: Option<&'static OpDef>| def.map_or(std::ptr::null(), std::ptr::from_ref);
+        (self.defs.map(address), self.count, self.same)
+    }
+}
+
+/// What the patterns to try are looked up by: the op, and the kinds of its operands.
+type Key = (*const OpDef, ([*const OpDef; OPERANDS], usize, bool));
+
+/// The patterns to try on ops, found out where they are asked for.
+pub(crate) struct Candidates<'p> {
+    pub(crate) patterns: &'p PatternSet,
+    found: FxHashMap<Key, Box<[u32]>>,
+}
+
+impl<'p> Candidates<'p> {
+    pub(crate) fn new(patterns: &'p PatternSet) -> Candidates<'p> {
+        Candidates {
+            patterns,
+            found: FxHashMap::default(),
+        }
+    }
+
+    /// The patterns to try on `op`, best first: those that may match, and those that `always` accepts by number.
+    pub(crate) fn of(&mut self, g: &Graph, op: OpId, always: impl Fn(u32) -> bool) -> &[u32] {
+        let def = g.def(op);
+        let all = self.patterns.of(def);
+        if all.is_empty() {
+            return &[];
+        }
+        let kinds = OperandKinds::of(g, op);
+        let key = (std::ptr::from_ref(def), kinds.key());
+        self.found.entry(key).or_insert_with(|| {
+            let own = all.iter().copied();
+            own.filter(|&index| always(index) || self.patterns.get(index).may_match(&kinds))
+                .collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::{MatchFailure, RewritePattern, Rewriter};
+    use mind_core::ops::elementwise::{Add, Neg};
+    use mind_ir::builder::Builder;
+    use mind_ir::opdef::Op;
+    use mind_ir::tensor::Tensor;
+
+    /// A pattern for sums whose first operand is a negation.
+    struct OfNegation {
+        asked: Rc<Cell<usize>>,
+    }
+
+    impl RewritePattern for OfNegation {
+        fn name(&self) -> &str {
+            "of-negation"
+        }
+
+        fn roots(&self) -> &[&'static OpDef] {
+            &[Add::DEF]
+        }
+
+        fn may_match(&self, operands: &OperandKinds) -> bool {
+            self.asked.set(self.asked.get() + 1);
+            matches!(operands.defs(), [Some(def), _] if std::ptr::eq(*def, Neg::DEF))
+        }
+
+        fn rewrite(&self, _: OpId, _: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
+            Err(MatchFailure("never"))
+        }
+    }
+
+    #[test]
+    fn patterns_are_asked_once_for_each_combination_of_kinds() {
+        let mut g = Graph::new();
+        let mut b = Builder::at_end(&mut g);
+        let x = mind_core::constant(&mut b, &Tensor::scalar(1.0f32));
+        let y = mind_core::constant(&mut b, &Tensor::scalar(2.0f32));
+        let negated = b.one(Neg::DEF, &[x], &[]).unwrap();
+        let operands = [[x, y], [y, x], [x, x], [negated, x], [negated, y]];
+        let sums = operands.map(|each| b.create(Add::DEF, &each, &[]).unwrap());
+        let asked = Rc::default();
+        let mut patterns = PatternSet::new();
+        patterns.add(OfNegation {
+            asked: Rc::clone(&asked),
+        });
+        let mut candidates = Candidates::new(&patterns);
+        let tried = sums.map(|sum| candidates.of(&g, sum, |_| false).len());
+        assert_eq!(tried, [0, 0, 0, 1, 1]);
+        // Of two constants, of one twice, and of a negation and a constant.
+        assert_eq!(asked.get(), 3);
+        let mut always = Candidates::new(&patterns);
+        assert_eq!(always.of(&g, sums[0], |_| true), [0]);
+    }
+}
