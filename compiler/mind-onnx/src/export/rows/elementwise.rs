@@ -185,14 +185,22 @@ fn modulo(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     e.choose(dtype, is_zero, none, own)
 }
 
-/// The unsigned dtype of the width of an integer.
+/// The unsigned dtype of the width of a signed one; another one as it is.
 fn unsigned(dtype: DType) -> DType {
     match dtype {
         DType::I8 => DType::U8,
         DType::I16 => DType::U16,
         DType::I32 => DType::U32,
         DType::I64 => DType::U64,
-        other => other,
+        DType::U8
+        | DType::U16
+        | DType::U32
+        | DType::U64
+        | DType::Bool
+        | DType::F16
+        | DType::BF16
+        | DType::F32
+        | DType::F64 => dtype,
     }
 }
 
