@@ -61,15 +61,11 @@ pub struct Level {
 }
 
 impl Level {
-    /// What it runs where the pass `next` follows: for MIL, the layout of MIL's convolutions.
-    pub fn pipeline_before(&self, next: Option<&str>) -> String {
-        let lays_out = |pass: &&str| matches!(*pass, "fold" | "fuse");
-        let layout = match next {
-            Some("lower-to-mil") => "{layout=nchw}",
-            _ => "",
-        };
+    /// What it runs for a target whose convolutions have their channels last, or first.
+    pub fn pipeline_for(&self, channels_first: bool) -> String {
+        let lays_out = |pass: &str| channels_first && matches!(pass, "fold" | "fuse");
         let passes = self.pipeline.split(',').map(|pass| {
-            let layout = if lays_out(&pass) { layout } else { "" };
+            let layout = if lays_out(pass) { "{layout=nchw}" } else { "" };
             format!("{pass}{layout}")
         });
         passes.collect::<Vec<_>>().join(",")

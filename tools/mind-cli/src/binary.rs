@@ -11,16 +11,6 @@ use mind_ir::Graph;
 
 use crate::{DONE, REJECTED, USAGE, flag, print_error, usage_error, value};
 
-/// The rules that put the channels of convolutions last, as kernels here want them; operators of ONNX have them first.
-pub const CHANNELS_LAST: [&str; 6] = [
-    "channels-last-line",
-    "channels-last-line-backward",
-    "channels-last-image",
-    "channels-last-image-backward",
-    "channels-last-volume",
-    "channels-last-volume-backward",
-];
-
 /// The argument that names a version of ONNX.
 pub fn opset_arg() -> Arg {
     value(

@@ -294,6 +294,14 @@ fn pass_flags(matches: &ArgMatches) -> Vec<PassFlag> {
     flags
 }
 
+/// The format that is asked for, by its word or by the name of a file of bytes; `None` for that of the input.
+pub(super) fn written_format(matches: &ArgMatches) -> Option<&'static FormatInfo> {
+    match matches.get_one::<String>("to") {
+        Some(word) => FormatInfo::named(word),
+        None => binary::of_path(matches.get_one::<String>("output")?),
+    }
+}
+
 /// The pipeline text of the pass flags and the level, in the order of the command line.
 fn steps(flags: Vec<PassFlag>, matches: &ArgMatches) -> Vec<String> {
     let level = matches.get_one::<String>("level");
@@ -304,8 +312,11 @@ fn steps(flags: Vec<PassFlag>, matches: &ArgMatches) -> Vec<String> {
             .iter()
             .filter(|flag| flag.at > at)
             .map(|flag| flag.pass);
-        let next = behind.find(|pass| pass.starts_with("lower-to-"));
-        (at, level.pipeline_before(next))
+        let channels_first = match behind.find(|pass| pass.starts_with("lower-to-")) {
+            Some(pass) => pass == "lower-to-mil",
+            None => written_format(matches).is_some_and(|row| row.binary().is_some()),
+        };
+        (at, level.pipeline_for(channels_first))
     });
     let flags = flags.into_iter().map(|flag| {
         let text = match flag.options.as_str() {

@@ -117,10 +117,6 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         (pipeline, rewriting) = reproduced(&file, host)?;
     }
     rewriting.append(asked);
-    if bytes.is_some() {
-        let kept = binary::CHANNELS_LAST.map(str::to_owned);
-        rewriting.disabled.extend(kept);
-    }
     let shared = RunCache::default();
     let rewrites = Rewrites::asked(matches, &file, &rewriting);
     let rewrites = rewrites.map_err(|message| mind_cli::usage_error(host, &message))?;
@@ -151,12 +147,7 @@ fn bytes_asked(
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<Option<(WriteBinary, String)>, u8> {
-    let named = matches.get_one::<String>("to");
-    let path = matches.get_one::<String>("output");
-    let row = match named {
-        Some(word) => FormatInfo::named(word),
-        None => path.and_then(|path| binary::of_path(path)),
-    };
+    let row = args::written_format(matches);
     let refused = |host: &mut dyn Host, message: &str| Err(mind_cli::usage_error(host, message));
     let Some(write) = row.and_then(FormatInfo::binary) else {
         return match binary::given(matches) {
