@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 use mind_core::ops::convolution::{Conv, Layout};
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::pad::PadOp;
+use mind_core::ops::shape::ExpandDims;
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
@@ -170,7 +171,11 @@ fn short_time(n: &mut Node<'_, '_, '_>) -> One {
     let onesided = n.int("onesided")? != Some(0);
     let step = number(n, 1)?.filter(|step| *step > 0);
     let step = step.ok_or_else(|| Refused::new("its step is not positive"))?;
-    let (signal, window) = (n.input(0)?, n.optional(2)?);
+    let (mut signal, window) = (n.input(0)?, n.optional(2)?);
+    if n.e.rank(signal) == 2 {
+        // Of real numbers the dimension of parts may be left out.
+        signal = ExpandDims::with(&[2]).build(&mut n.e, signal)?;
+    }
     let length = match (number(n, 3)?, window) {
         (Some(length), _) => length,
         (None, Some(window)) => n.e.extent(window, 0)?,

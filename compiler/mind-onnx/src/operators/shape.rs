@@ -4,9 +4,11 @@ use std::rc::Rc;
 
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::extents::ExtentOf;
+use mind_core::ops::index::Slice;
 use mind_core::ops::pad::{PadMode, PadOp};
 use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::ValueId;
+use mind_ir::attr::OPEN_END;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
@@ -259,8 +261,18 @@ fn tile(n: &mut Node<'_, '_, '_>) -> One {
     n.e.reshape_to(wide, &whole)
 }
 
+/// What negative amounts leave of `x`.
+fn cropped(e: &mut Emit<'_>, x: ValueId, low: &[i64], high: &[i64]) -> One {
+    let starts: Vec<i64> = low.iter().map(|low| low.min(&0).saturating_neg()).collect();
+    let mut ends = vec![OPEN_END; high.len()];
+    for (axis, &high) in high.iter().enumerate().filter(|(_, high)| **high < 0) {
+        ends[axis] = e.extent(x, axis)?.saturating_add(high);
+    }
+    Ok(Slice::with(&starts, &ends, &vec![1; low.len()]).build(e, x)?)
+}
+
 fn pad(n: &mut Node<'_, '_, '_>) -> One {
-    let x = n.input(0)?;
+    let mut x = n.input(0)?;
     let rank = n.e.rank(x);
     let pads = n.ints_since(11, "pads", 1)?;
     let pads = pads.ok_or_else(|| Refused::new("`pads` are left out"))?;
@@ -292,6 +304,12 @@ fn pad(n: &mut Node<'_, '_, '_>) -> One {
         value.map(|value| n.e.reshape_to(value, &[])).transpose()?
     };
     let value = value.filter(|_| mode == PadMode::Constant);
+    if mode != PadMode::Constant && low.iter().chain(&high).any(|&amount| amount < 0) {
+        x = cropped(&mut n.e, x, &low, &high)?;
+        for amount in low.iter_mut().chain(&mut high) {
+            *amount = (*amount).max(0);
+        }
+    }
     Ok(PadOp::with(&low, &high)
         .mode(mode)
         .build(&mut n.e, x, value)?)

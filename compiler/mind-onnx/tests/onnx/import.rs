@@ -7,7 +7,7 @@ use prost::Message;
 
 use super::model::{
     BOOL, Dim, FLOAT, INT64, floats, graph, graph_of, int, ints, list, model, node, opset, passed,
-    printed, text, value, with_functions,
+    printed, text, value, with_functions, word,
 };
 
 #[test]
@@ -39,6 +39,29 @@ fn shapes_are_computed_while_a_model_is_read() {
         node("y = Reshape(x, t)", vec![]),
     ];
     snapshot!(text(&model(graph(vec![x], known, nodes, &["y"]))));
+}
+
+#[test]
+fn negative_pads_crop_before_edges_are_repeated() {
+    let x = value("x", FLOAT, &[Dim::Of(5)]);
+    let known = vec![ints("p", &[2], &[2, -1])];
+    let nodes = vec![node("y = Pad(x, p)", vec![word("mode", "edge")])];
+    let found = text(&model(graph(vec![x], known, nodes, &["y"])));
+    assert!(
+        found.contains("Slice (%0) {ends=[4], starts=[0]"),
+        "{found}"
+    );
+    assert!(found.contains("high=[0], "), "{found}");
+    assert!(found.contains("f32[6]"), "{found}");
+}
+
+#[test]
+fn the_parts_of_a_real_signal_may_be_left_out() {
+    let x = value("x", FLOAT, &[Dim::Of(1), Dim::Of(16)]);
+    let known = vec![ints("step", &[], &[4]), ints("length", &[], &[8])];
+    let nodes = vec![node("y = STFT(x, step, , length)", vec![])];
+    let found = text(&model(graph(vec![x], known, nodes, &["y"])));
+    assert!(found.contains("f32[1, 3, 5, 2]"), "{found}");
 }
 
 #[test]
