@@ -30,7 +30,7 @@ const LEAST_DRAWS: usize = 20;
 const LEAST_CASES: usize = 1000;
 
 /// How many modules may be built in vain for each one wanted.
-const PATIENCE: usize = 480;
+const PATIENCE: usize = 960;
 
 /// How many times the modules wanted may be tried where their results are small, or NaN.
 const MORE: usize = 10;
