@@ -253,9 +253,8 @@ impl<'g> Emit<'g> {
         inputs: &[Val],
         attrs: Attrs,
     ) -> One {
+        let own = self.test(operator, dtype, inputs, attrs)?;
         let carrier = self.carrier(operator, dtype)?;
-        let inputs = self.cast_all(inputs, dtype, carrier)?;
-        let own = self.node(operator, &inputs, attrs)?;
         self.cast(own, carrier, dtype)
     }
 

@@ -2,17 +2,20 @@
 
 use std::rc::Rc;
 
+use mind_core::ops::control::Scan;
 use mind_core::ops::convert::Cast;
 use mind_core::ops::extents::ExtentOf;
 use mind_core::ops::join::Concat;
 use mind_core::ops::shape::{Reshape, Transpose};
 use mind_ir::ValueId;
-use mind_ir::attr::Literal;
+use mind_ir::attr::{Attr, Literal};
 use mind_ir::builder::{Build, Builder};
 use mind_ir::graph::Graph;
+use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::verify::VerifyError;
 use rustc_hash::FxHashMap;
 
 use super::source::open_extent;
@@ -40,6 +43,28 @@ impl Build for Emit<'_> {
 }
 
 impl Emit<'_> {
+    /// The results of a scan with these attributes, whose steps are what `step` makes of the arguments of its body.
+    pub fn scan(
+        &mut self,
+        attrs: &[Attr],
+        operands: &[ValueId],
+        results: usize,
+        step: impl FnOnce(&mut Emit<'_>, &[ValueId]) -> Result<Vec<ValueId>, Refused>,
+    ) -> Result<Vec<ValueId>, Refused> {
+        let op = self
+            .b
+            .create_with_body(Scan::DEF, operands, attrs, results, |b, arguments| {
+                let mut constants = Constants::default();
+                let mut e = Emit {
+                    b: b.reborrow(),
+                    constants: &mut constants,
+                };
+                let next = step(&mut e, arguments);
+                next.map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))
+            })?;
+        Ok(self.g().results(op).into_iter().collect())
+    }
+
     pub fn g(&self) -> &Graph {
         self.b.graph
     }

@@ -10,6 +10,7 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
 use super::Operator;
+use super::place::elements;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::refused::Refused;
@@ -291,8 +292,7 @@ fn per_slice(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId, i64)
         return function(&mut n.e, x, axis as i64);
     }
     let shape = n.e.shape(x)?;
-    let rows: i64 = shape[..axis].iter().product();
-    let columns: i64 = shape[axis..].iter().product();
+    let (rows, columns) = (elements(&shape[..axis])?, elements(&shape[axis..])?);
     let flat = n.e.reshape_to(x, &[rows, columns])?;
     let own = function(&mut n.e, flat, 1)?;
     n.e.reshape(own, &dims)

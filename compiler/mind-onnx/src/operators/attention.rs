@@ -15,6 +15,7 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
+use super::place::elements;
 use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
@@ -58,7 +59,7 @@ pub(super) fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
     let &[batch, own, positions, features] = &e.dims(x)[..] else {
         return Err(Refused::new("an operand is not of rank 4"));
     };
-    let heads = e.extent(x, 1)? * count;
+    let heads = elements(&[e.extent(x, 1)?, count])?;
     let apart = ExpandDims::with(&[2]).build(e, x)?;
     let shape = [batch, own, Dim::Fixed(count), positions, features];
     let copies = BroadcastTo::with(&shape).build(e, apart)?;
@@ -204,17 +205,7 @@ fn attention(n: &mut Node<'_, '_, '_>) -> Many {
     }
     let bias = bias.sum;
     let e = &mut n.e;
-    let (many, few) = (e.extent(query, 1)?, e.extent(key, 1)?);
-    if many != few {
-        key = repeated(e, key, many / few.max(1))?;
-        value = repeated(e, value, many / few.max(1))?;
-    }
-    let features = e.extent(query, 3)? as f64;
-    let root = scale.unwrap_or(1.0 / features.sqrt()).sqrt();
-    let query = e.apply_number(ScalarFn::Mul, query, root)?;
-    let key = e.transpose(key, &[0, 1, 3, 2])?;
-    let key = e.apply_number(ScalarFn::Mul, key, root)?;
-    let mut scores = MatMul::build(e, query, key)?;
+    let (mut scores, value) = scores(e, query, [key, value], scale)?;
     if softcap > 0.0 {
         let small = e.apply_number(ScalarFn::Div, scores, softcap)?;
         let curve = e.apply(ScalarFn::Tanh, &[small])?;
@@ -243,6 +234,26 @@ fn attention(n: &mut Node<'_, '_, '_>) -> Many {
         result = together(e, result)?;
     }
     Ok(vec![result, present[0], present[1], shown])
+}
+
+/// The scaled products of queries and keys of some heads, and the values of as many heads.
+pub(super) fn scores(
+    e: &mut Emit<'_>,
+    query: ValueId,
+    [mut key, mut value]: [ValueId; 2],
+    scale: Option<f64>,
+) -> Result<(ValueId, ValueId), Refused> {
+    let (many, few) = (e.extent(query, 1)?, e.extent(key, 1)?);
+    if many != few {
+        key = repeated(e, key, many / few.max(1))?;
+        value = repeated(e, value, many / few.max(1))?;
+    }
+    let features = e.extent(query, 3)? as f64;
+    let root = scale.unwrap_or(1.0 / features.sqrt()).sqrt();
+    let query = e.apply_number(ScalarFn::Mul, query, root)?;
+    let key = e.transpose(key, &[0, 1, 3, 2])?;
+    let key = e.apply_number(ScalarFn::Mul, key, root)?;
+    Ok((MatMul::build(e, query, key)?, value))
 }
 
 /// Weights that are 0 for a query that sees no key.

@@ -9,14 +9,12 @@ use mind_core::ops::extents::Iota;
 use mind_core::ops::gather::GatherElements;
 use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::ValueId;
-use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
-use mind_ir::verify::VerifyError;
 
 use super::Operator;
 use super::place::elements;
-use crate::import::emit::{Constants, Emit, One};
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::refused::Refused;
 
@@ -43,23 +41,13 @@ fn determinant(n: &mut Node<'_, '_, '_>) -> One {
     let steps = Iota::with(DType::I64, &[Dim::Fixed(rows)]).build(e)?;
     let attrs = Scan::attrs(2, 1, &[], &[], &[], &[]);
     let operands = [matrices, product, steps];
-    let op =
-        e.b.create_with_body(Scan::DEF, &operands, &attrs, 2, |b, arguments| {
-            let mut constants = Constants::default();
-            let mut e = Emit {
-                b: b.reborrow(),
-                constants: &mut constants,
-            };
-            let next = eliminated(
-                &mut e,
-                [arguments[0], arguments[1], arguments[2]],
-                count,
-                rows,
-            );
-            let next = next.map(|own| own.to_vec());
-            next.map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))
-        })?;
-    let product = e.g().results(op).get(1);
+    let results = e.scan(&attrs, &operands, 2, |e, arguments| {
+        let &[matrices, product, step] = arguments else {
+            return Err(Refused::new("a step takes three values"));
+        };
+        Ok(eliminated(e, [matrices, product, step], count, rows)?.to_vec())
+    })?;
+    let product = results[1];
     e.reshape_to(product, outer)
 }
 

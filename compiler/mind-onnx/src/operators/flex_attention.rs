@@ -3,10 +3,8 @@
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::normalize::Softmax;
 use mind_ir::ValueId;
-use mind_ir::scalar::ScalarFn;
-use mind_ir::types::DType;
 
-use super::attention::repeated;
+use super::attention::scores;
 use super::{Operator, PREVIEW};
 use crate::import::emit::One;
 use crate::import::node::Node;
@@ -19,27 +17,14 @@ pub(super) const ROWS: &[Operator] = &[Operator::one("FlexAttention", &[1], atte
 fn attention(n: &mut Node<'_, '_, '_>) -> One {
     let scale = n.float("scale")?;
     let precision = n.int("softmax_precision")?.map(dtype).transpose()?;
-    let (query, mut key, mut value) = (n.input(0)?, n.input(1)?, n.input(2)?);
+    let (query, key, value) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let e = &mut n.e;
     if [query, key, value].iter().any(|own| e.rank(*own) != 4) {
         return Err(Refused::new("an operand is not of rank 4"));
     }
     let of = e.dtype(query);
-    let precision = precision.unwrap_or(match of {
-        DType::F64 => DType::F64,
-        _ => DType::F32,
-    });
-    let (many, few) = (e.extent(query, 1)?, e.extent(key, 1)?);
-    if many != few {
-        key = repeated(e, key, many / few.max(1))?;
-        value = repeated(e, value, many / few.max(1))?;
-    }
-    let features = e.extent(query, 3)? as f64;
-    let root = scale.unwrap_or(1.0 / features.sqrt()).sqrt();
-    let query = e.apply_number(ScalarFn::Mul, query, root)?;
-    let key = e.transpose(key, &[0, 1, 3, 2])?;
-    let key = e.apply_number(ScalarFn::Mul, key, root)?;
-    let scores = MatMul::build(e, query, key)?;
+    let precision = precision.unwrap_or(of.carrier());
+    let (scores, value) = scores(e, query, [key, value], scale)?;
     let scores = e.convert(scores, precision)?;
     let scores = changed(n, "score_mod", scores)?;
     let weights = Softmax::with().axis(-1).build(&mut n.e, scores)?;

@@ -5,14 +5,12 @@ use mind_core::ops::contract::MatMul;
 use mind_core::ops::control::Scan;
 use mind_core::ops::convolution::{Conv, Layout};
 use mind_ir::ValueId;
-use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
-use mind_ir::verify::VerifyError;
 
 use super::slice::part_of;
 use super::{Many, Operator};
-use crate::import::emit::{Constants, Emit, One};
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::refused::Refused;
 
@@ -133,18 +131,8 @@ fn scan(
     let axes = vec![1; scanned.len()];
     let attrs = Scan::attrs(1, scanned.len() as i64, &axes, &[1], &[], &[]);
     let operands = [&[state], scanned].concat();
-    let op =
-        e.b.create_with_body(Scan::DEF, &operands, &attrs, 2, |b, arguments| {
-            let mut constants = Constants::default();
-            let mut e = Emit {
-                b: b.reborrow(),
-                constants: &mut constants,
-            };
-            let next = rule.step(&mut e, arguments);
-            next.map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))
-        })?;
-    let results = e.g().results(op);
-    Ok([results.get(0), results.get(1)])
+    let results = e.scan(&attrs, &operands, 2, |e, arguments| rule.step(e, arguments))?;
+    Ok([results[0], results[1]])
 }
 
 impl Rule {

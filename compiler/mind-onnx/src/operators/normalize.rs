@@ -6,6 +6,7 @@ use mind_ir::ValueId;
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::types::DType;
 
+use super::place::elements;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -157,10 +158,9 @@ fn group(n: &mut Node<'_, '_, '_>) -> One {
     let (&[batch, channels], spatial) = shape
         .split_first_chunk()
         .ok_or_else(|| Refused::new("its input has no channels"))?;
-    let inner: i64 = spatial.iter().product();
+    let grouped = elements(&[&[channels / groups], spatial].concat())?;
     let wide = n.e.convert(x, single)?;
-    let apart =
-        n.e.reshape_to(wide, &[batch, groups, channels / groups * inner])?;
+    let apart = n.e.reshape_to(wide, &[batch, groups, grouped])?;
     let moments = Moments::of(&mut n.e, apart, &[2])?;
     let factor = inverse_root(&mut n.e, moments.variance, epsilon)?;
     let own = n.e.apply(ScalarFn::Mul, &[moments.centred, factor])?;

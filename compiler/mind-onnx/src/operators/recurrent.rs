@@ -7,15 +7,13 @@ use mind_core::ops::control::Scan;
 use mind_core::ops::extents::Iota;
 use mind_core::ops::shape::ExpandDims;
 use mind_ir::ValueId;
-use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
-use mind_ir::verify::VerifyError;
 
 use super::activation::Activation;
 use super::slice::part_of;
 use super::{Many, Operator};
-use crate::import::emit::{Constants, Emit, One};
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::refused::Refused;
 
@@ -290,20 +288,11 @@ fn scan(
         &reversed[..1],
     );
     let operands = [initial, &scanned, &fixed.list()].concat();
-    let op =
-        e.b.create_with_body(Scan::DEF, &operands, &attrs, carried + 1, |b, arguments| {
-            let mut constants = Constants::default();
-            let mut e = Emit {
-                b: b.reborrow(),
-                constants: &mut constants,
-            };
-            let (states, rest) = arguments.split_at(carried);
-            let (slices, rest) = rest.split_at(scanned.len());
-            let fixed = fixed.inside(rest);
-            cell.masked_step(&mut e, states, slices, &fixed)
-                .map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))
-        })?;
-    Ok(e.g().results(op).into_iter().collect())
+    e.scan(&attrs, &operands, carried + 1, |e, arguments| {
+        let (states, rest) = arguments.split_at(carried);
+        let (slices, rest) = rest.split_at(scanned.len());
+        cell.masked_step(e, states, slices, &fixed.inside(rest))
+    })
 }
 
 impl Cell {

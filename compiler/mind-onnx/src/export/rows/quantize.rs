@@ -31,7 +31,15 @@ fn has_integers(dtype: DType, opset: i64) -> bool {
     match dtype {
         DType::I8 | DType::U8 => true,
         DType::I16 | DType::U16 => opset >= WIDE_INTEGERS,
-        _ => false,
+        DType::I32
+        | DType::I64
+        | DType::U32
+        | DType::U64
+        | DType::F16
+        | DType::BF16
+        | DType::F32
+        | DType::F64
+        | DType::Bool => false,
     }
 }
 

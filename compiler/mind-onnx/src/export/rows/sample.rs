@@ -5,7 +5,7 @@ use mind_core::ops::sample::{
 };
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::DType;
+use mind_ir::types::{DType, NarrowFloat};
 
 use super::super::draft::{AttrDraft, Val};
 use super::super::emit::{Attrs, Emit, One};
@@ -241,9 +241,9 @@ fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {
     ];
     let (from, of_grid) = (e.dtype(input), e.dtype(grid));
     let carrier = e.carrier(operator, from)?;
-    let grid_carrier = match of_grid {
-        DType::BF16 => DType::F32,
-        other => other,
+    let grid_carrier = match of_grid.narrow_float() {
+        Some(NarrowFloat::BF16) => DType::F32,
+        Some(NarrowFloat::F16) | None => of_grid,
     };
     let (mut image, places) = (e.value(input), e.value(grid));
     let places = e.cast(places, of_grid, grid_carrier)?;

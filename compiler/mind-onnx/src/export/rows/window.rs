@@ -163,7 +163,14 @@ fn pooled_dtype(e: &Emit<'_>, dtype: DType) -> Option<DType> {
         own if op::MAX_POOL.takes(own, e.opset) => Some(own),
         DType::BF16 => Some(DType::F32),
         DType::I16 | DType::I32 | DType::U16 | DType::U32 => Some(DType::F64),
-        _ => None,
+        DType::F16
+        | DType::F32
+        | DType::F64
+        | DType::I8
+        | DType::I64
+        | DType::U8
+        | DType::U64
+        | DType::Bool => None,
     }
 }
 
@@ -262,7 +269,8 @@ fn slices(
 ) -> One {
     let (input, result) = (op.input(e.g), op.result(e.g));
     let dtype = e.dtype(input);
-    let taps: i64 = windows.window.iter().product();
+    let sizes = windows.window.iter();
+    let taps = sizes.fold(1i64, |taps, &size| taps.saturating_mul(size));
     let positions = e.shape(result)?;
     if usize::try_from(taps).is_ok_and(|taps| taps > TAP_LIMIT) {
         return Err(Refused::new(format!(
