@@ -13,7 +13,7 @@ use crate::sources::{Source, sources};
 /// How many modules are drawn.
 const DRAWN: u64 = 400;
 
-/// The opsets that models are written in, in turns.
+/// The opsets that models are written in, by turns.
 const OPSETS: [i64; 3] = [13, 21, 26];
 
 /// The most steps of a loop: some modules of the suite never end.

@@ -46,7 +46,7 @@ impl OperandKinds {
         self.same
     }
 
-    /// What tells kinds apart: rows are known by their addresses.
+    /// The key of a kind: rows are identified by their addresses.
     fn key(&self) -> ([*const OpDef; OPERANDS], usize, bool) {
         let address =
             |def: Option<&'static OpDef>| def.map_or(std::ptr::null(), std::ptr::from_ref);

@@ -287,7 +287,7 @@ impl Region<'_> {
         })
     }
 
-    /// A gate, which may look at `cell` with the weights of its own place.
+    /// A gate. It may read `cell`, weighted by the peephole weights at its position.
     fn lstm_gate(&self, value: ValueId, cell: ValueId) -> Option<Gate> {
         let find = |(word, sum): (&'static str, ValueId)| {
             let (sum, clip) = match self.clipped(sum) {

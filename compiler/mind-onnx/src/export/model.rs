@@ -1,4 +1,4 @@
-//! The messages of a model, in which every value has a name of its own.
+//! The messages of a model. Each value gets a unique name.
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;

@@ -34,6 +34,6 @@ impl Default for ExportOptions {
 pub struct Exported {
     /// The model.
     pub model: Vec<u8>,
-    /// The elements that stand beside it, if a file for them was named.
+    /// The external data, if a file for it was named.
     pub data: Option<Vec<u8>>,
 }

@@ -61,7 +61,13 @@ pub(super) fn biased(n: &mut Node<'_, '_, '_>, own: ValueId) -> One {
 
 fn transposed(n: &mut Node<'_, '_, '_>) -> One {
     let (x, filter) = (n.input(0)?, n.input(1)?);
-    let taps = n.e.shape(filter)?[2..].to_vec();
+    let taps = n.e.shape(filter)?;
+    let taps = taps.get(2..).unwrap_or_default().to_vec();
+    if taps.is_empty() || n.e.rank(x) != taps.len() + 2 {
+        return Err(Refused::new(
+            "its filter has no spatial dimensions, or its image has others",
+        ));
+    }
     n.ignore("kernel_shape");
     let spatial = taps.len();
     let ones = vec![1; spatial];
@@ -76,6 +82,7 @@ fn transposed(n: &mut Node<'_, '_, '_>) -> One {
     let given = n.ints("pads")?;
     if [strides.len(), dilations.len(), more.len()] != [spatial; 3]
         || given.is_some_and(|pads| pads.len() != 2 * spatial)
+        || wanted.is_some_and(|list| list.len() < spatial)
     {
         return Err(Refused::new(
             "a list has not one entry for each spatial dimension",
@@ -94,13 +101,18 @@ fn transposed(n: &mut Node<'_, '_, '_>) -> One {
     if wanted.is_some() || is_same {
         let shape = n.e.shape(x)?;
         for at in 0..spatial {
-            let extent = shape[2 + at];
-            let wanted =
-                wanted.map_or(extent * strides[at], |list| list[list.len() - spatial + at]);
-            let full = (extent - 1) * strides[at] + more[at] + (taps[at] - 1) * dilations[at] + 1;
-            let total = full - wanted;
+            let whole = |own: i64| i128::from(own);
+            let (extent, stride) = (whole(shape[2 + at]), whole(strides[at]));
+            let wanted = wanted.map_or(extent * stride, |list| {
+                whole(list[list.len() - spatial + at])
+            });
+            let reach = whole(taps[at] - 1) * whole(dilations[at]) + 1;
+            let total = (extent - 1) * stride + whole(more[at]) + reach - wanted;
+            let total = i64::try_from(total).ok().filter(|total| *total != i64::MIN);
+            let total = total.ok_or_else(|| Refused::new("its windows are too far apart"))?;
             if total < 0 {
-                more[at] -= total;
+                let longer = more[at].checked_sub(total);
+                more[at] = longer.ok_or_else(|| Refused::new("its result is too large"))?;
             }
             let total = total.max(0);
             let low = if auto == "SAME_UPPER" {

@@ -1,4 +1,4 @@
-//! Attention whose scores and weights a model changes by graphs of its own.
+//! Attention with scores and weights that graphs of the model modify.
 
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::normalize::Softmax;

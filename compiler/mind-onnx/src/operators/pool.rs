@@ -90,9 +90,12 @@ impl Geometry {
             ("SAME_UPPER" | "SAME_LOWER", _) => {
                 for at in 0..spatial {
                     let extent = n.e.extent(x, 2 + at)?;
-                    let count = (extent + geometry.strides[at] - 1) / geometry.strides[at];
-                    let total =
-                        ((count - 1) * geometry.strides[at] + geometry.reach(at) - extent).max(0);
+                    let stride = geometry.strides[at];
+                    let last = extent.saturating_add(stride - 1) / stride - 1;
+                    let end = last
+                        .saturating_mul(stride)
+                        .saturating_add(geometry.reach(at));
+                    let total = end.saturating_sub(extent).max(0);
                     let low = if auto == "SAME_UPPER" {
                         total / 2
                     } else {
@@ -112,7 +115,8 @@ impl Geometry {
 
     /// The elements from the first tap to the last.
     fn reach(&self, at: usize) -> i64 {
-        (self.window[at] - 1) * self.dilations[at] + 1
+        let last = (self.window[at] - 1).saturating_mul(self.dilations[at]);
+        last.saturating_add(1)
     }
 
     /// What is padded before each spatial dimension, then after each.
@@ -125,12 +129,14 @@ impl Geometry {
         for at in 0..self.window.len() {
             let extent = n.e.extent(x, 2 + at)?;
             let (stride, reach) = (self.strides[at], self.reach(at));
-            let room = extent + self.low[at] + self.high[at] - reach;
-            let mut last = (room + stride - 1).div_euclid(stride);
-            if last * stride >= extent + self.low[at] {
+            let inside = extent.saturating_add(self.low[at]);
+            let room = inside.saturating_add(self.high[at]).saturating_sub(reach);
+            let mut last = room.saturating_add(stride - 1).div_euclid(stride);
+            if last.saturating_mul(stride) >= inside {
                 last -= 1;
             }
-            self.high[at] = (last * stride + reach - extent - self.low[at]).max(self.high[at]);
+            let end = last.saturating_mul(stride).saturating_add(reach);
+            self.high[at] = end.saturating_sub(inside).max(self.high[at]);
         }
         Ok(())
     }

@@ -127,7 +127,7 @@ fn scaled_product(
     }
 }
 
-/// A bias is on the scale of the products; without a scale of its own the result is in `f32`.
+/// A bias is on the scale of the products; without an output scale the result is in `f32`.
 fn gemm(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let transposed = [n.flag("transA")?, n.flag("transB")?];

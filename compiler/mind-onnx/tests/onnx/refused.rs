@@ -1,8 +1,10 @@
 //! What is wrong with models, all of it at once.
 
+use mind_onnx::{ImportOptions, read};
 use mind_snapshot::snapshot;
+use prost::Message;
 
-use super::model::{Dim, FLOAT, floats, graph, int, model, node, problems, value};
+use super::model::{Dim, FLOAT, floats, graph, int, list, model, node, problems, value, word};
 
 #[test]
 fn everything_that_is_missing_is_named_at_once() {
@@ -54,4 +56,68 @@ fn an_opset_outside_of_the_rows() {
         problems(&model)
     };
     snapshot!([of(17, "Gelu"), of(29, "Relu")].join("\n"));
+}
+
+#[test]
+fn windows_that_fit_no_image() {
+    let x = |shape: &[i64]| {
+        let dims: Vec<Dim> = shape.iter().copied().map(Dim::Of).collect();
+        value("x", FLOAT, &dims)
+    };
+    let most = i64::MAX;
+    let huge = || {
+        vec![
+            list("strides", &[most, most]),
+            word("auto_pad", "SAME_UPPER"),
+        ]
+    };
+    let cases = [
+        (true, vec![1, 1, 2, 2], "y = ConvTranspose(x, line)", vec![]),
+        (true, vec![1, 1], "y = ConvTranspose(x, w)", vec![]),
+        (
+            true,
+            vec![1, 1, 2, 2],
+            "y = ConvTranspose(x, w)",
+            vec![list("output_shape", &[3])],
+        ),
+        (true, vec![1, 1, 2, 2], "y = ConvTranspose(x, w)", huge()),
+        (
+            false,
+            vec![1, 1, 2, 2],
+            "y = ConvTranspose(x, w)",
+            vec![
+                list("dilations", &[most, most]),
+                list("output_shape", &[3, 3]),
+            ],
+        ),
+        (
+            false,
+            vec![1, 1, 2, 2],
+            "y = Conv(x, w)",
+            vec![
+                list("dilations", &[most, most]),
+                word("auto_pad", "SAME_LOWER"),
+            ],
+        ),
+        (
+            true,
+            vec![1, 1, 2, 2],
+            "y = MaxPool(x)",
+            vec![
+                list("kernel_shape", &[2, 2]),
+                list("pads", &[most, most, most, most]),
+                int("ceil_mode", 1),
+            ],
+        ),
+    ];
+    for (is_refused, shape, text, attributes) in cases {
+        let weights = vec![
+            floats("line", &[1], &[1.0]),
+            floats("w", &[1, 1, 2, 2], &[1.0, 2.0, 3.0, 4.0]),
+        ];
+        let nodes = vec![node(text, attributes)];
+        let model = model(graph(vec![x(&shape)], weights, nodes, &["y"]));
+        let found = read(model.encode_to_vec().into(), &ImportOptions::default());
+        assert_eq!(found.is_err(), is_refused, "{text} of {shape:?}");
+    }
 }

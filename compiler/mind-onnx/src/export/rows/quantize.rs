@@ -65,7 +65,7 @@ fn granular(e: &Emit<'_>, input: ValueId, scale: ValueId, own: Granularity) -> O
     }
 }
 
-/// Scales or zero points of one dtype, so that they stand beside the elements that they are for.
+/// Scales or zero points, reshaped to broadcast with the elements that they apply to.
 fn beside(e: &mut Emit<'_>, own: Val, rank: usize, granularity: Granularity) -> One {
     match granularity {
         Granularity::Tensor => Ok(own),
