@@ -14,6 +14,7 @@ complete -c mind-opt -l color -d 'colour diagnostics; `auto` does on a terminal,
 always\t''
 never\t''"
 complete -c mind-opt -l dim -d 'the extent of a dimension that an ONNX model leaves open' -r
+complete -c mind-opt -l bind -d 'an input of an ONNX model that is a constant: the array of that name in the archive' -r
 complete -c mind-opt -l to -d 'the output\'s format; the input\'s own, Core text, or what the name of the output says, where not given' -r -f -a "mic1\t''
 mic2\t''
 core\t''

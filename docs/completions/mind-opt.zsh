@@ -20,10 +20,11 @@ _mind-opt() {
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
 '*--dim=[the extent of a dimension that an ONNX model leaves open]:NAME=EXTENT:_default' \
+'*--bind=[an input of an ONNX model that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
 '--to=[the output'\''s format; the input'\''s own, Core text, or what the name of the output says, where not given]:FORMAT:(mic1 mic2 core mil mil-primer onnx)' \
 '-o+[write there, not to standard output]:OUT:_default' \
 '--ane-report=[print, instead of the module, which of its MIL ops run on the neural engine, and why]::FORM:(text json)' \
-'--diff=[print how the module OLD differs from FILE as a graph, and exit with 1 if it does]:OLD:_default' \
+'(--bind)--diff=[print how the module OLD differs from FILE as a graph, and exit with 1 if it does]:OLD:_default' \
 '--opset=[the version of the operator set that an ONNX model is written in, 21 where not given]:N:_default' \
 '*--verify=[Checks every rule of every op; every tool does so on reading, too]::OPTIONS:_default' \
 '*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \

@@ -23,6 +23,7 @@ _mind-translate() {
 '-o+[write there, not to standard output; a package is a folder and needs it]:OUT:_default' \
 '--patch=[make the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
 '*--dim=[write this extent for a symbolic dimension first]:NAME=EXTENT:_default' \
+'*--bind=[an input of an ONNX model that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
 '--pass-pipeline=[run these passes first\: \`import-mil,canonicalize\`]:TEXT:_default' \
 '--function=[what the function of a module is called]:NAME:_default' \
 '--capacity=[tokens that a run of a model has room for]:TOKENS:_default' \

@@ -12,11 +12,10 @@ use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use mind_cli::MemoryHost;
+use mind_cli::{MemoryHost, npz};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_num;
-use mind_run::npz;
 
 fn main() {
     let arguments = Arguments::from_args();

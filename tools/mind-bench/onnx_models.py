@@ -183,7 +183,11 @@ class Judge:
         """Words that give a network its inputs."""
         np.savez(self.path("in.npz"), **{name: own for name, own in inputs.items() if name not in bound})
         np.savez(self.path("bound.npz"), **{name: inputs[name] for name in bound})
-        return ["--inputs", self.path("in.npz"), *(f"--bind={name}={self.path('bound.npz')}" for name in bound)]
+        return ["--inputs", self.path("in.npz"), *self.bindings(bound)]
+
+    def bindings(self, bound):
+        """Words that make inputs of a network constants."""
+        return [f"--bind={name}={self.path('bound.npz')}" for name in bound]
 
     def outputs(self, inputs, words, model="model.onnx", bound=()):
         words = [*self.given(inputs, bound), "--outputs", self.path("out.npz"), *words]
@@ -207,16 +211,13 @@ class Judge:
             alike &= same(found, self.outputs(inputs, [*dims, *words], bound=network.bound))
         self.say(network, "the same bits on every instruction set, with one thread and two", alike)
         self.batches(network, session, inputs)
-        if network.bound:
-            print(f"{network.name}: no package, since mind-translate binds no inputs")
-        else:
-            self.package(network, inputs, dims, wanted, allowed)
+        self.package(network, inputs, [*dims, *self.bindings(network.bound)], wanted, allowed)
         if is_timed:
             self.times(network, model, inputs, dims)
 
-    def package(self, network, inputs, dims, wanted, allowed):
+    def package(self, network, inputs, words, wanted, allowed):
         """What a package for Core ML computes, in `float`, and whether coremltools loads it."""
-        words = ["--to=mlpackage", "--io=coreml", "--precision=fp32", "-o", self.path("model.mlpackage"), *dims]
+        words = ["--to=mlpackage", "--io=coreml", "--precision=fp32", "-o", self.path("model.mlpackage"), *words]
         try:
             self.ran("mind-translate", [*words, self.path("model.onnx")])
         except RuntimeError as why:
@@ -225,7 +226,8 @@ class Judge:
         # A word of MIL's is no name of an input.
         named = {"state": "var_state"}
         narrow = lambda array: np.atleast_1d(array.astype(np.int32) if array.dtype == np.int64 else array)
-        narrow = {named.get(name, name): narrow(array) for name, array in inputs.items()}
+        open_inputs = {name: array for name, array in inputs.items() if name not in network.bound}
+        narrow = {named.get(name, name): narrow(array) for name, array in open_inputs.items()}
         difference = farthest(self.outputs(narrow, [], "model.mlpackage"), wanted)
         self.say(network, f"a package for Core ML differs by {difference:.1e} of {allowed:.1e}", difference <= allowed)
         if coremltools is not None:

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use mind_cli::npz;
 use mind_driver::formats::{Format, LoadOptions};
 use mind_driver::load::parse_and_verify;
 use mind_driver::session::Session;
@@ -23,7 +24,6 @@ use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Opset;
 use mind_mil::call::floats;
 use mind_mil::check::Interface;
-use mind_run::npz;
 use mind_testgen::cases::{Case, all};
 use mind_testgen::mil::{Program, programs};
 use mind_testgen::module;

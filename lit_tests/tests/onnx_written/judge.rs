@@ -6,9 +6,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
+use mind_cli::npz;
 use mind_interp::{Arrays, Extents, random_inputs};
 use mind_onnx::{DEFAULT_OPSET, ExportOptions};
-use mind_run::npz;
 
 use crate::sources::{Source, sources};
 

@@ -2,8 +2,11 @@
 
 pub mod binary;
 pub mod bisect;
+pub mod constants;
 pub mod diff;
 mod memory_host;
+#[cfg(feature = "npz")]
+pub mod npz;
 pub mod rules;
 pub mod style;
 
@@ -176,12 +179,12 @@ pub fn read_input(host: &mut dyn Host, path: &str, limit: u64) -> Result<Vec<u8>
 /// # Errors
 ///
 /// The exit code, after the failure was printed: a file that cannot be read, a package whose manifest or model cannot
-/// be.
+/// be, constants for the inputs of a module that has none.
 pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<Input, u8> {
     if path == "-" && host.stdin_is_terminal() {
         note(host, "reading standard input; Ctrl-D ends it");
     }
-    input::read(host, path, options).map_err(|error| match error {
+    let input = input::read(host, path, options).map_err(|error| match error {
         FileError::System { path, source } => {
             unread(host, input_name(&path.to_string_lossy()), &source)
         }
@@ -189,7 +192,12 @@ pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Re
             print_error(host, &format!("error: {error}\n"));
             REJECTED
         }
-    })
+    })?;
+    let is_bound = input.options.from.is_some_and(FormatInfo::reads_dims);
+    if !input.options.bound.is_empty() && !is_bound {
+        return Err(usage_error(host, "`--bind` is for ONNX models"));
+    }
+    Ok(input)
 }
 
 /// Reports why the file called `name` cannot be read, and returns the exit code.

@@ -2,7 +2,7 @@
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_cli::{binary, flag, rules, value};
+use mind_cli::{binary, constants, flag, rules, value};
 use mind_driver::formats::FormatInfo;
 use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES};
@@ -30,6 +30,7 @@ pub(super) fn command() -> Command {
             .action(ArgAction::Append)
             .value_parser(ValueParser::new(mind_cli::parse_dim)),
         )
+        .arg(constants::arg())
         .args(output_args())
         .args([binary::opset_arg(), binary::data_arg()])
         .next_help_heading(PASS_FLAGS)
@@ -73,7 +74,8 @@ fn output_args() -> [Arg; 6] {
             "OLD",
             "print how the module OLD differs from FILE as a graph, and exit with 1 if \
                  it does",
-        ),
+        )
+        .conflicts_with("bind"),
         flag(
             "split-input-file",
             "take the input apart at lines `# -----` and work on each part alone",

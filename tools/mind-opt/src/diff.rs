@@ -56,13 +56,9 @@ fn load(
     host: &mut dyn Host,
 ) -> Result<Loaded, ()> {
     let options = mind_cli::load_options(matches);
-    let bytes = mind_cli::read_input(host, path, options.limits.bytes).map_err(|_| ())?;
-    let loaded = load_module(
-        &session.formats,
-        mind_cli::input_name(path),
-        bytes,
-        &options,
-    );
+    let given = mind_cli::read_module(host, path, &options).map_err(|_| ())?;
+    let name = mind_cli::input_name(path);
+    let loaded = load_module(&session.formats, name, given.bytes, &given.options);
     let form = DiagnosticFormat::of(matches);
     let loaded = loaded.map_err(|rejected| {
         mind_cli::report(host, &rejected.diagnostics, &rejected.file, form);

@@ -7,7 +7,7 @@
 //! `expected-error-re {{found {{[0-9]+}} operands}}`, the inner braces hold regular expressions.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile};
-use regex::Regex;
+use regex_lite::Regex;
 
 /// What is expected.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -182,11 +182,11 @@ fn pattern(text: &str) -> Option<(usize, Option<Regex>)> {
     loop {
         let close = at + text[at..].find("}}")?;
         let Some(open) = text[at..close].find("{{") else {
-            pattern.push_str(&regex::escape(&text[at..close]));
+            pattern.push_str(&regex_lite::escape(&text[at..close]));
             return Some((close, Some(Regex::new(&pattern).ok()?)));
         };
         let open = at + open;
-        pattern.push_str(&regex::escape(&text[at..open]));
+        pattern.push_str(&regex_lite::escape(&text[at..open]));
         pattern.push_str("(?:");
         pattern.push_str(&text[open + 2..close]);
         pattern.push(')');

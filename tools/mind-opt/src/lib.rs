@@ -23,7 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
-use mind_cli::{binary, rules};
+use mind_cli::{binary, constants, rules};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
@@ -81,7 +81,8 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         return Ok(code);
     }
     let bytes = bytes_asked(matches, host)?;
-    let options = mind_cli::load_options(matches);
+    let mut options = mind_cli::load_options(matches);
+    options.bound = constants::read(matches, options.limits.bytes, host)?;
     let asked = rules::read(matches, host, &options.limits)?;
     let path = matches
         .get_one::<String>("FILE")

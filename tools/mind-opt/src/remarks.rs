@@ -2,7 +2,7 @@
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_driver::history::Record;
-use regex::Regex;
+use regex_lite::Regex;
 
 /// How many remarks are shown; the others are counted.
 const SHOWN: usize = 100;

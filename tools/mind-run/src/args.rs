@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
-use mind_cli::{DiagnosticFormat, flag, value};
+use mind_cli::{DiagnosticFormat, constants, flag, value};
 use mind_driver::engine::{Config, MAX_THREADS};
 use mind_driver::formats::LoadOptions;
 use mind_ir::eval::EvalCx;
@@ -45,8 +45,6 @@ pub(super) struct Args {
     pub(super) random: Option<u64>,
     /// Extents of symbolic dimensions.
     pub(super) dims: Vec<(String, usize)>,
-    /// Inputs that are constants, and the archives with their arrays.
-    pub(super) bound: Vec<(String, String)>,
     /// What runs the module, if that is said.
     pub(super) engine: Option<EngineKind>,
     /// What is compiled for.
@@ -81,12 +79,6 @@ impl Args {
             random: matches.get_one("random").copied(),
             dims: matches
                 .get_many("dim")
-                .into_iter()
-                .flatten()
-                .cloned()
-                .collect(),
-            bound: matches
-                .get_many("bind")
                 .into_iter()
                 .flatten()
                 .cloned()
@@ -206,15 +198,7 @@ pub(super) fn command() -> Command {
             .action(ArgAction::Append)
             .value_parser(ValueParser::new(mind_cli::parse_dim)),
         )
-        .arg(
-            value(
-                "bind",
-                "NAME=FILE.npz",
-                "an input of an ONNX model that is a constant: the array of that name in the archive",
-            )
-            .action(ArgAction::Append)
-            .value_parser(ValueParser::new(parse_bind)),
-        )
+        .arg(constants::arg())
         .arg(
             value(
                 "engine",
@@ -389,10 +373,4 @@ fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
         Ok(threads) if threads.get() <= MAX_THREADS => Ok(threads),
         _ => Err(format!("expected 1 to {MAX_THREADS} threads")),
     }
-}
-
-/// An input and an archive, of `NAME=FILE.npz`. Names of ONNX have any characters.
-fn parse_bind(text: &str) -> Result<(String, String), String> {
-    let (name, file) = text.rsplit_once('=').ok_or("expected `NAME=FILE.npz`")?;
-    Ok((name.to_owned(), file.to_owned()))
 }

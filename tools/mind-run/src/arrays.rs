@@ -1,9 +1,7 @@
 //! The arrays that a module is run on.
 
-use std::path::Path;
-
-use mind_cli::REJECTED;
-use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+use mind_cli::npz;
+use mind_diag::Diagnostics;
 use mind_driver::engine::MORE_MEMORY;
 use mind_driver::formats::{Format, FormatInfo};
 use mind_driver::host::Host;
@@ -14,10 +12,6 @@ use mind_ir::types::DType;
 use mind_mil::call::integers;
 
 use super::args::Args;
-use crate::npz;
-
-/// Room for what an archive holds besides its elements.
-const ARCHIVE_OVERHEAD: u64 = 64 << 20;
 
 /// The arrays of the archive that the command line names; none without one.
 ///
@@ -26,47 +20,9 @@ const ARCHIVE_OVERHEAD: u64 = 64 << 20;
 /// The exit code, after the reason has been reported.
 pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
     match &args.inputs {
-        Some(path) => archive(args, path, host),
+        Some(path) => npz::read_file(path, args.memory_limit, args.diagnostics, host),
         None => Ok(Arrays::new()),
     }
-}
-
-/// The inputs that the command line makes constants.
-///
-/// # Errors
-///
-/// The exit code, after the reason has been reported.
-pub(super) fn bound(args: &Args, host: &mut dyn Host) -> Result<Vec<(String, Tensor)>, u8> {
-    let mut found = Vec::with_capacity(args.bound.len());
-    for (name, path) in &args.bound {
-        let Some(array) = archive(args, path, host)?.remove(name) else {
-            let reason = format!("the archive has no array `{name}`");
-            return Err(refuse(args, path, reason, host));
-        };
-        found.push((name.clone(), array));
-    }
-    Ok(found)
-}
-
-/// The arrays of an archive.
-fn archive(args: &Args, path: &str, host: &mut dyn Host) -> Result<Arrays, u8> {
-    let limit = args.memory_limit.saturating_add(ARCHIVE_OVERHEAD);
-    let reason = match host.read(Path::new(path), limit) {
-        Ok(bytes) => match npz::read(&bytes, args.memory_limit) {
-            Ok(arrays) => return Ok(arrays),
-            Err(error) => error.to_string(),
-        },
-        Err(error) => error.to_string(),
-    };
-    Err(refuse(args, path, reason, host))
-}
-
-/// Reports what is wrong with an archive; the exit code.
-fn refuse(args: &Args, path: &str, reason: String, host: &mut dyn Host) -> u8 {
-    let file = SourceFile::new(path, "");
-    let found = Diagnostic::error(Span::FILE, reason);
-    mind_cli::report_one(host, found, &file, args.diagnostics);
-    REJECTED
 }
 
 /// The arrays for a module's inputs, made up where the command line asks for that, and the extents

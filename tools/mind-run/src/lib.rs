@@ -4,7 +4,6 @@ mod args;
 mod arrays;
 mod bench;
 mod model;
-pub mod npz;
 mod runner;
 mod show;
 
@@ -12,12 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mind_cli::{DONE, REJECTED, ToolInfo};
+use mind_cli::{DONE, REJECTED, ToolInfo, constants, npz};
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::compiled::{self, Compiled};
 use mind_driver::engine::{Engine, MORE_MEMORY};
 use mind_driver::executable::{Executable, ExecutionError};
-use mind_driver::formats::LoadOptions;
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module};
 use mind_driver::session::Session;
@@ -52,8 +50,13 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     if matches.contains_id("model") {
         return model::run(&matches, host);
     }
-    let args = Args::of(&matches, host.available_memory());
-    match execute(&args, host) {
+    let mut args = Args::of(&matches, host.available_memory());
+    let bound = constants::read(&matches, args.memory_limit, host);
+    let done = bound.and_then(|bound| {
+        args.load.bound = bound;
+        execute(&args, host)
+    });
+    match done {
         Ok(()) => DONE,
         Err(code) => code,
     }
@@ -247,11 +250,7 @@ fn stopped(
 
 /// The verified module, and the time that parsing and verifying took.
 fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
-    let options = LoadOptions {
-        bound: arrays::bound(args, host)?,
-        ..args.load.clone()
-    };
-    let given = mind_cli::read_module(host, &args.file, &options)?;
+    let given = mind_cli::read_module(host, &args.file, &args.load)?;
     let started = host.now();
     let session = Session::default();
     let loaded = load_module(

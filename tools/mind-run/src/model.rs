@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use mind_cli::{DONE, DiagnosticFormat, REJECTED};
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, npz};
 use mind_diag::SourceFile;
 use mind_driver::engine::Engine;
 use mind_driver::host::Host;
@@ -15,7 +15,6 @@ use mind_model::{
 };
 
 use crate::args::ModelArgs;
-use crate::npz;
 
 /// Runs the model that the command line names.
 pub(super) fn run(matches: &ArgMatches, host: &mut dyn Host) -> u8 {

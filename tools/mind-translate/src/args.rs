@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::builder::ValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_cli::{flag, value};
+use mind_cli::{constants, flag, value};
 use mind_driver::formats::{FORMATS, FormatInfo, Read, Write};
 use mind_pass::{OptionInfo, OptionKind};
 
@@ -64,6 +64,7 @@ pub(crate) fn command() -> Command {
             .action(ArgAction::Append)
             .value_parser(ValueParser::new(mind_cli::parse_dim)),
         )
+        .arg(constants::arg())
         .arg(value(
             "pass-pipeline",
             "TEXT",
@@ -246,6 +247,7 @@ pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), Strin
             &[
                 "patch",
                 "dim",
+                "bind",
                 "pass-pipeline",
                 "profile",
                 "keep-padding",

@@ -5,7 +5,7 @@ mod model;
 mod tokens;
 
 use clap::ArgMatches;
-use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE, constants};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_draw::Detail;
 use mind_driver::failure;
@@ -134,10 +134,8 @@ fn load(
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<Input, u8> {
-    let (options, form) = (
-        mind_cli::load_options(matches),
-        DiagnosticFormat::of(matches),
-    );
+    let mut options = mind_cli::load_options(matches);
+    let form = DiagnosticFormat::of(matches);
     if let Some(format) = request.from
         && matches!(format.read, Some(Read::Model))
     {
@@ -156,6 +154,7 @@ fn load(
             outputs: Vec::new(),
         });
     }
+    options.bound = constants::read(matches, options.limits.bytes, host)?;
     let given = mind_cli::read_module(host, path, &options)?;
     let name = mind_cli::input_name(path);
     let from = given.options.from;

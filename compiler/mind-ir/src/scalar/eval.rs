@@ -1,10 +1,10 @@
 //! Elementwise evaluation.
 
-use smallvec::SmallVec;
-
+use super::broadcast::Broadcast;
 use crate::eval::{EvalCx, EvalError, Overflow};
-use crate::tensor::{Element, Num, Tensor, advance, broadcast_strides};
+use crate::tensor::{Element, FloatNum, Num, Tensor};
 use crate::types::DType;
+use crate::with_float;
 
 /// The operand of a function that takes one.
 pub(super) fn one<'a>(operands: &[&'a Tensor]) -> &'a Tensor {
@@ -35,31 +35,68 @@ pub(super) fn undefined<T>(dtype: DType) -> T {
     panic!("not defined on {dtype}")
 }
 
-/// The results at every position.
+/// The results of `f` at every position.
 pub(super) fn map<T: Element>(
     cx: &EvalCx<'_>,
     x: &Tensor,
-    f: impl Fn(T) -> Result<T, EvalError>,
+    f: impl Fn(T) -> T,
+) -> Result<Tensor, EvalError> {
+    cx.count(T::DTYPE, x.shape())?;
+    let elements = x.elements::<T>().iter().map(|&x| f(x)).collect();
+    Ok(Tensor::of(x.shape().to_vec(), elements))
+}
+
+/// As [`map`], of a function that has no result for some elements.
+fn try_map<T: Element>(
+    cx: &EvalCx<'_>,
+    x: &Tensor,
+    f: &dyn Fn(T) -> Result<T, EvalError>,
 ) -> Result<Tensor, EvalError> {
     cx.count(T::DTYPE, x.shape())?;
     let elements: Result<Vec<T>, EvalError> = x.elements::<T>().iter().map(|&x| f(x)).collect();
     Ok(Tensor::of(x.shape().to_vec(), elements?))
 }
 
-/// `wrapped`, unless it differs from the exact result where that is refused.
-pub(super) fn fits<T: Num>(
+/// As [`map`], of a function of floats.
+pub(super) fn map_float(
     cx: &EvalCx<'_>,
-    wrapped: T,
-    exact: impl FnOnce() -> Option<i128>,
-) -> Result<T, EvalError> {
-    if !T::IS_FLOAT && cx.overflow == Overflow::Refuse && wrapped.to_i128() != exact() {
+    x: &Tensor,
+    on_f32: fn(f32) -> f32,
+    on_f64: fn(f64) -> f64,
+) -> Result<Tensor, EvalError> {
+    let dtype = x.dtype();
+    with_float!(dtype, T => map::<T>(cx, x, |x| x.apply(on_f32, on_f64)), else undefined(dtype))
+}
+
+/// As [`map`], of a function that wraps on integers where `exactly` is the result; an overflow is an error where it is
+/// refused.
+pub(super) fn map_wrapping<T: Num>(
+    cx: &EvalCx<'_>,
+    x: &Tensor,
+    f: fn(T) -> T,
+    exactly: fn(i128) -> Option<i128>,
+) -> Result<Tensor, EvalError> {
+    if !refuses::<T>(cx) {
+        return map(cx, x, f);
+    }
+    try_map(cx, x, &|x| fits(f(x), exactly(exact(x))))
+}
+
+/// Whether a result that differs from the exact one is an error.
+fn refuses<T: Num>(cx: &EvalCx<'_>) -> bool {
+    !T::IS_FLOAT && cx.overflow == Overflow::Refuse
+}
+
+/// `wrapped`, if it is the exact result.
+fn fits<T: Num>(wrapped: T, exact: Option<i128>) -> Result<T, EvalError> {
+    if wrapped.to_i128() != exact {
         return Err(EvalError::Overflow);
     }
     Ok(wrapped)
 }
 
 /// The integer, as wide as no result of a function is.
-pub(super) fn exact<T: Num>(x: T) -> i128 {
+fn exact<T: Num>(x: T) -> i128 {
     x.to_i128().unwrap_or(0)
 }
 
@@ -109,59 +146,79 @@ pub(super) fn power<T: Num>(cx: &EvalCx<'_>, x: T, y: T) -> Result<T, EvalError>
         lhs: 1,
         rhs: exact(x),
     })?;
-    fits(cx, power, || {
-        let (base, exponent) = (exact(x), exact(y));
-        if exponent < 0 || (-1..=1).contains(&base) {
-            return Some(exact(power));
-        }
-        base.checked_pow(u32::try_from(exponent).ok()?)
-    })
+    let (base, exponent) = (exact(x), exact(y));
+    if !refuses::<T>(cx) || exponent < 0 || (-1..=1).contains(&base) {
+        return Ok(power);
+    }
+    let exponent = u32::try_from(exponent).ok();
+    fits(
+        power,
+        exponent.and_then(|exponent| base.checked_pow(exponent)),
+    )
 }
 
-/// The results at every position of the shape that both operands broadcast to.
+/// The results of `f` at every position of the shape that both operands broadcast to.
 pub(super) fn zip<T: Element, R: Element>(
     cx: &EvalCx<'_>,
-    [x, y]: [&Tensor; 2],
-    f: impl Fn(T, T) -> Result<R, EvalError>,
+    operands: [&Tensor; 2],
+    f: impl Fn(T, T) -> R,
 ) -> Result<Tensor, EvalError> {
-    let shape = broadcast_extents(x.shape(), y.shape())?;
-    let count = cx.count(R::DTYPE, &shape)?;
-    let (xs, ys) = (x.elements::<T>(), y.elements::<T>());
-    if x.shape() == y.shape() {
-        let elements: Result<Vec<R>, EvalError> =
-            xs.iter().zip(ys).map(|(&x, &y)| f(x, y)).collect();
-        return Ok(Tensor::of(shape, elements?));
+    let broadcast = broadcast::<R, 2>(cx, operands)?;
+    let [xs, ys] = operands.map(Tensor::elements::<T>);
+    let elements = broadcast.positions().map(|[x, y]| f(xs[x], ys[y]));
+    let elements = elements.collect();
+    Ok(Tensor::of(broadcast.into_shape(), elements))
+}
+
+/// As [`zip`], of a function that has no result for some elements.
+pub(super) fn try_zip<T: Element>(
+    cx: &EvalCx<'_>,
+    operands: [&Tensor; 2],
+    f: &dyn Fn(T, T) -> Result<T, EvalError>,
+) -> Result<Tensor, EvalError> {
+    let broadcast = broadcast::<T, 2>(cx, operands)?;
+    let [xs, ys] = operands.map(Tensor::elements::<T>);
+    let elements = broadcast.positions().map(|[x, y]| f(xs[x], ys[y]));
+    let elements = elements.collect::<Result<Vec<T>, EvalError>>()?;
+    Ok(Tensor::of(broadcast.into_shape(), elements))
+}
+
+/// As [`zip`], of a function of floats.
+pub(super) fn zip_float(
+    cx: &EvalCx<'_>,
+    operands: [&Tensor; 2],
+    on_f32: fn(f32, f32) -> f32,
+    on_f64: fn(f64, f64) -> f64,
+) -> Result<Tensor, EvalError> {
+    let dtype = operands[0].dtype();
+    with_float!(dtype, T => {
+        zip::<T, T>(cx, operands, |x, y| x.apply2(y, on_f32, on_f64))
+    }, else undefined(dtype))
+}
+
+/// As [`zip`], of a function that wraps on integers where `exactly` is the result; an overflow is an error where it is
+/// refused.
+pub(super) fn zip_wrapping<T: Num>(
+    cx: &EvalCx<'_>,
+    operands: [&Tensor; 2],
+    f: fn(T, T) -> T,
+    exactly: fn(i128, i128) -> Option<i128>,
+) -> Result<Tensor, EvalError> {
+    if !refuses::<T>(cx) {
+        return zip(cx, operands, f);
     }
-    let (x_strides, y_strides) = (
-        broadcast_strides(x.shape(), &shape),
-        broadcast_strides(y.shape(), &shape),
-    );
-    let mut elements = Vec::with_capacity(count);
-    if count > 0 {
-        let inner = shape.last().copied().unwrap_or(1);
-        let (dx, dy) = (last(&x_strides), last(&y_strides));
-        let outer = &shape[..shape.len().saturating_sub(1)];
-        let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, outer.len());
-        loop {
-            let (bx, by) = (offset(&index, &x_strides), offset(&index, &y_strides));
-            for step in 0..inner {
-                elements.push(f(xs[bx + step * dx], ys[by + step * dy])?);
-            }
-            if !advance(&mut index, outer) {
-                break;
-            }
-        }
-    }
-    Ok(Tensor::of(shape, elements))
+    try_zip(cx, operands, &|x, y| {
+        fits(f(x, y), exactly(exact(x), exact(y)))
+    })
 }
 
 /// Whether two elements compare as `holds` says, at every position of the shape that both operands broadcast to.
 pub(super) fn compare<T: Element>(
     cx: &EvalCx<'_>,
-    operands: &[&Tensor],
+    operands: [&Tensor; 2],
     holds: fn(&T, &T) -> bool,
 ) -> Result<Tensor, EvalError> {
-    zip::<T, bool>(cx, two(operands), |x, y| Ok(holds(&x, &y)))
+    zip(cx, operands, |x: T, y: T| holds(&x, &y))
 }
 
 /// Of truth values and two values, at each position of the shape that all three broadcast to, the first value if the
@@ -171,77 +228,42 @@ pub(super) fn choose<T: Element>(
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
     let operands @ [which, x, y] = three(operands);
+    let broadcast = broadcast::<T, 3>(cx, operands)?;
     let (which, xs, ys) = (
         which.elements::<bool>(),
         x.elements::<T>(),
         y.elements::<T>(),
     );
-    at_each_position(
-        cx,
-        operands,
-        |[at, x, y]| if which[at] { xs[x] } else { ys[y] },
-    )
+    let chosen = |[at, x, y]: [usize; 3]| if which[at] { xs[x] } else { ys[y] };
+    let elements = broadcast.positions().map(chosen).collect();
+    Ok(Tensor::of(broadcast.into_shape(), elements))
 }
 
 /// The results of a function of three values at every position of the shape that they broadcast to.
 pub(super) fn zip3<T: Element>(
     cx: &EvalCx<'_>,
     operands: [&Tensor; 3],
-    f: impl Fn(T, T, T) -> T,
+    f: fn(T, T, T) -> T,
 ) -> Result<Tensor, EvalError> {
+    let broadcast = broadcast::<T, 3>(cx, operands)?;
     let [xs, ys, zs] = operands.map(Tensor::elements::<T>);
-    at_each_position(cx, operands, |[x, y, z]| f(xs[x], ys[y], zs[z]))
+    let elements = broadcast
+        .positions()
+        .map(|[x, y, z]| f(xs[x], ys[y], zs[z]));
+    let elements = elements.collect();
+    Ok(Tensor::of(broadcast.into_shape(), elements))
 }
 
-/// What `f` makes of the places of the elements, at every position of the shape that the operands broadcast to.
-fn at_each_position<T: Element>(
-    cx: &EvalCx<'_>,
-    operands: [&Tensor; 3],
-    f: impl Fn([usize; 3]) -> T,
-) -> Result<Tensor, EvalError> {
-    let [first, second, third] = operands.map(Tensor::shape);
-    let shape = broadcast_extents(second, third)?;
-    let shape = broadcast_extents(first, &shape)?;
-    let count = cx.count(T::DTYPE, &shape)?;
-    let strides = operands.map(|each| broadcast_strides(each.shape(), &shape));
-    let mut elements = Vec::with_capacity(count);
-    let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, shape.len());
-    for _ in 0..count {
-        elements.push(f([0, 1, 2].map(|each| offset(&index, &strides[each]))));
-        advance(&mut index, &shape);
-    }
-    Ok(Tensor::of(shape, elements))
-}
-
-fn last(strides: &[usize]) -> usize {
-    strides.last().copied().unwrap_or(0)
-}
-
-fn offset(index: &[usize], strides: &[usize]) -> usize {
-    index
-        .iter()
-        .zip(strides)
-        .map(|(i, stride)| i * stride)
-        .sum()
-}
-
-/// The extents two shapes broadcast to when they are run.
+/// The broadcast of `operands` for a result of elements `R`.
 ///
 /// # Errors
 ///
-/// Extents that clash, which verification could not see where an extent was open.
-pub fn broadcast_extents(x: &[usize], y: &[usize]) -> Result<Vec<usize>, EvalError> {
-    let rank = x.len().max(y.len());
-    let at = |shape: &[usize], axis: usize| match (axis + shape.len()).checked_sub(rank) {
-        Some(inner) => shape[inner],
-        None => 1,
-    };
-    let pair = |axis: usize| match (at(x, axis), at(y, axis)) {
-        (1, extent) | (extent, 1) => Ok(extent),
-        (a, b) if a == b => Ok(a),
-        (a, b) => Err(EvalError::Shape(format!(
-            "broadcasting failed at dimension {axis}: extent {a} against {b}, shapes {x:?} and {y:?}"
-        ))),
-    };
-    (0..rank).map(pair).collect()
+/// Shapes that do not broadcast, and a result too large.
+fn broadcast<R: Element, const N: usize>(
+    cx: &EvalCx<'_>,
+    operands: [&Tensor; N],
+) -> Result<Broadcast<N>, EvalError> {
+    let broadcast = Broadcast::of(operands.map(Tensor::shape))?;
+    cx.count(R::DTYPE, broadcast.shape())?;
+    Ok(broadcast)
 }

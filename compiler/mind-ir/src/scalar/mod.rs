@@ -1,6 +1,7 @@
 //! Scalar functions: what elementwise ops apply at every position.
 
 mod bits;
+mod broadcast;
 mod eval;
 mod facts;
 mod infer;
@@ -9,7 +10,7 @@ mod reduction;
 mod table;
 
 pub use bits::{Bits, Int};
-pub use eval::broadcast_extents;
+pub use broadcast::{Broadcast, broadcast_extents};
 pub use facts::Facts;
 pub use infer::{EVAL, infer_hook};
 pub use reduction::Reduction;

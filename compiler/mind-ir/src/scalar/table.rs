@@ -2,14 +2,14 @@
 
 use super::bits::{Bits, Int};
 use super::eval::{
-    choose, compare, divide, exact, fits, map, modulo, one, power, remainder, three, two,
-    undefined, zip, zip3,
+    choose, compare, divide, map, map_float, map_wrapping, modulo, one, power, remainder, three,
+    try_zip, two, undefined, zip, zip_float, zip_wrapping, zip3,
 };
 use super::facts::Facts;
 use super::math;
 use crate::eval::{EvalCx, EvalError};
 use crate::opdef::OperandClass;
-use crate::tensor::{FloatNum, Num, Tensor};
+use crate::tensor::{Num, Tensor};
 use crate::types::DType;
 use crate::{with_bits, with_float, with_int, with_num};
 
@@ -156,29 +156,25 @@ macro_rules! scalar_fns {
     };
     // A function of one number that wraps on integers, and the exact result.
     (@eval $cx:ident, $dtype:ident, $operands:ident, wrapping1($f:ident, $exact:ident)) => {
-        with_num!($dtype, T => map::<T>($cx, one($operands), |x| {
-            fits($cx, Num::$f(x), || exact(x).$exact())
-        }), else undefined($dtype))
+        with_num!($dtype, T => map_wrapping::<T>($cx, one($operands), Num::$f, i128::$exact), else undefined($dtype))
     };
     (@eval $cx:ident, $dtype:ident, $operands:ident, wrapping2($f:ident, $exact:ident)) => {
-        with_num!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| {
-            fits($cx, Num::$f(x, y), || exact(x).$exact(exact(y)))
-        }), else undefined($dtype))
+        with_num!($dtype, T => zip_wrapping::<T>($cx, two($operands), Num::$f, i128::$exact), else undefined($dtype))
     };
     // A function whose result every dtype can hold.
     (@eval $cx:ident, $dtype:ident, $operands:ident, exact1($f:ident)) => {
-        with_num!($dtype, T => map::<T>($cx, one($operands), |x| Ok(Num::$f(x))), else undefined($dtype))
+        with_num!($dtype, T => map($cx, one($operands), <T as Num>::$f as fn(T) -> T), else undefined($dtype))
     };
     (@eval $cx:ident, $dtype:ident, $operands:ident, exact2($f:ident)) => {
-        with_num!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(Num::$f(x, y))), else undefined($dtype))
+        with_num!($dtype, T => zip($cx, two($operands), <T as Num>::$f as fn(T, T) -> T), else undefined($dtype))
     };
     // A function that says itself where it has no result.
     (@eval $cx:ident, $dtype:ident, $operands:ident, partial2($f:ident)) => {
-        with_num!($dtype, T => zip::<T, T>($cx, two($operands), $f), else undefined($dtype))
+        with_num!($dtype, T => try_zip::<T>($cx, two($operands), &$f), else undefined($dtype))
     };
     // A comparison.
-    (@eval $cx:ident, $dtype:ident, $operands:ident, compare($f:expr)) => {
-        with_num!($dtype, T => compare::<T>($cx, $operands, $f), else compare::<bool>($cx, $operands, $f))
+    (@eval $cx:ident, $dtype:ident, $operands:ident, compare($f:path)) => {
+        with_num!($dtype, T => compare::<T>($cx, two($operands), $f), else compare::<bool>($cx, two($operands), $f))
     };
     // The choice between two values.
     (@eval $cx:ident, $dtype:ident, $operands:ident, choice()) => {
@@ -186,30 +182,29 @@ macro_rules! scalar_fns {
     };
     // A function of bits.
     (@eval $cx:ident, $dtype:ident, $operands:ident, bits1($f:ident)) => {
-        with_bits!($dtype, T => map::<T>($cx, one($operands), |x| Ok(Bits::$f(x))), else undefined($dtype))
+        with_bits!($dtype, T => map($cx, one($operands), <T as Bits>::$f as fn(T) -> T), else undefined($dtype))
     };
     (@eval $cx:ident, $dtype:ident, $operands:ident, bits2($f:ident)) => {
-        with_bits!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(Bits::$f(x, y))), else undefined($dtype))
+        with_bits!($dtype, T => zip($cx, two($operands), <T as Bits>::$f as fn(T, T) -> T), else undefined($dtype))
     };
     // A function of integers.
     (@eval $cx:ident, $dtype:ident, $operands:ident, integers2($f:ident)) => {
-        with_int!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(Int::$f(x, y))), else undefined($dtype))
+        with_int!($dtype, T => zip($cx, two($operands), <T as Int>::$f as fn(T, T) -> T), else undefined($dtype))
     };
     // The power, which wraps on integers and has no result for some.
     (@eval $cx:ident, $dtype:ident, $operands:ident, powers()) => {
-        with_num!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| power($cx, x, y)), else undefined($dtype))
-    };
-    // A function of two floats, on `f32` and on `f64`.
-    (@eval $cx:ident, $dtype:ident, $operands:ident, float2($f32:expr, $f64:expr)) => {
-        with_float!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(x.apply2(y, $f32, $f64))), else undefined($dtype))
+        with_num!($dtype, T => try_zip::<T>($cx, two($operands), &|x, y| power($cx, x, y)), else undefined($dtype))
     };
     // A function of three floats.
     (@eval $cx:ident, $dtype:ident, $operands:ident, rounded3($f:ident)) => {
         with_float!($dtype, T => zip3::<T>($cx, three($operands), Num::$f), else undefined($dtype))
     };
-    // A function of floats, on `f32` and on `f64`.
+    // A function of one or two floats, on `f32` and on `f64`.
     (@eval $cx:ident, $dtype:ident, $operands:ident, float($f32:expr, $f64:expr)) => {
-        with_float!($dtype, T => map::<T>($cx, one($operands), |x| Ok(x.apply($f32, $f64))), else undefined($dtype))
+        map_float($cx, one($operands), $f32, $f64)
+    };
+    (@eval $cx:ident, $dtype:ident, $operands:ident, float2($f32:expr, $f64:expr)) => {
+        zip_float($cx, two($operands), $f32, $f64)
     };
 }
 
@@ -330,37 +325,37 @@ scalar_fns! {
     /// x = y; -0 equals +0, and a NaN nothing.
     Equal {
         arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
-        eval: compare(|x, y| x == y),
+        eval: compare(PartialEq::eq),
         facts: |_| POSITIVE.union(DISCRETE),
     }
     /// x ≠ y, also if either is NaN.
     NotEqual {
         arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
-        eval: compare(|x, y| x != y),
+        eval: compare(PartialEq::ne),
         facts: |_| POSITIVE.union(DISCRETE),
     }
     /// x < y.
     Less {
         arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
-        eval: compare(|x, y| x < y),
+        eval: compare(PartialOrd::lt),
         facts: |_| POSITIVE.union(DISCRETE),
     }
     /// x ≤ y.
     LessEqual {
         arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
-        eval: compare(|x, y| x <= y),
+        eval: compare(PartialOrd::le),
         facts: |_| POSITIVE.union(DISCRETE),
     }
     /// x > y.
     Greater {
         arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
-        eval: compare(|x, y| x > y),
+        eval: compare(PartialOrd::gt),
         facts: |_| POSITIVE.union(DISCRETE),
     }
     /// x ≥ y.
     GreaterEqual {
         arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
-        eval: compare(|x, y| x >= y),
+        eval: compare(PartialOrd::ge),
         facts: |_| POSITIVE.union(DISCRETE),
     }
     /// y if x, else z.

@@ -6,6 +6,7 @@
 
 pub(crate) mod emit;
 mod fold;
+mod inputs;
 pub(crate) mod node;
 pub(crate) mod region;
 mod scope;
@@ -15,26 +16,20 @@ pub(crate) mod value;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mind_core::ops::input::Input;
 use mind_diag::{Diagnostics, Span};
+use mind_ir::Graph;
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
 use mind_ir::opdef::Op;
-use mind_ir::tensor::Tensor;
-use mind_ir::types::{DType, Dim, TensorType};
-use mind_ir::{Graph, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::operators::{self, Operator};
 use crate::options::ImportOptions;
-use crate::proto::{
-    DimensionProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorTypeProto,
-    ValueInfoProto, dimension,
-};
+use crate::proto::{FunctionProto, GraphProto, ModelProto, NodeProto};
 use crate::refused::Refused;
 use crate::report::{Refusal, Report};
-use crate::tensor::{Constant, constant, dtype};
+use crate::tensor::constant;
 use emit::{Constants, Emit};
 use node::Node;
 use scope::{Named, Scope, ordered};
@@ -116,32 +111,7 @@ impl<'m> Importer<'m> {
     fn model(&mut self, graph: &'m GraphProto, opsets: &Opsets<'_>, module: &mut Graph) {
         let mut scope = Scope::default();
         self.initialisers(graph, &mut scope);
-        for input in &graph.input {
-            if scope.value(&input.name).is_some() {
-                // Files of IR version 3 list initialisers as inputs.
-                continue;
-            }
-            if let Some(bound) = self.options.bound.get(&input.name) {
-                match bound_to(input, bound) {
-                    Ok(known) => scope.define(&input.name, Value::Known(Rc::new(known))),
-                    Err(refused) => {
-                        self.report
-                            .model(format!("input `{}`: {refused}", input.name));
-                        scope.refuse(&input.name);
-                    }
-                }
-                continue;
-            }
-            match self.input(input, module) {
-                Ok(value) => scope.define(&input.name, Value::Op(value)),
-                Err(refused) => {
-                    self.report
-                        .model(format!("input `{}`: {refused}", input.name));
-                    scope.refuse(&input.name);
-                }
-            }
-        }
-        self.check_dims();
+        self.inputs(graph, &mut scope, module);
         let mut constants = Constants::default();
         let mut e = Emit {
             b: Builder::at_end(module),
@@ -170,24 +140,6 @@ impl<'m> Importer<'m> {
         );
     }
 
-    /// Reports the extents that were given for dimensions that no input has.
-    fn check_dims(&mut self) {
-        let given = self.options.dims.keys();
-        let mut unknown: Vec<&str> = given
-            .map(|name| &name[..])
-            .filter(|name| !self.used.contains(name))
-            .collect();
-        unknown.sort_unstable();
-        let open = match &self.open[..] {
-            [] => "its inputs have no open dimension".to_owned(),
-            open => format!("its open dimensions are `{}`", open.join("`, `")),
-        };
-        for name in unknown {
-            let problem = format!("the model has no dimension `{name}`; {open}");
-            self.report.model(problem);
-        }
-    }
-
     fn initialisers<'n>(&mut self, graph: &'n GraphProto, scope: &mut Scope<'n>) {
         for tensor in &graph.initializer {
             match constant(tensor, &self.options.files) {
@@ -204,44 +156,6 @@ impl<'m> Importer<'m> {
             let name = sparse.values.as_ref().map_or("", |values| &values.name);
             self.report.model(format!("initialiser `{name}` is sparse"));
         }
-    }
-
-    /// A tensor that a run gives.
-    fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refused> {
-        let ty = tensor_type(info)?;
-        let dtype = dtype(i64::from(ty.elem_type))?;
-        let shape = ty.shape.as_ref();
-        let shape = shape.ok_or_else(|| Refused::new("its rank is not known"))?;
-        let mut dims = Vec::with_capacity(shape.dim.len());
-        for (axis, dim) in shape.dim.iter().enumerate() {
-            let own = format!("{}_{axis}", info.name);
-            let name = match &dim.value {
-                Some(dimension::Value::DimValue(extent @ 0..)) => {
-                    dims.push(Dim::Fixed(*extent));
-                    continue;
-                }
-                Some(dimension::Value::DimParam(name)) if is_name(name) => name,
-                // No name: the dimension gets one, so that it can be bound.
-                Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => &own,
-            };
-            let symbol = symbol_name(name);
-            let given = self.options.dims.get_key_value(name);
-            let given = given.or_else(|| self.options.dims.get_key_value(&symbol));
-            dims.push(match given {
-                Some((name, &extent)) => {
-                    self.used.insert(name);
-                    Dim::Fixed(extent)
-                }
-                None => Dim::Symbol(module.intern(&symbol)),
-            });
-            self.open.push(symbol);
-        }
-        let ty = module.intern_type(TensorType::new(dtype, dims).view());
-        let name = module.intern(&info.name);
-        let attrs = Input::attrs(name, false, None);
-        let mut b = Builder::at_end(module);
-        let op = b.create_typed(Input::DEF, &[], &attrs, &[ty]);
-        Ok(module.result(op))
     }
 
     /// Imports a graph inside of a node; its outputs, or `None` if what makes one was refused.
@@ -394,55 +308,6 @@ impl<'m> Importer<'m> {
             return Err(Refused::new(format!("{count} results are not supported")));
         }
         Ok(values)
-    }
-}
-
-/// The type of an input as the model writes it.
-fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refused> {
-    let ty = info.r#type.as_ref();
-    ty.and_then(|own| own.tensor_type.as_ref())
-        .ok_or_else(|| Refused::new("it is no tensor"))
-}
-
-/// An array as the constant of an input: of its dtype, where the bits of `bf16` may come as `u16`, and of its shape.
-fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refused> {
-    let ty = tensor_type(info)?;
-    let (wanted, mut own) = (dtype(i64::from(ty.elem_type))?, Constant::of(array));
-    if (wanted, own.dtype) == (DType::BF16, DType::U16) {
-        own.dtype = wanted;
-    }
-    let Some(shape) = &ty.shape else {
-        return Ok(own);
-    };
-    let fits = |(dim, extent): (&DimensionProto, &usize)| match &dim.value {
-        Some(dimension::Value::DimValue(own @ 0..)) => *own == *extent as i64,
-        Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => true,
-    };
-    let is_same = shape.dim.len() == own.shape.len() && shape.dim.iter().zip(&own.shape).all(fits);
-    if own.dtype != wanted || !is_same {
-        let (found, extents) = (own.dtype, own.shape);
-        return Err(Refused::new(format!(
-            "the array {found}{extents:?} that is bound to it is not of its type"
-        )));
-    }
-    Ok(own)
-}
-
-/// Whether a model gives a dimension a name.
-fn is_name(name: &str) -> bool {
-    name.chars().any(char::is_alphanumeric)
-}
-
-/// A name as the texts of modules spell dimensions.
-fn symbol_name(name: &str) -> String {
-    let spelled = name.chars().map(|own| match own {
-        own if own.is_ascii_alphanumeric() => own,
-        _ => '_',
-    });
-    let spelled: String = spelled.collect();
-    match spelled.chars().next() {
-        Some(first) if first.is_ascii_alphabetic() => spelled,
-        _ => format!("d{spelled}"),
     }
 }
 

@@ -33,6 +33,9 @@ impl Accumulation {
     }
 }
 
+/// Two numbers combined.
+type Step<A> = fn(A, A) -> A;
+
 /// What is accumulated along an axis, and what of it is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Prefixes {
@@ -85,7 +88,7 @@ impl Prefixes {
         input: &Tensor,
         axis: usize,
         identity: T::Acc,
-        combine: impl Fn(T::Acc, T::Acc) -> T::Acc,
+        combine: Step<T::Acc>,
     ) -> Result<Tensor, EvalError> {
         let step = |sum, x: T| combine(sum, x.widen());
         self.run(cx, input, axis, identity, step, |sum| Ok(T::narrow(sum)))
@@ -97,7 +100,7 @@ impl Prefixes {
         input: &Tensor,
         axis: usize,
         identity: T::Acc,
-        combine: impl Fn(Checked<T::Acc>, Checked<T::Acc>) -> Checked<T::Acc>,
+        combine: Step<Checked<T::Acc>>,
     ) -> Result<Tensor, EvalError> {
         let step = |sum, x: T| combine(sum, Checked::of(x.widen()));
         let identity = Checked::of(identity);

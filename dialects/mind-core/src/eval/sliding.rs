@@ -162,8 +162,8 @@ impl Sliding {
     fn walk<A: Copy>(
         &self,
         identity: A,
-        combine: impl Fn(A, Option<usize>, usize) -> A,
-        mut emit: impl FnMut(A, Position) -> Result<(), EvalError>,
+        combine: &dyn Fn(A, Option<usize>, usize) -> A,
+        emit: &mut dyn FnMut(A, Position) -> Result<(), EvalError>,
     ) -> Result<(), EvalError> {
         let shape = self.shape();
         if shape.contains(&0) {
@@ -188,7 +188,7 @@ impl Sliding {
             } else {
                 let inside = taps.iter().map(Vec::len).product();
                 let start = (Some(0), place);
-                (inside, fold(&taps, start, identity, &combine))
+                (inside, fold(&taps, start, identity, combine))
             };
             emit(result, Position { inside, place })?;
             if !advance(&mut index, &shape) {
@@ -219,7 +219,7 @@ fn fold<A: Copy>(
     taps: &[Vec<Tap>],
     (input, filter): Tap,
     sum: A,
-    combine: &impl Fn(A, Option<usize>, usize) -> A,
+    combine: &dyn Fn(A, Option<usize>, usize) -> A,
 ) -> A {
     let Some((first, rest)) = taps.split_first() else {
         return combine(sum, input, filter);
@@ -283,7 +283,7 @@ fn reduce_as<T: Num>(
     };
     if let Some((start, best)) = extreme {
         let step = |x, at, _| best(x, element(at));
-        windows.walk(start, step, |x, _| {
+        windows.walk(start, &step, &mut |x, _| {
             results.push(x);
             Ok(())
         })?;
@@ -310,10 +310,12 @@ fn reduce_as<T: Num>(
     if !T::IS_FLOAT && cx.overflow == Overflow::Refuse {
         let step = |sum, at, _| checked(sum, Checked::of(element(at).widen()));
         let start = Checked::of(start);
-        windows.walk(start, step, |sum, position| emit(sum.finish()?, position))?;
+        windows.walk(start, &step, &mut |sum, position| {
+            emit(sum.finish()?, position)
+        })?;
     } else {
         let step = |sum, at, _| add(sum, element(at).widen());
-        windows.walk(start, step, emit)?;
+        windows.walk(start, &step, &mut emit)?;
     }
     Ok(Tensor::of(shape, results))
 }
@@ -350,7 +352,7 @@ pub(crate) fn argmax_windows(
             (None, at) => at,
             (best, _) => best,
         };
-        windows.walk(None, best, |place, _| {
+        windows.walk(None, &best, &mut |place, _| {
             places.push(place.map_or(-1, |at| at as i64));
             Ok(())
         })?;
@@ -399,14 +401,14 @@ fn multiply_as<T: Num>(
         let factor = |x: T| Checked::of(x.widen());
         windows.walk(
             Checked::<T::Acc>::ZERO,
-            |sum, at, place| factor(element(at)).multiply_add(factor(weights[place]), sum),
-            |sum, _| sum.finish().map(|sum| results.push(T::narrow(sum))),
+            &|sum, at, place| factor(element(at)).multiply_add(factor(weights[place]), sum),
+            &mut |sum, _| sum.finish().map(|sum| results.push(T::narrow(sum))),
         )?;
     } else {
         windows.walk(
             <T::Acc as Element>::ZERO,
-            |sum, at, place| element(at).widen().fma(weights[place].widen(), sum),
-            |sum, _| {
+            &|sum, at, place| element(at).widen().fma(weights[place].widen(), sum),
+            &mut |sum, _| {
                 results.push(T::narrow(sum));
                 Ok(())
             },

@@ -2,13 +2,13 @@
 
 use mind_core::eval::convert;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
-use mind_ir::scalar::ScalarFn;
 use mind_ir::scalar::math::{exp2_f32, log_f32, tanh_f32};
+use mind_ir::scalar::{Broadcast, ScalarFn};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
 use super::exponential;
-use super::kernel::{map, numbers, one, operand, optional, pairs, scalar, singles, stretched};
+use super::kernel::{map, numbers, one, operand, optional, pairs, scalar, singles};
 use super::whole;
 use crate::call::{Call, integers};
 use crate::element::Element;
@@ -142,18 +142,14 @@ pub(crate) fn select(
     operands: Operands<'_, '_>,
 ) -> EvalManyResult {
     let [cond, a, b] = ["cond", "a", "b"].map(|name| operand(call, operands, name));
-    let shape = mind_ir::scalar::broadcast_extents(a.shape(), b.shape())?;
-    let shape = mind_ir::scalar::broadcast_extents(cond.shape(), &shape)?;
-    let [cond, a, b] = [
-        stretched(cx, cond, &shape)?,
-        stretched(cx, a, &shape)?,
-        stretched(cx, b, &shape)?,
-    ];
-    let flags = integers(&cond);
+    let broadcast = Broadcast::of([cond.shape(), a.shape(), b.shape()])?;
+    cx.count(a.dtype(), broadcast.shape())?;
+    let flags = integers(cond);
     one(mind_ir::with_dtype!(a.dtype(), T => {
-        let both = a.elements::<T>().iter().zip(b.elements::<T>());
-        let chosen = both.zip(&flags).map(|((&a, &b), &flag)| if flag != 0 { a } else { b });
-        Tensor::of(shape, chosen.collect::<Vec<T>>())
+        let (a, b) = (a.elements::<T>(), b.elements::<T>());
+        let chosen = |[at, x, y]: [usize; 3]| if flags[at] != 0 { a[x] } else { b[y] };
+        let elements = broadcast.positions().map(chosen).collect();
+        Tensor::of(broadcast.into_shape(), elements)
     }))
 }
 

@@ -1,8 +1,9 @@
 //! What every evaluation needs.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
-use mind_ir::scalar::{ScalarFn, broadcast_extents};
-use mind_ir::tensor::{FloatNum, Tensor, advance, broadcast_strides};
+use mind_ir::scalar::{Broadcast, ScalarFn, broadcast_extents};
+use mind_ir::tensor::{FloatNum, Tensor, broadcast_strides};
+use mind_ir::types::DType;
 use mind_ir::with_float;
 use smallvec::smallvec;
 
@@ -73,7 +74,6 @@ pub(crate) fn numbers<E: Copy + Into<f64>>(
     shape: Vec<usize>,
     elements: &[E],
 ) -> Tensor {
-    use mind_ir::types::DType;
     let elements = || elements.iter().map(|&element| element.into());
     match like.dtype() {
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
@@ -96,27 +96,12 @@ pub(crate) type Pairs = (Vec<usize>, Vec<(f64, f64)>);
 
 /// The element of `x` and that of `y` at each position of the shape both broadcast to.
 pub(crate) fn pairs(cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> Result<Pairs, EvalError> {
-    let shape = broadcast_extents(x.shape(), y.shape())?;
-    let count = cx.count(mind_ir::types::DType::F64, &shape)?;
+    let broadcast = Broadcast::of([x.shape(), y.shape()])?;
+    cx.count(DType::F64, broadcast.shape())?;
     let (left, right) = (crate::call::floats(x), crate::call::floats(y));
-    let strides = [
-        broadcast_strides(x.shape(), &shape),
-        broadcast_strides(y.shape(), &shape),
-    ];
-    let mut index = vec![0; shape.len()];
-    let mut all = Vec::with_capacity(count);
-    for _ in 0..count {
-        let at = |strides: &[usize]| {
-            index
-                .iter()
-                .zip(strides)
-                .map(|(i, stride)| i * stride)
-                .sum::<usize>()
-        };
-        all.push((left[at(&strides[0])], right[at(&strides[1])]));
-        advance(&mut index, &shape);
-    }
-    Ok((shape, all))
+    let all = broadcast.positions().map(|[x, y]| (left[x], right[y]));
+    let all = all.collect();
+    Ok((broadcast.into_shape(), all))
 }
 
 /// `x`, repeated to `shape`.

@@ -1,11 +1,11 @@
 //! Integers: exact in 64 bits, then wrapping to their dtype, as core's arithmetic is.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
-use mind_ir::scalar::broadcast_extents;
+use mind_ir::scalar::Broadcast;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
-use super::kernel::{one, stretched};
+use super::kernel::one;
 use super::scatter::Mode;
 use crate::call::integers;
 
@@ -40,17 +40,16 @@ pub(crate) fn map(x: &Tensor, function: impl Fn(i64) -> i64) -> Tensor {
 ///
 /// E6005 where core's quotient has none: a divisor of 0, the least integer by -1, and a negative power of 0.
 pub(crate) fn binary(name: &str, cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> EvalManyResult {
-    let shape = broadcast_extents(x.shape(), y.shape())?;
-    cx.count(x.dtype(), &shape)?;
-    let (left, right) = (stretched(cx, x, &shape)?, stretched(cx, y, &shape)?);
-    let pairs = integers(&left).into_iter().zip(integers(&right));
-    let result = pairs.map(|(lhs, rhs)| match name {
-        "pow" => power(lhs, rhs),
-        "floor_div" => floor_div(x.dtype(), lhs, rhs),
+    let broadcast = Broadcast::of([x.shape(), y.shape()])?;
+    cx.count(x.dtype(), broadcast.shape())?;
+    let (left, right) = (integers(x), integers(y));
+    let result = broadcast.positions().map(|[lhs, rhs]| match name {
+        "pow" => power(left[lhs], right[rhs]),
+        "floor_div" => floor_div(x.dtype(), left[lhs], right[rhs]),
         other => unreachable!("`{other}` is evaluated elsewhere"),
     });
-    let result: Result<Vec<i64>, EvalError> = result.collect();
-    one(wrapped(x.dtype(), shape, &result?))
+    let result = result.collect::<Result<Vec<i64>, EvalError>>()?;
+    one(wrapped(x.dtype(), broadcast.into_shape(), &result))
 }
 
 /// The largest integer that is not above `lhs / rhs`.

@@ -1,7 +1,7 @@
 //! Archives that are broken on purpose.
 
+use mind_cli::npz;
 use mind_ir::tensor::Tensor;
-use mind_run::npz;
 use mind_snapshot::snapshot;
 use zip::CompressionMethod::{self, Deflated, Stored};
 

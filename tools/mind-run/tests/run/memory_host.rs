@@ -3,9 +3,9 @@
 use std::path::Path;
 
 pub use mind_cli::MemoryHost;
+use mind_cli::npz;
 use mind_interp::Arrays;
 use mind_ir::tensor::Tensor;
-use mind_run::npz;
 
 pub trait RunTool {
     /// The same host with arrays in `in.npz`.

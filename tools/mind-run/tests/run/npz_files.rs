@@ -2,9 +2,9 @@
 
 use std::io::{Cursor, Write};
 
+use mind_cli::npz;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
-use mind_run::npz;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 

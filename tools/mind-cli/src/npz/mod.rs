@@ -9,13 +9,55 @@ mod header;
 mod npy;
 
 use std::io::{Cursor, Write};
+use std::path::Path;
 
+use mind_diag::{Diagnostic, SourceFile, Span};
+use mind_driver::host::Host;
 use mind_interp::Arrays;
 use mind_ir::tensor::Tensor;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 pub use error::{NpyError, NpzError};
+
+use crate::{DiagnosticFormat, REJECTED, report_one};
+
+/// Room for what an archive holds besides its elements.
+const ARCHIVE_OVERHEAD: u64 = 64 << 20;
+
+/// The arrays of the archive at `path` by name, `limit` bytes of elements at most.
+///
+/// # Errors
+///
+/// The exit code, after the reason was reported; see [`read`].
+pub fn read_file(
+    path: &str,
+    limit: u64,
+    form: DiagnosticFormat,
+    host: &mut dyn Host,
+) -> Result<Arrays, u8> {
+    let bytes = host.read(Path::new(path), limit.saturating_add(ARCHIVE_OVERHEAD));
+    let reason = match bytes {
+        Ok(bytes) => match read(&bytes, limit) {
+            Ok(arrays) => return Ok(arrays),
+            Err(error) => error.to_string(),
+        },
+        Err(error) => error.to_string(),
+    };
+    Err(refuse(path, reason, form, host))
+}
+
+/// Reports what is wrong with an archive, and returns the exit code.
+pub(crate) fn refuse(
+    path: &str,
+    reason: String,
+    form: DiagnosticFormat,
+    host: &mut dyn Host,
+) -> u8 {
+    let file = SourceFile::new(path, "");
+    report_one(host, Diagnostic::error(Span::FILE, reason), &file, form);
+    REJECTED
+}
 
 /// The arrays of an archive by name, `limit` bytes of elements at most.
 ///

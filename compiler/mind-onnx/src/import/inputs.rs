@@ -1,0 +1,166 @@
+//! The inputs of a model: tensors that a run gives, and those that are constants.
+
+use std::rc::Rc;
+
+use mind_core::ops::input::Input;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::Op;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::{Graph, ValueId};
+
+use super::Importer;
+use super::scope::Scope;
+use super::value::Value;
+use crate::proto::{DimensionProto, GraphProto, TensorTypeProto, ValueInfoProto, dimension};
+use crate::refused::Refused;
+use crate::tensor::{Constant, dtype};
+
+impl Importer<'_> {
+    /// Defines the inputs of the model that are no initialisers.
+    pub(super) fn inputs<'n>(
+        &mut self,
+        graph: &'n GraphProto,
+        scope: &mut Scope<'n>,
+        module: &mut Graph,
+    ) {
+        for input in &graph.input {
+            if scope.value(&input.name).is_some() {
+                // Files of IR version 3 list initialisers as inputs.
+                continue;
+            }
+            let value = match self.options.bound.get(&input.name) {
+                Some(array) => bound_to(input, array).map(|known| Value::Known(Rc::new(known))),
+                None => self.input(input, module).map(Value::Op),
+            };
+            match value {
+                Ok(value) => scope.define(&input.name, value),
+                Err(refused) => {
+                    let name = &input.name;
+                    self.report.model(format!("input `{name}`: {refused}"));
+                    scope.refuse(name);
+                }
+            }
+        }
+        self.check_dims();
+        self.check_bound(graph);
+    }
+
+    /// Reports the extents that were given for dimensions that no input has.
+    fn check_dims(&mut self) {
+        let given = self.options.dims.keys();
+        let mut unknown: Vec<&str> = given
+            .map(|name| &name[..])
+            .filter(|name| !self.used.contains(name))
+            .collect();
+        unknown.sort_unstable();
+        let open = match &self.open[..] {
+            [] => "its inputs have no open dimension".to_owned(),
+            open => format!("its open dimensions are `{}`", open.join("`, `")),
+        };
+        for name in unknown {
+            let problem = format!("the model has no dimension `{name}`; {open}");
+            self.report.model(problem);
+        }
+    }
+
+    /// Reports the constants that were given for inputs that the model has not.
+    fn check_bound(&mut self, graph: &GraphProto) {
+        let inputs: Vec<&str> = graph.input.iter().map(|input| &input.name[..]).collect();
+        let given = self.options.bound.keys().map(|name| &name[..]);
+        let mut unknown: Vec<&str> = given.filter(|name| !inputs.contains(name)).collect();
+        unknown.sort_unstable();
+        for name in unknown {
+            let inputs = inputs.join("`, `");
+            let problem = format!("the model has no input `{name}`; its inputs are `{inputs}`");
+            self.report.model(problem);
+        }
+    }
+
+    /// A tensor that a run gives.
+    fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refused> {
+        let ty = tensor_type(info)?;
+        let dtype = dtype(i64::from(ty.elem_type))?;
+        let shape = ty.shape.as_ref();
+        let shape = shape.ok_or_else(|| Refused::new("its rank is not known"))?;
+        let mut dims = Vec::with_capacity(shape.dim.len());
+        for (axis, dim) in shape.dim.iter().enumerate() {
+            let own = format!("{}_{axis}", info.name);
+            let name = match &dim.value {
+                Some(dimension::Value::DimValue(extent @ 0..)) => {
+                    dims.push(Dim::Fixed(*extent));
+                    continue;
+                }
+                Some(dimension::Value::DimParam(name)) if is_name(name) => name,
+                // No name: the dimension gets one, so that it can be bound.
+                Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => &own,
+            };
+            let symbol = symbol_name(name);
+            let given = self.options.dims.get_key_value(name);
+            let given = given.or_else(|| self.options.dims.get_key_value(&symbol));
+            dims.push(match given {
+                Some((name, &extent)) => {
+                    self.used.insert(name);
+                    Dim::Fixed(extent)
+                }
+                None => Dim::Symbol(module.intern(&symbol)),
+            });
+            self.open.push(symbol);
+        }
+        let ty = module.intern_type(TensorType::new(dtype, dims).view());
+        let name = module.intern(&info.name);
+        let attrs = Input::attrs(name, false, None);
+        let mut b = Builder::at_end(module);
+        let op = b.create_typed(Input::DEF, &[], &attrs, &[ty]);
+        Ok(module.result(op))
+    }
+}
+
+/// The type of an input as the model writes it.
+fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refused> {
+    let ty = info.r#type.as_ref();
+    ty.and_then(|own| own.tensor_type.as_ref())
+        .ok_or_else(|| Refused::new("it is no tensor"))
+}
+
+/// An array as the constant of an input: of its dtype, where the bits of `bf16` may come as `u16`, and of its shape.
+fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refused> {
+    let ty = tensor_type(info)?;
+    let (wanted, mut own) = (dtype(i64::from(ty.elem_type))?, Constant::of(array));
+    if (wanted, own.dtype) == (DType::BF16, DType::U16) {
+        own.dtype = wanted;
+    }
+    let Some(shape) = &ty.shape else {
+        return Ok(own);
+    };
+    let fits = |(dim, extent): (&DimensionProto, &usize)| match &dim.value {
+        Some(dimension::Value::DimValue(own @ 0..)) => *own == *extent as i64,
+        Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => true,
+    };
+    let is_same = shape.dim.len() == own.shape.len() && shape.dim.iter().zip(&own.shape).all(fits);
+    if own.dtype != wanted || !is_same {
+        let (found, extents) = (own.dtype, own.shape);
+        return Err(Refused::new(format!(
+            "the array {found}{extents:?} that is bound to it is not of its type"
+        )));
+    }
+    Ok(own)
+}
+
+/// Whether a model gives a dimension a name.
+fn is_name(name: &str) -> bool {
+    name.chars().any(char::is_alphanumeric)
+}
+
+/// A name as the texts of modules spell dimensions.
+fn symbol_name(name: &str) -> String {
+    let spelled = name.chars().map(|own| match own {
+        own if own.is_ascii_alphanumeric() => own,
+        _ => '_',
+    });
+    let spelled: String = spelled.collect();
+    match spelled.chars().next() {
+        Some(first) if first.is_ascii_alphabetic() => spelled,
+        _ => format!("d{spelled}"),
+    }
+}

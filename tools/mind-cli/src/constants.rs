@@ -1,0 +1,65 @@
+//! Inputs of ONNX models that are constants.
+
+use clap::builder::ValueParser;
+use clap::{Arg, ArgAction, ArgMatches};
+use mind_driver::host::Host;
+use mind_ir::tensor::Tensor;
+
+use crate::{DiagnosticFormat, value};
+
+/// The argument that binds inputs.
+pub fn arg() -> Arg {
+    value(
+        "bind",
+        "NAME=FILE.npz",
+        "an input of an ONNX model that is a constant: the array of that name in the archive",
+    )
+    .action(ArgAction::Append)
+    .value_parser(ValueParser::new(parse))
+}
+
+/// The inputs that [`arg`] was given, and their values: at most `limit` bytes of elements an archive.
+///
+/// # Errors
+///
+/// The exit code, after the reason was reported: a file that is no archive of arrays, or has none of the name.
+pub fn read(
+    matches: &ArgMatches,
+    limit: u64,
+    host: &mut dyn Host,
+) -> Result<Vec<(String, Tensor)>, u8> {
+    let given = matches.get_many::<(String, String)>("bind");
+    let form = DiagnosticFormat::of(matches);
+    let given = given.into_iter().flatten();
+    given
+        .map(|(name, path)| Ok((name.clone(), array(name, path, limit, form, host)?)))
+        .collect()
+}
+
+#[cfg(feature = "npz")]
+fn array(
+    name: &str,
+    path: &str,
+    limit: u64,
+    form: DiagnosticFormat,
+    host: &mut dyn Host,
+) -> Result<Tensor, u8> {
+    use crate::npz;
+    let mut arrays = npz::read_file(path, limit, form, host)?;
+    arrays.remove(name).ok_or_else(|| {
+        let reason = format!("the archive has no array `{name}`");
+        npz::refuse(path, reason, form, host)
+    })
+}
+
+#[cfg(not(feature = "npz"))]
+fn array(_: &str, _: &str, _: u64, _: DiagnosticFormat, host: &mut dyn Host) -> Result<Tensor, u8> {
+    let message = "`--bind` is for ONNX models, which this build does not read";
+    Err(crate::usage_error(host, message))
+}
+
+/// An input and an archive, of `NAME=FILE.npz`. Names of ONNX have any characters.
+fn parse(text: &str) -> Result<(String, String), String> {
+    let (name, file) = text.rsplit_once('=').ok_or("expected `NAME=FILE.npz`")?;
+    Ok((name.to_owned(), file.to_owned()))
+}
