@@ -6,6 +6,7 @@ mod convolutions;
 mod dot_bytes;
 mod elementwise;
 mod harness;
+mod if_any;
 mod nests;
 mod parts;
 mod pool;

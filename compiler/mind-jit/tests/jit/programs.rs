@@ -74,6 +74,8 @@ struct Steps<'b> {
     values: Vec<Value>,
     count: Option<Value>,
     mixes_lanes: bool,
+    /// Whether steps are in a body that only computes.
+    is_nested: bool,
 }
 
 impl Steps<'_> {
@@ -118,7 +120,7 @@ impl Steps<'_> {
     fn step(&mut self) {
         let lanes = self.lanes.clone();
         let lane = self.random.pick(&lanes);
-        let value = match self.random.below(12) {
+        let value = match self.random.below(13) {
             0..=2 => self.binary(lane),
             3 => self.unary(lane),
             4 => self.compare(lane),
@@ -127,6 +129,7 @@ impl Steps<'_> {
             7 | 8 => self.convert(lane),
             9 => self.divide(lane),
             10 => self.mask(),
+            11 => self.if_any(lane),
             _ => Some(self.constant(lane)),
         };
         self.values.extend(value);
@@ -263,7 +266,40 @@ impl Steps<'_> {
         Some(self.b.convert(op, to, x))
     }
 
+    /// Up to three results of steps that few lanes need, or all, or none.
+    fn if_any(&mut self, lane: Lane) -> Option<Value> {
+        let mask = self.pick(|ty| ty == Type::Mask(lane.int()))?;
+        let count = 1 + self.random.below(3);
+        let otherwise: Vec<Value> = (0..count).map(|_| self.vector(lane)).collect();
+        let steps = self.random.below(12);
+        let seed = self.random.bits();
+        let (lanes, values, count) = (&self.lanes, &self.values, self.count);
+        let mut mixes_lanes = false;
+        let results = self.b.if_any(mask, &otherwise, |b| {
+            let mut inner = Steps {
+                b,
+                random: Random::new(seed),
+                lanes: lanes.clone(),
+                values: values.clone(),
+                count,
+                mixes_lanes: false,
+                is_nested: true,
+            };
+            for _ in 0..steps {
+                inner.step();
+            }
+            mixes_lanes = inner.mixes_lanes;
+            otherwise.iter().map(|_| inner.vector(lane)).collect()
+        });
+        self.mixes_lanes |= mixes_lanes;
+        self.values.extend(&results);
+        None
+    }
+
     fn divide(&mut self, lane: Lane) -> Option<Value> {
+        if self.is_nested {
+            return None;
+        }
         let (lhs, rhs) = (self.vector(lane.int()), self.vector(lane.int()));
         let signed = self.random.below(2) == 0;
         let count = self.count;
@@ -323,6 +359,7 @@ pub fn program(recipe: Recipe, lanes: u32) -> Program {
             values,
             count: at.count,
             mixes_lanes: false,
+            is_nested: false,
         };
         for _ in 0..recipe.steps {
             steps.step();

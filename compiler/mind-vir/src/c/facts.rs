@@ -1,6 +1,6 @@
 //! What is known of the values of a function before any text is written.
 
-use crate::ir::{Block, Carried, Function, Loop, Op, Statement, Type, Value};
+use crate::ir::{Block, Carried, Function, IfAny, Loop, Merged, Op, Statement, Type, Value};
 
 /// Facts about each value, by its index.
 pub(super) struct Facts {
@@ -99,6 +99,12 @@ impl Facts {
                     }
                     self.collect(&node.body, defs, wanted);
                 }
+                Statement::IfAny(node) => {
+                    for merged in &node.merged {
+                        defs[merged.result.index()] = Def::Merged(node, merged);
+                    }
+                    self.collect(&node.body, defs, wanted);
+                }
             }
         }
     }
@@ -113,6 +119,9 @@ impl Facts {
                 Def::Op(op) => op.for_each_operand(|operand| wanted.push(operand)),
                 Def::Carried(carried) => {
                     wanted.extend([carried.param, carried.init, carried.next, carried.result]);
+                }
+                Def::Merged(node, merged) => {
+                    wanted.extend([node.mask, merged.otherwise, merged.computed]);
                 }
             }
         }
@@ -133,6 +142,7 @@ impl Facts {
                     };
                 }
                 Statement::Loop(node) => self.mark_uniform(&node.body),
+                Statement::IfAny(node) => self.mark_uniform(&node.body),
                 Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
                 }
             }
@@ -148,6 +158,7 @@ impl Facts {
                     self.roots[value.index()] = self.root(addr.base);
                 }
                 Statement::Loop(node) => changed |= self.loop_roots(function, node, mixed),
+                Statement::IfAny(node) => changed |= self.find_roots(function, &node.body, mixed),
                 _ => {}
             }
         }
@@ -186,6 +197,7 @@ enum Def<'f> {
     Given,
     Op(&'f Op),
     Carried(&'f Carried),
+    Merged(&'f IfAny, &'f Merged),
 }
 
 /// Whether a lane of the result depends on that lane of the operands alone, on no memory and on no count.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::error::CompileError;
-use crate::ir::{Function, IndexOp, Op, Type, Value};
+use crate::ir::{Function, IfAny, IndexOp, Merged, Op, Type, Value};
 
 use super::facts::Facts;
 use super::lane;
@@ -96,6 +96,7 @@ impl<'f> Writer<'f, '_> {
                 Piece::Scalar(value, op) => self.scalar(*value, op),
                 Piece::Lanes(lanes) => self.lanes(lanes),
                 Piece::Loop(node, body) => self.repeat(node, body),
+                Piece::IfAny(node, merged, body) => self.if_any(node, merged, body),
             }
         }
     }
@@ -120,6 +121,33 @@ impl<'f> Writer<'f, '_> {
             _ => self.expression(op, &|operand| self.name(operand)),
         };
         self.line(format_args!("const {ty} {value} = {text};"));
+    }
+
+    fn if_any(&mut self, node: &IfAny, merged: &[&Merged], body: &[Piece<'f>]) {
+        for merged in merged {
+            self.array(merged.result);
+        }
+        let (count, mask) = (self.function.lanes(), self.element(node.mask, "l"));
+        let needed = format!("any{}", merged[0].result.index());
+        self.line(format_args!("_Bool {needed} = 0;"));
+        self.braced(format_args!("mind_lanes(l, {count})"), |this| {
+            for merged in merged {
+                let otherwise = this.element(merged.otherwise, "l");
+                this.line(format_args!("a{}[l] = {otherwise};", merged.result.index()));
+            }
+            this.line(format_args!("{needed} |= {mask};"));
+        });
+        self.braced(format_args!("if ({needed})"), |this| {
+            this.pieces(body);
+            this.braced(format_args!("mind_lanes(l, {count})"), |this| {
+                for merged in merged {
+                    let (result, computed) =
+                        (merged.result.index(), this.element(merged.computed, "l"));
+                    let text = format!("{mask} ? {computed} : a{result}[l]");
+                    this.line(format_args!("a{result}[l] = {text};"));
+                }
+            });
+        });
     }
 
     fn lanes(&mut self, lanes: &Lanes<'f>) {

@@ -5,7 +5,7 @@
 //! other lanes, goes through an array. Stores come after the loop of their piece, each as a loop of its own, so
 //! that all that was loaded before is loaded, whatever overlaps.
 
-use crate::ir::{Addr, Block, Function, Loop, Op, Statement, Type, Value};
+use crate::ir::{Addr, Block, Function, IfAny, Loop, Merged, Op, Statement, Type, Value};
 
 use super::facts::{Facts, reads};
 
@@ -17,6 +17,8 @@ pub(super) enum Piece<'f> {
     Lanes(Lanes<'f>),
     /// A loop of the function.
     Loop(&'f Loop, Vec<Piece<'f>>),
+    /// Values that few lanes need: those that anything reads, and what computes them.
+    IfAny(&'f IfAny, Vec<&'f Merged>, Vec<Piece<'f>>),
 }
 
 /// Vector operations that run in one loop over lanes, and the stores after them.
@@ -154,6 +156,17 @@ impl<'f> Planner<'f, '_> {
                     let body = self.repeat(node);
                     pieces.push(Piece::Loop(node, body));
                 }
+                Statement::IfAny(node) => {
+                    let merged = node.merged.iter();
+                    let merged: Vec<&Merged> = merged
+                        .filter(|merged| self.facts.is_live(merged.result))
+                        .collect();
+                    if !merged.is_empty() {
+                        self.close(&mut open, &mut pieces);
+                        let body = self.if_any(node, &merged);
+                        pieces.push(Piece::IfAny(node, merged, body));
+                    }
+                }
             }
         }
         self.close(&mut open, &mut pieces);
@@ -219,6 +232,22 @@ impl<'f> Planner<'f, '_> {
         });
     }
 
+    fn if_any(&mut self, node: &'f IfAny, merged: &[&Merged]) -> Vec<Piece<'f>> {
+        let start = self.place();
+        self.uses(node.mask, start, false);
+        for merged in merged {
+            self.uses(merged.otherwise, start, false);
+            self.has_array[merged.result.index()] = true;
+        }
+        let body = self.block(&node.body);
+        let end = self.place();
+        self.uses(node.mask, end, false);
+        for merged in merged {
+            self.uses(merged.computed, end, false);
+        }
+        body
+    }
+
     fn repeat(&mut self, node: &'f Loop) -> Vec<Piece<'f>> {
         let live = |this: &Self, value| this.facts.is_live(value);
         let start = self.place();
@@ -247,7 +276,7 @@ impl<'f> Planner<'f, '_> {
             let (param, next) = (carried.param, carried.next);
             let computing = body.iter_mut().find_map(|piece| match piece {
                 Piece::Lanes(lanes) => lanes.computes(next).then_some(lanes),
-                Piece::Scalar(..) | Piece::Loop(..) => None,
+                Piece::Scalar(..) | Piece::Loop(..) | Piece::IfAny(..) => None,
             });
             if let Some(lanes) = computing
                 && self.may_write_back(param, next)

@@ -142,6 +142,10 @@ impl Frame<'_> {
                     self.repeat(node)?;
                     continue;
                 }
+                Statement::IfAny(node) => {
+                    self.block(&node.body)?;
+                    continue;
+                }
             };
             done.map_err(|problem| Misuse {
                 problem,

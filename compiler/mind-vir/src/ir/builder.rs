@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::function::{Block, Carried, Constant, Function, Loop, LoopKind, Scratch, Statement};
+use super::function::{
+    Block, Carried, Constant, Function, IfAny, Loop, LoopKind, Merged, Scratch, Statement,
+};
 use super::interleave::interleaved;
 use super::op::{
     Addr, BinaryOp, ConvertOp, IndexOp, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value,
@@ -31,6 +33,13 @@ pub struct Builder {
 
 /// Bytes that every part of the scratch memory begins at a multiple of.
 const SCRATCH_ALIGN: usize = 64;
+
+/// A block that statements go to, and what they go to after it.
+#[derive(Debug)]
+pub struct OpenBlock {
+    outer: Vec<Statement>,
+    known: usize,
+}
 
 /// What one round of a loop has to work with.
 #[derive(Clone, Copy, Debug)]
@@ -338,18 +347,14 @@ impl Builder {
         let params: Vec<Value> = (inits.iter())
             .map(|&init| self.new_value(self.function.ty(init)))
             .collect();
-        let outer = std::mem::take(&mut self.current);
-        let known = self.known_order.len();
         let round = Round {
             index,
             carried: &params,
         };
+        let open = self.open_block();
         let nexts = body(self, round);
+        let body = self.close_block(open);
         assert_eq!(nexts.len(), inits.len(), "a value for each that is carried");
-        let statements = std::mem::replace(&mut self.current, outer);
-        for op in self.known_order.drain(known..) {
-            self.known.remove(&op);
-        }
         let last = self.new_value(Type::Index);
         let carried: Vec<Carried> = (0..inits.len())
             .map(|slot| Carried {
@@ -368,8 +373,74 @@ impl Builder {
             step,
             last,
             carried,
-            body: Block { statements },
+            body,
         })));
         (last, results)
+    }
+
+    /// Computes values in the lanes where `mask` holds by what `body` appends, which is skipped where no lane needs it.
+    ///
+    /// Other lanes hold those of `otherwise`. `body` gives as many values, of the same types, and appends operations on
+    /// vectors alone.
+    ///
+    /// # Panics
+    ///
+    /// If `body` gives another number of values.
+    pub fn if_any(
+        &mut self,
+        mask: Value,
+        otherwise: &[Value],
+        body: impl FnOnce(&mut Builder) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let open = self.open_block();
+        let computed = body(self);
+        self.close_if_any(open, mask, otherwise, &computed)
+    }
+
+    /// Begins a block: what is appended goes there until the block is closed.
+    ///
+    /// For those that cannot give the body of [`if_any`](Builder::if_any) as a function of the builder.
+    pub fn open_block(&mut self) -> OpenBlock {
+        OpenBlock {
+            outer: std::mem::take(&mut self.current),
+            known: self.known_order.len(),
+        }
+    }
+
+    /// Ends the block as the body of what [`if_any`](Builder::if_any) appends; `computed` are the values that it gives.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many values computed as otherwise.
+    pub fn close_if_any(
+        &mut self,
+        open: OpenBlock,
+        mask: Value,
+        otherwise: &[Value],
+        computed: &[Value],
+    ) -> Vec<Value> {
+        let body = self.close_block(open);
+        assert_eq!(computed.len(), otherwise.len(), "a value for each");
+        let pairs = otherwise.iter().zip(computed);
+        let merged: Vec<Merged> = pairs
+            .map(|(&otherwise, &computed)| Merged {
+                otherwise,
+                computed,
+                result: self.new_value(self.function.ty(otherwise)),
+            })
+            .collect();
+        let results = merged.iter().map(|merged| merged.result).collect();
+        self.current
+            .push(Statement::IfAny(Box::new(IfAny { mask, body, merged })));
+        results
+    }
+
+    /// The block; what is known inside it is not known after it.
+    fn close_block(&mut self, open: OpenBlock) -> Block {
+        let statements = std::mem::replace(&mut self.current, open.outer);
+        for op in self.known_order.drain(open.known..) {
+            self.known.remove(&op);
+        }
+        Block { statements }
     }
 }

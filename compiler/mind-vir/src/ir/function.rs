@@ -150,6 +150,23 @@ pub enum Statement {
     Prefetch(Addr),
     /// Repeats statements.
     Loop(Box<Loop>),
+    /// Computes values that few lanes need.
+    IfAny(Box<IfAny>),
+}
+
+impl Statement {
+    /// Calls `f` on every value that the statement defines for those after it.
+    pub fn for_each_result(&self, mut f: impl FnMut(Value)) {
+        match self {
+            Statement::Let(value, _) => f(*value),
+            Statement::Loop(node) => {
+                f(node.last);
+                node.carried.iter().for_each(|carried| f(carried.result));
+            }
+            Statement::IfAny(node) => node.merged.iter().for_each(|merged| f(merged.result)),
+            Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {}
+        }
+    }
 }
 
 /// When a loop goes round again.
@@ -195,5 +212,30 @@ pub struct Carried {
     /// What it is in the next one.
     pub next: Value,
     /// What it is after the loop: `next` of the last round, or `init`.
+    pub result: Value,
+}
+
+/// Values that are computed where a mask holds, by statements that are skipped if it holds nowhere.
+///
+/// The body computes vectors and does nothing else: it writes no memory and sets no status, and has no loops. The results
+/// are merged lane by lane, so that it makes no difference whether the body runs where no lane needs it.
+#[derive(Clone, Debug)]
+pub struct IfAny {
+    /// The lanes that need the body.
+    pub mask: Value,
+    /// What computes the values.
+    pub body: Block,
+    /// The values.
+    pub merged: Vec<Merged>,
+}
+
+/// A vector that an [`IfAny`] computes in some lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct Merged {
+    /// What the lanes hold that do not need the body.
+    pub otherwise: Value,
+    /// What the others hold, from the body.
+    pub computed: Value,
+    /// Both, after the statement.
     pub result: Value,
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::function::Statement;
+use super::function::{Block, Statement};
 use super::op::{Addr, Value};
 
 /// The statements of `pieces`, interleaved: the first of each, then the second of each; a piece whose next statement uses
@@ -14,14 +14,12 @@ pub(super) fn interleaved(pieces: Vec<Vec<Statement>>) -> Vec<Statement> {
     if statements.any(|statement| matches!(statement, Statement::Loop(_))) {
         return pieces.into_iter().flatten().collect();
     }
-    let defined = pieces
-        .iter()
-        .flatten()
-        .filter_map(|statement| match statement {
-            Statement::Let(value, _) => Some(*value),
-            _ => None,
+    let mut missing: FxHashSet<Value> = FxHashSet::default();
+    for statement in pieces.iter().flatten() {
+        statement.for_each_result(|value| {
+            missing.insert(value);
         });
-    let mut missing: FxHashSet<Value> = defined.collect();
+    }
     let mut left: Vec<_> = (pieces.into_iter())
         .map(|piece| piece.into_iter().peekable())
         .collect();
@@ -32,9 +30,9 @@ pub(super) fn interleaved(pieces: Vec<Vec<Statement>>) -> Vec<Statement> {
             let Some(next) = piece.next_if(|statement| is_ready(statement, &missing)) else {
                 continue;
             };
-            if let Statement::Let(value, _) = next {
+            next.for_each_result(|value| {
                 missing.remove(&value);
-            }
+            });
             ordered.push(next);
         }
     }
@@ -62,13 +60,27 @@ fn is_ready(statement: &Statement, missing: &FxHashSet<Value>) -> bool {
         }
         Statement::Prefetch(addr) => addressed(addr, &mut check),
         Statement::Loop(_) => is_there = false,
+        Statement::IfAny(node) => {
+            check(node.mask);
+            node.merged.iter().for_each(|merged| {
+                check(merged.otherwise);
+                check(merged.computed);
+            });
+            is_there &= is_block_ready(&node.body, missing);
+        }
     }
     is_there
 }
 
+/// Whether no statement of a block uses a value that is missing; what the block defines itself is not.
+fn is_block_ready(block: &Block, missing: &FxHashSet<Value>) -> bool {
+    let mut statements = block.statements.iter();
+    statements.all(|statement| is_ready(statement, missing))
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::ir::{Addr, BinaryOp, Function, Lane, LoopKind, Signature, verify};
+    use crate::ir::{Addr, BinaryOp, Function, Lane, LoopKind, Predicate, Signature, verify};
 
     /// Pieces that double what they load; or, but for the first, what the first has computed.
     fn pieces(count: u32, shared: bool) -> Function {
@@ -90,7 +102,7 @@ mod tests {
     }
 
     fn words(text: &str) -> Vec<&str> {
-        let words = ["load", "add", "store"];
+        let words = ["load", "add", "store", "if-any"];
         let found = text
             .split_whitespace()
             .filter_map(|word| words.iter().find(|known| word == **known).copied());
@@ -112,6 +124,33 @@ mod tests {
         assert_eq!(verify(&function), Ok(()));
         let text = function.to_string();
         let expected = ["load", "add", "add", "store", "store"];
+        assert_eq!(words(&text), expected, "{text}");
+    }
+
+    #[test]
+    fn what_few_lanes_need_waits_for_what_its_body_uses() {
+        let mut signature = Signature::new("f", 8);
+        let (from, to) = (signature.ptr(), signature.ptr());
+        let mut b = signature.body();
+        let x = b.f32(1.0);
+        let mask = b.compare(Predicate::Lt, x, x);
+        let mut first = None;
+        b.interleaved(2, |b, piece| {
+            let place = 32 * piece as i32;
+            let result = match first {
+                None => {
+                    let y = b.load(Lane::F32, Addr::at(from).plus(place), None);
+                    b.binary(BinaryOp::Add, y, y)
+                }
+                Some(sum) => b.if_any(mask, &[x], |b| vec![b.binary(BinaryOp::Add, sum, x)])[0],
+            };
+            first = Some(result);
+            b.store(result, Addr::at(to).plus(place), None);
+        });
+        let function = b.finish();
+        assert_eq!(verify(&function), Ok(()));
+        let text = function.to_string();
+        let expected = ["load", "add", "if-any", "add", "store", "store"];
         assert_eq!(words(&text), expected, "{text}");
     }
 

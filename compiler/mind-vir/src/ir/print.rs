@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::function::{Block, Function, LoopKind, Statement};
+use super::function::{Block, Function, LoopKind, Merged, Statement};
 use super::op::{Addr, Op, Value};
 
 impl Display for Value {
@@ -115,6 +115,24 @@ fn one(
             }
             writeln!(f, "{:1$}}}", "", 2 * depth)?;
         }
+        Statement::IfAny(node) => {
+            let list = |f: &mut Formatter<'_>, of: fn(&Merged) -> Value| {
+                for (position, merged) in node.merged.iter().enumerate() {
+                    let comma = if position == 0 { "" } else { ", " };
+                    write!(f, "{comma}{}", of(merged))?;
+                }
+                Ok(())
+            };
+            list(f, |merged| merged.result)?;
+            write!(f, " = if-any {}, else ", node.mask)?;
+            list(f, |merged| merged.otherwise)?;
+            writeln!(f, " {{")?;
+            block(function, &node.body, depth + 1, f)?;
+            write!(f, "{:1$}give ", "", 2 * depth + 2)?;
+            list(f, |merged| merged.computed)?;
+            writeln!(f)?;
+            writeln!(f, "{:1$}}}", "", 2 * depth)?;
+        }
     }
     Ok(())
 }
@@ -196,8 +214,31 @@ impl<T: fmt::Debug> Display for Lower<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::op::{Addr, BinaryOp};
+    use super::super::op::{Addr, BinaryOp, Predicate};
     use super::super::{Lane, LoopKind, Signature};
+
+    #[test]
+    fn the_text_shows_what_few_lanes_need() {
+        let mut b = Signature::new("f", 8).body();
+        let (x, y) = (b.f32(1.0), b.f32(2.0));
+        let mask = b.compare(Predicate::Lt, x, y);
+        b.if_any(mask, &[x, y], |b| {
+            let sum = b.binary(BinaryOp::Add, x, y);
+            vec![sum, x]
+        });
+        let expected = "\
+func f<8>() {
+  v0: f32 = const 0x3f800000
+  v1: f32 = const 0x40000000
+  v2: mask32 = compare.lt v0, v1
+  v4, v5 = if-any v2, else v0, v1 {
+    v3: f32 = add v0, v1
+    give v3, v0
+  }
+}
+";
+        assert_eq!(b.finish().to_string(), expected);
+    }
 
     #[test]
     fn the_text_shows_types_bounds_and_carried_values() {

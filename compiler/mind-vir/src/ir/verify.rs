@@ -1,7 +1,8 @@
 //! The verifier of vector IR.
 
-use super::function::{Block, Function, Loop, Statement};
+use super::function::{Block, Function, IfAny, Loop, Statement};
 use super::op::{Addr, Op, Value};
+use super::print::shown;
 use super::types::{Lane, Type};
 
 /// What makes a function invalid.
@@ -45,6 +46,9 @@ pub enum VerifyError {
         /// The statement, as text.
         user: &'static str,
     },
+    /// A statement that does more than compute is in the body of an [`IfAny`].
+    #[error("the body of an if-any only computes, and has: {0}")]
+    Effect(String),
     /// A number in a statement is out of range.
     #[error("{what} is {found}; expected {expected}")]
     Number {
@@ -165,10 +169,7 @@ impl Check<'_> {
         let mut inside = Vec::new();
         for statement in &block.statements {
             match statement {
-                Statement::Let(value, op) => {
-                    self.operation(*value, op);
-                    inside.push(*value);
-                }
+                Statement::Let(value, op) => self.operation(*value, op),
                 Statement::Store { value, addr, count } => {
                     self.store(*value, addr, "store");
                     if let Some(count) = count {
@@ -177,23 +178,13 @@ impl Check<'_> {
                 }
                 Statement::StoreFirst { value, addr } => self.store(*value, addr, "store-first"),
                 Statement::Prefetch(addr) => self.accessed(addr, "prefetch"),
-                Statement::Loop(node) => {
-                    self.repeat(node);
-                    inside.push(node.last);
-                    inside.extend(node.carried.iter().map(|carried| carried.result));
-                }
+                Statement::Loop(node) => self.repeat(node),
+                Statement::IfAny(node) => self.if_any(node),
             }
-            let known = inside.len();
-            let fresh = match statement {
-                Statement::Let(..) => 1,
-                Statement::Loop(node) => 1 + node.carried.len(),
-                Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
-                    0
-                }
-            };
-            for &value in &inside[known - fresh..] {
+            statement.for_each_result(|value| {
+                inside.push(value);
                 self.define(value);
-            }
+            });
         }
         for &next in nexts {
             self.uses(next, || "next".to_owned());
@@ -229,6 +220,34 @@ impl Check<'_> {
         for param in params {
             self.scopes[param.index()] = Scope::Left;
         }
+    }
+
+    fn if_any(&mut self, node: &IfAny) {
+        const USER: &str = "if-any";
+        let function = self.function;
+        self.uses(node.mask, || USER.to_owned());
+        for merged in &node.merged {
+            self.uses(merged.otherwise, || USER.to_owned());
+            let ty = function.ty(merged.otherwise);
+            let fits = matches!(ty, Type::Vector(lane) if function.ty(node.mask) == Type::Mask(lane.int()));
+            if !fits {
+                let expected = "a mask for lanes as wide as those of the values";
+                self.expected(node.mask, expected, USER);
+            }
+            for value in [merged.computed, merged.result] {
+                if function.ty(value) != ty {
+                    self.expected(value, "the type of the other value", USER);
+                }
+            }
+        }
+        for statement in &node.body.statements {
+            if has_effect(statement) {
+                let statement = shown(function, statement);
+                self.errors.push(VerifyError::Effect(statement));
+            }
+        }
+        let computed: Vec<Value> = node.merged.iter().map(|merged| merged.computed).collect();
+        self.block(&node.body, &computed);
     }
 
     fn store(&mut self, value: Value, addr: &Addr, user: &'static str) {
@@ -319,9 +338,44 @@ impl Check<'_> {
     }
 }
 
+/// Whether a statement does more than compute vectors that depend on nothing but operands.
+fn has_effect(statement: &Statement) -> bool {
+    match statement {
+        Statement::Let(_, op) => match op {
+            Op::Load { .. }
+            | Op::LoadSplat { .. }
+            | Op::LoadStrided { .. }
+            | Op::Gather { .. }
+            | Op::IntDiv { .. } => true,
+            Op::Index(_)
+            | Op::IndexOp(..)
+            | Op::Address(_)
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Fma(..)
+            | Op::DotBytes(..)
+            | Op::Below(..)
+            | Op::Compare(..)
+            | Op::MaskOp(..)
+            | Op::Select(..)
+            | Op::Shift(..)
+            | Op::Convert(..)
+            | Op::LanesDown(..)
+            | Op::Splat(_)
+            | Op::Transpose { .. } => false,
+        },
+        // Its own body is checked as a body.
+        Statement::IfAny(_) => false,
+        Statement::Store { .. }
+        | Statement::StoreFirst { .. }
+        | Statement::Prefetch(_)
+        | Statement::Loop(_) => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::op::{BinaryOp, ShiftOp};
+    use super::super::op::{BinaryOp, Predicate, ShiftOp};
     use super::super::{LoopKind, Signature};
     use super::*;
 
@@ -368,6 +422,71 @@ mod tests {
             "the shift is 32; expected less than the lane has bits",
             "the distance of lanes-down is 4; expected a power of two below the number of lanes",
             "the step of a loop is 0; expected 1 to 2147483647",
+        ];
+        assert_eq!(errors(&b.finish()), expected);
+    }
+
+    #[test]
+    fn the_body_of_an_if_any_only_computes() {
+        let mut signature = Signature::new("effects", 4);
+        let (base, extent) = (signature.ptr(), signature.index());
+        let mut b = signature.body();
+        let x = b.f32(1.0);
+        let n = b.constant(Lane::I32, 3);
+        let mask = b.compare(Predicate::Lt, x, x);
+        b.if_any(mask, &[x], |b| {
+            let loaded = b.load(Lane::F32, Addr::at(base), None);
+            b.store(x, Addr::at(base), None);
+            b.op(Op::IntDiv {
+                signed: false,
+                lhs: n,
+                rhs: n,
+                count: None,
+            });
+            let bounds = (extent, extent);
+            b.repeat(LoopKind::Rest, bounds, 1, &[], |_, _| Vec::new());
+            let inner = b.if_any(mask, &[x], |b| {
+                b.prefetch(Addr::at(base));
+                vec![loaded]
+            });
+            vec![b.binary(BinaryOp::Add, inner[0], x)]
+        });
+        let found = errors(&b.finish());
+        assert_eq!(found.len(), 5, "{found:?}");
+        for (error, word) in found
+            .iter()
+            .zip(["load", "store", "int-div", "rest", "prefetch"])
+        {
+            assert!(
+                error.starts_with("the body of an if-any only computes"),
+                "{error}"
+            );
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn values_of_an_if_any_fit_its_mask_and_each_other() {
+        let mut b = Signature::new("types", 4).body();
+        let (x, y) = (b.f32(1.0), b.f64(2.0));
+        let mask = b.compare(Predicate::Lt, x, x);
+        b.if_any(mask, &[x, y], |_| vec![y, y]);
+        let mut leaked = None;
+        b.if_any(mask, &[x], |b| {
+            let sum = b.binary(BinaryOp::Add, x, x);
+            leaked = Some(sum);
+            vec![sum]
+        });
+        let leaked = leaked.expect("the body was built");
+        let sum = b.binary(BinaryOp::Add, leaked, x);
+        let expected = [
+            format!("if-any: {y} has type f64; expected the type of the other value"),
+            format!(
+                "if-any: {mask} has type mask32; expected a mask for lanes as wide as those of the values"
+            ),
+            format!(
+                "{sum} = Binary(Add, {leaked:?}, {x:?}) uses {leaked}, which is not defined there"
+            ),
         ];
         assert_eq!(errors(&b.finish()), expected);
     }

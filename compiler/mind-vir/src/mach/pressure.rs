@@ -1,8 +1,9 @@
 //! How many vector registers a function needs besides its constants.
 
-use crate::ir::{Block, Function, Loop, Op, Statement, Type, Value};
+use crate::ir::{Block, Function, IfAny, Loop, Op, Statement, Type, Value};
 
-/// The largest number of vectors and vector masks that live at once, constants left out.
+/// The largest number of vectors and vector masks that live at once, constants left out, and what lives in the body of an
+/// [`IfAny`] alone.
 pub(crate) fn peak(function: &Function, masks_are_vectors: bool) -> usize {
     let mut scan = Scan {
         function,
@@ -67,6 +68,35 @@ impl Scan<'_> {
                 }
                 Statement::Prefetch(_) => {}
                 Statement::Loop(node) => self.repeat(node),
+                Statement::IfAny(node) => self.if_any(node),
+            }
+        }
+    }
+
+    /// The whole statement is one point in time.
+    fn if_any(&mut self, node: &IfAny) {
+        self.reads(node);
+        for merged in &node.merged {
+            self.define(merged.result);
+        }
+    }
+
+    /// Notes what a statement that only computes reads, and what its body reads.
+    fn reads(&mut self, node: &IfAny) {
+        let clock = self.clock;
+        self.use_at(node.mask, clock);
+        for merged in &node.merged {
+            self.use_at(merged.otherwise, clock);
+            self.use_at(merged.computed, clock);
+        }
+        for statement in &node.body.statements {
+            match statement {
+                Statement::Let(_, op) => self.operands(op),
+                Statement::IfAny(inner) => self.reads(inner),
+                Statement::Store { .. }
+                | Statement::StoreFirst { .. }
+                | Statement::Prefetch(_)
+                | Statement::Loop(_) => unreachable!("a verified body only computes"),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Which values are needed, and how often.
 
-use crate::ir::{Block, Function, Loop, Op, Statement, UnaryOp, Value};
+use crate::ir::{Block, Function, IfAny, Loop, Op, Statement, UnaryOp, Value};
 
 /// How often each value is read by what is needed itself.
 ///
@@ -9,6 +9,10 @@ use crate::ir::{Block, Function, Loop, Op, Statement, UnaryOp, Value};
 #[derive(Debug)]
 pub(crate) struct Uses {
     counts: Vec<u32>,
+    /// Those reads that are not in the body of an [`IfAny`].
+    usual: Vec<u32>,
+    /// How many such bodies are open.
+    depth: u32,
     /// What a value is the negation of.
     negations: Vec<Option<Value>>,
 }
@@ -27,6 +31,8 @@ impl Uses {
     pub fn of(function: &Function) -> Uses {
         let mut uses = Uses {
             counts: vec![0; function.value_count()],
+            usual: vec![0; function.value_count()],
+            depth: 0,
             negations: vec![None; function.value_count()],
         };
         uses.negations(function.body());
@@ -37,6 +43,11 @@ impl Uses {
     /// How often `value` is read.
     pub fn count(&self, value: Value) -> u32 {
         self.counts[value.index()]
+    }
+
+    /// How often `value` is read by what always runs: not only where a lane needs it.
+    pub fn usual_count(&self, value: Value) -> u32 {
+        self.usual[value.index()]
     }
 
     /// Notes that one of the reads of `value` is done, and returns whether none is left.
@@ -69,6 +80,7 @@ impl Uses {
                     self.negations[value.index()] = Some(*inner);
                 }
                 Statement::Loop(node) => self.negations(&node.body),
+                Statement::IfAny(node) => self.negations(&node.body),
                 _ => {}
             }
         }
@@ -76,6 +88,9 @@ impl Uses {
 
     fn read(&mut self, value: Value) {
         self.counts[value.index()] += 1;
+        if self.depth == 0 {
+            self.usual[value.index()] += 1;
+        }
     }
 
     fn block(&mut self, block: &Block) {
@@ -100,8 +115,30 @@ impl Uses {
                     addr.index.into_iter().for_each(|index| self.read(index));
                 }
                 Statement::Loop(node) => self.repeat(node),
+                Statement::IfAny(node) => self.if_any(node),
             }
         }
+    }
+
+    /// Results that nothing reads are not merged; if there are no others, nothing is computed.
+    fn if_any(&mut self, node: &IfAny) {
+        let merged = node.merged.iter().copied();
+        let needed: Vec<_> = merged
+            .filter(|merged| self.count(merged.result) > 0)
+            .collect();
+        if needed.is_empty() {
+            return;
+        }
+        self.depth += 1;
+        for merged in &needed {
+            self.read(merged.computed);
+        }
+        self.block(&node.body);
+        self.depth -= 1;
+        for merged in &needed {
+            self.read(merged.otherwise);
+        }
+        self.read(node.mask);
     }
 
     fn repeat(&mut self, node: &Loop) {

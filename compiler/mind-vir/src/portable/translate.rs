@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 
-use crate::ir::{Addr, Function, IndexOp, Lane, Loop, LoopKind, Op, Statement, Value};
+use crate::ir::{Addr, Function, IfAny, IndexOp, Lane, Loop, LoopKind, Op, Statement, Value};
 
 use super::types::{element, vector};
 
@@ -108,6 +108,7 @@ impl Translate<'_, '_> {
                 }
                 Statement::Prefetch(_) => {}
                 Statement::Loop(node) => self.repeat(node),
+                Statement::IfAny(node) => self.if_any(node),
             }
         }
     }
@@ -179,6 +180,35 @@ impl Translate<'_, '_> {
         for (carried, &param) in node.carried.iter().zip(&params[1..]) {
             self.define(carried.result, param);
         }
+    }
+
+    fn if_any(&mut self, node: &IfAny) {
+        let mask = self.get(node.mask);
+        let [body, exit] = std::array::from_fn(|_| self.builder.create_block());
+        self.builder.set_cold_block(body);
+        let mut otherwise = Vec::new();
+        for merged in &node.merged {
+            let value = self.get(merged.otherwise);
+            otherwise.push(BlockArg::from(value));
+            let ty = self.builder.func.dfg.value_type(value);
+            let result = self.builder.append_block_param(exit, ty);
+            self.define(merged.result, result);
+        }
+        let is_needed = self.builder.ins().vany_true(mask);
+        self.builder
+            .ins()
+            .brif(is_needed, body, &[], exit, &otherwise);
+
+        self.builder.switch_to_block(body);
+        self.statements(&node.body);
+        let mut chosen = Vec::new();
+        for merged in &node.merged {
+            let lane = self.function.lane(merged.computed);
+            let (a, b) = (self.get(merged.computed), self.get(merged.otherwise));
+            chosen.push(BlockArg::from(self.select(lane, mask, a, b)));
+        }
+        self.builder.ins().jump(exit, &chosen);
+        self.builder.switch_to_block(exit);
     }
 
     fn operation(&mut self, value: Value, op: &Op) -> ir::Value {

@@ -473,6 +473,18 @@ pub(super) fn compare_float(lane: Lane, encoding: Encoding) -> Code {
     }
 }
 
+/// A test whether a mask of `lanes` lanes holds anywhere, which sets the zero flag if it does not. Of a mask in a vector, or
+/// of few lanes, those beyond count too.
+pub(super) fn test_mask(lanes: u32, encoding: Encoding) -> Code {
+    match (lanes, encoding) {
+        (_, Encoding::Vex) => VEX_Vptest_ymm_ymmm256,
+        (64, Encoding::Evex) => VEX_Kortestq_kr_kr,
+        (32, Encoding::Evex) => VEX_Kortestd_kr_kr,
+        (16, Encoding::Evex) => VEX_Kortestw_kr_kr,
+        (_, Encoding::Evex) => VEX_Kortestb_kr_kr,
+    }
+}
+
 /// A choice by a mask: of a vector on AVX2, of a mask register on AVX-512.
 pub(super) fn select(lane: Lane, encoding: Encoding) -> Code {
     match (lane.bits(), encoding) {

@@ -9,7 +9,7 @@ use super::codes;
 use super::encoder::{Encoder, Label};
 use super::encoding::Encoding;
 use super::lanewise::{self, Lanewise};
-use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain};
+use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain, Test};
 use super::pool::Pool;
 use super::registers;
 use super::view::View;
@@ -158,17 +158,8 @@ impl Emit<'_> {
             }
             Node::NonTemporalStore(node) => node.emit(&mut self.encoder, &pregs)?,
             Node::Jump => self.go(machine.block_succs(block)[0], next),
-            Node::Branch(condition, number) => {
-                let name = |place: usize| registers::named(pregs[place], View::Gpr64);
-                let compare = match number {
-                    Some(number) => Instruction::with2(Code::Cmp_rm64_imm32, name(0), *number)?,
-                    None => Instruction::with2(Code::Cmp_r64_rm64, name(0), name(1))?,
-                };
-                self.encoder.put(&compare);
-                let (holds, fails) = match condition {
-                    Condition::Less => (Code::Jl_rel32_64, Code::Jge_rel32_64),
-                    Condition::LessOrEqual => (Code::Jle_rel32_64, Code::Jg_rel32_64),
-                };
+            Node::Branch(test) => {
+                let (holds, fails) = self.test(*test, &pregs)?;
                 let succs = machine.block_succs(block);
                 let [taken, other] = [0, 1].map(|place| self.target(succs[place]));
                 if Some(taken) == next {
@@ -181,6 +172,37 @@ impl Emit<'_> {
             Node::Return => self.epilogue()?,
         }
         Ok(())
+    }
+
+    /// Sets the flags, and gives the jumps that are taken if the test holds and if it fails.
+    fn test(&mut self, test: Test, pregs: &[PReg]) -> Result<(Code, Code), iced_x86::IcedError> {
+        let name = |place: usize, view: View| registers::named(pregs[place], view);
+        let (instruction, jumps) = match test {
+            Test::Compare(condition, number) => {
+                let first = name(0, View::Gpr64);
+                let compare = match number {
+                    Some(number) => Instruction::with2(Code::Cmp_rm64_imm32, first, number)?,
+                    None => Instruction::with2(Code::Cmp_r64_rm64, first, name(1, View::Gpr64))?,
+                };
+                let jumps = match condition {
+                    Condition::Less => (Code::Jl_rel32_64, Code::Jge_rel32_64),
+                    Condition::LessOrEqual => (Code::Jle_rel32_64, Code::Jg_rel32_64),
+                };
+                (compare, jumps)
+            }
+            Test::AnyLane(lanes) => {
+                let code = codes::test_mask(lanes, self.encoding);
+                let view = match self.encoding {
+                    Encoding::Evex => View::Mask,
+                    Encoding::Vex => View::Ymm,
+                };
+                let mask = name(0, view);
+                let any = Instruction::with2(code, mask, mask)?;
+                (any, (Code::Jne_rel32_64, Code::Je_rel32_64))
+            }
+        };
+        self.encoder.put(&instruction);
+        Ok(jumps)
     }
 
     /// Goes to a block, unless it comes next anyway.

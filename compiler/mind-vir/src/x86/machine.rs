@@ -63,7 +63,16 @@ pub(super) struct Plain {
     pub is_zeroing: bool,
 }
 
-/// When a branch is taken, after a comparison of two general registers.
+/// When a branch is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Test {
+    /// If the condition holds of two general registers, or of one and a number.
+    Compare(Condition, Option<i32>),
+    /// If a bit is set in a mask of this many lanes.
+    AnyLane(u32),
+}
+
+/// A comparison of signed numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Condition {
     /// Signed less.
@@ -82,9 +91,8 @@ pub(super) enum Node {
     NonTemporalStore(NonTemporalStore),
     /// Goes to the only successor.
     Jump,
-    /// Goes to the first successor if the condition holds of two general registers, or of one and a number,
-    /// else to the second.
-    Branch(Condition, Option<i32>),
+    /// Goes to the first successor if the test of its operands holds, else to the second.
+    Branch(Test),
     Return,
 }
 
@@ -104,6 +112,10 @@ pub(super) struct Machine {
     preds: Vec<Vec<Block>>,
     /// Blocks that a loop comes back to.
     pub is_header: Vec<bool>,
+    /// Blocks that rarely run.
+    is_cold: Vec<bool>,
+    /// Whether blocks that are promised now rarely run.
+    pub is_rare: bool,
     vregs: usize,
 }
 
@@ -121,6 +133,7 @@ impl Machine {
         self.args.push(Vec::new());
         self.preds.push(Vec::new());
         self.is_header.push(false);
+        self.is_cold.push(self.is_rare);
         Block::new(self.starts.len() - 1)
     }
 
@@ -154,6 +167,44 @@ impl Machine {
             self.args[block.index()].push(args);
             self.preds[succ.index()].push(block);
         }
+    }
+
+    /// The same function with the blocks that rarely run after all others.
+    ///
+    /// What usually runs is then in a row, and the allocator, which sees blocks in order, takes what they need out of
+    /// registers there alone.
+    pub fn cold_last(self) -> Machine {
+        if !self.is_cold.contains(&true) {
+            return self;
+        }
+        let blocks = 0..self.starts.len();
+        let (cold, usual): (Vec<usize>, Vec<usize>) =
+            blocks.partition(|&block| self.is_cold[block]);
+        let order = [usual, cold].concat();
+        let mut places = vec![Block::invalid(); order.len()];
+        for (place, &block) in order.iter().enumerate() {
+            places[block] = Block::new(place);
+        }
+        let moved = |blocks: &[Block]| blocks.iter().map(|block| places[block.index()]).collect();
+        let mut sorted = Machine {
+            vregs: self.vregs,
+            ..Machine::default()
+        };
+        for &block in &order {
+            let own = self.block_insns(Block::new(block));
+            let place = sorted.new_block(self.params[block].clone());
+            sorted.open(place);
+            for inst in own.iter() {
+                let operands = self.inst_operands(inst);
+                sorted.push(self.nodes[inst.index()].clone(), operands);
+            }
+            sorted.succs[place.index()] = moved(&self.succs[block]);
+            sorted.preds[place.index()] = moved(&self.preds[block]);
+            sorted.args[place.index()].clone_from(&self.args[block]);
+            sorted.is_header[place.index()] = self.is_header[block];
+            sorted.is_cold[place.index()] = self.is_cold[block];
+        }
+        sorted
     }
 }
 

@@ -77,6 +77,12 @@ fn random_programs_give_the_same_bits_in_c_and_stay_in_their_buffers() {
 }
 
 #[test]
+fn values_that_few_lanes_need_give_the_same_bits_in_c() {
+    let (function, calls) = crate::if_any::case();
+    check("if_any", &[Case::new(function, calls)], OPTIONS);
+}
+
+#[test]
 fn scalar_functions_and_reductions_give_the_same_bits_in_c() {
     let (target, mut random) = (TargetInfo::of(Isa::Avx2), Random::new(5));
     let mut cases = Vec::new();

@@ -6,7 +6,7 @@
 mod lanes;
 mod memory;
 
-use super::function::{Block, Function, Loop, LoopKind, Statement};
+use super::function::{Block, Function, IfAny, Loop, LoopKind, Statement};
 use super::op::{Addr, MaskOp, Op, Value};
 use super::status::Status;
 use super::types::Lane;
@@ -116,6 +116,7 @@ impl Frame<'_, '_> {
                 }
                 Statement::Prefetch(_) => {}
                 Statement::Loop(node) => self.repeat(node)?,
+                Statement::IfAny(node) => self.if_any(node)?,
             }
         }
         Ok(())
@@ -155,6 +156,29 @@ impl Frame<'_, '_> {
             self.values[slot.result.index()] = datum;
         }
         Ok(())
+    }
+
+    fn if_any(&mut self, node: &IfAny) -> Result<(), Fault> {
+        let is_needed = self.lanes(node.mask).contains(&1);
+        if is_needed {
+            self.block(&node.body)?;
+        }
+        for merged in &node.merged {
+            self.values[merged.result.index()] = if is_needed {
+                self.select(node.mask, merged.computed, merged.otherwise)
+            } else {
+                self.values[merged.otherwise.index()].clone()
+            };
+        }
+        Ok(())
+    }
+
+    /// Lanes of the first vector where `mask` holds, else of the second.
+    fn select(&self, mask: Value, a: Value, b: Value) -> Datum {
+        let choices = self.lanes(a).iter().zip(self.lanes(b));
+        let choices = self.lanes(mask).iter().zip(choices);
+        let chosen = choices.map(|(&mask, (&a, &b))| if mask == 1 { a } else { b });
+        Datum::Lanes(chosen.collect())
     }
 
     /// The element of type `lane` at each of `places`, as many as take part.
@@ -265,12 +289,7 @@ impl Frame<'_, '_> {
                 MaskOp::Or => x | y,
                 MaskOp::AndNot => x & !y,
             }),
-            Op::Select(mask, a, b) => {
-                let choices = self.lanes(a).iter().zip(self.lanes(b));
-                let choices = self.lanes(mask).iter().zip(choices);
-                let chosen = choices.map(|(&mask, (&a, &b))| if mask == 1 { a } else { b });
-                Datum::Lanes(chosen.collect())
-            }
+            Op::Select(mask, a, b) => self.select(mask, a, b),
             Op::Shift(op, a, n) => self.map(a, |x| lanes::shift(op, lane_of(a), x, n)),
             Op::Convert(op, to, a) => self.map(a, |x| lanes::convert(op, lane_of(a), to, x)),
             Op::Transpose {

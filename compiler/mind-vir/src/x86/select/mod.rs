@@ -3,6 +3,7 @@
 mod arith;
 mod convert;
 mod dot_bytes;
+mod if_any;
 mod index;
 mod memory;
 mod transpose;
@@ -19,7 +20,7 @@ use crate::target::CodeTarget;
 use super::codes;
 use super::encoding::Encoding;
 use super::lanewise::Lanewise;
-use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain, fixed_def};
+use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain, Test, fixed_def};
 use super::pool::Pool;
 use super::registers::RDI;
 use super::view::View;
@@ -28,7 +29,7 @@ use super::view::View;
 pub(super) fn select(function: &Function, target: CodeTarget) -> (Machine, Pool) {
     let mut select = Select::new(function, target);
     select.function();
-    (select.machine, select.pool)
+    (select.machine.cold_last(), select.pool)
 }
 
 /// A vector operand that may come from memory.
@@ -138,7 +139,10 @@ impl<'f> Select<'f> {
             let bytes = &constant.bits.to_le_bytes()[..lane.bytes() as usize];
             let offset = self.pool.repeated(bytes);
             self.constants.insert(constant.value, offset);
-            needed.push((self.uses.count(constant.value), constant.value));
+            let reads = self.uses.usual_count(constant.value);
+            if reads > 0 {
+                needed.push((reads, constant.value));
+            }
         }
         needed.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
         for (_, value) in needed {
@@ -265,6 +269,7 @@ impl<'f> Select<'f> {
                 Statement::StoreFirst { value, addr } => self.store_first(*value, addr),
                 Statement::Prefetch(addr) => self.prefetch(addr),
                 Statement::Loop(node) => self.repeat(node),
+                Statement::IfAny(node) => self.if_any(node),
             }
         }
     }
@@ -396,7 +401,7 @@ impl<'f> Select<'f> {
                     None
                 }
             };
-            (Node::Branch(condition, number), operands)
+            (Node::Branch(Test::Compare(condition, number)), operands)
         };
 
         let guard = self.block;

@@ -1,0 +1,69 @@
+//! Values that few lanes need.
+
+use regalloc2::{Operand, VReg};
+
+use crate::ir::{IfAny, Merged};
+
+use super::super::machine::{Node, Test};
+use super::Select;
+
+impl Select<'_> {
+    /// A test of the mask that goes past the body if no lane needs it.
+    ///
+    /// Every edge from a block with two successors goes to a block with one predecessor, where the allocator
+    /// puts its moves.
+    pub(super) fn if_any(&mut self, node: &IfAny) {
+        let merged = node.merged.iter().copied();
+        let merged: Vec<Merged> = merged
+            .filter(|merged| self.uses.count(merged.result) > 0)
+            .collect();
+        if merged.is_empty() {
+            return;
+        }
+        let mask = self.reg(node.mask);
+        let otherwise: Vec<VReg> = (merged.iter())
+            .map(|merged| self.reg(merged.otherwise))
+            .collect();
+        let lanes = self.function.lanes();
+        let test = Node::Branch(Test::AnyLane(lanes));
+        self.machine.push(test, &[Operand::reg_use(mask)]);
+        let (guard, tails) = (self.block, self.tails.len());
+
+        let was_rare = std::mem::replace(&mut self.machine.is_rare, true);
+        let body = self.machine.new_block(Vec::new());
+        self.machine.open(body);
+        self.block = body;
+        self.depth += 1;
+        self.statements(&node.body);
+        let computed: Vec<VReg> = (merged.iter())
+            .map(|merged| {
+                self.choose(merged.result, node.mask, merged.computed, merged.otherwise);
+                self.reg(merged.result)
+            })
+            .collect();
+        self.depth -= 1;
+        self.tails.truncate(tails);
+        let end = self.block;
+        self.machine.is_rare = was_rare;
+
+        let pass = self.machine.new_block(Vec::new());
+        let results: Vec<VReg> = (merged.iter())
+            .map(|merged| self.define(merged.result))
+            .collect();
+        let exit = self.machine.new_block(results);
+        let exits = vec![(exit, computed)];
+        self.machine.end(end, Node::Jump, &[], exits);
+        let entries = vec![(body, Vec::new()), (pass, Vec::new())];
+        self.machine.link(guard, entries);
+        self.machine.open(pass);
+        let exits = vec![(exit, otherwise)];
+        self.machine.end(pass, Node::Jump, &[], exits);
+        self.machine.open(exit);
+        self.block = exit;
+        self.uses.spend(node.mask);
+        for merged in &merged {
+            self.uses.spend(merged.otherwise);
+            self.uses.spend(merged.computed);
+        }
+    }
+}
