@@ -29,6 +29,9 @@ pub enum CompileError {
     /// The machine has not got the instruction set, or an extension of it.
     #[error("this machine cannot run {0}; `portable` runs everywhere")]
     Unavailable(CodeTarget),
+    /// This build leaves out the code generator for the instruction set.
+    #[error("this build has no code generator for {0}; feature `portable` brings one")]
+    NotBuilt(CodeTarget),
     /// Registers could not be assigned.
     #[error("registers could not be assigned: {0}")]
     Registers(String),

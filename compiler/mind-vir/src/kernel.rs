@@ -4,7 +4,9 @@ use crate::code::{Code, CodeBuilder, FunctionOffset};
 use crate::error::CompileError;
 use crate::ir::{Function, Status};
 use crate::target::{CodeTarget, Isa, TargetInfo};
-use crate::{portable, x86};
+#[cfg(feature = "portable")]
+use crate::portable;
+use crate::x86;
 
 /// What every kernel is in memory: arguments in, status out.
 #[cfg(target_arch = "x86_64")]
@@ -34,7 +36,10 @@ impl Assembler {
         crate::ir::verify(function).map_err(CompileError::Invalid)?;
         fits(function, target.isa)?;
         match target.isa {
+            #[cfg(feature = "portable")]
             Isa::Portable => portable::compile(function, target.isa.target()),
+            #[cfg(not(feature = "portable"))]
+            Isa::Portable => Err(CompileError::NotBuilt(target)),
             Isa::Avx2 | Isa::Avx512 => x86::compile(function, target, &mut self.registers),
         }
     }

@@ -20,6 +20,7 @@ pub mod target;
 
 mod error;
 mod mach;
+#[cfg(feature = "portable")]
 mod portable;
 mod x86;
 
