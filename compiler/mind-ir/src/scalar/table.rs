@@ -85,7 +85,7 @@ macro_rules! scalar_fns {
             }
 
             /// The time it takes on `f32` vectors, in additions; at least the number of its vector operations where it
-            /// is made of [`Steps`](math::Steps).
+            /// is made of [`Steps`](math::Steps), those that few elements need left out.
             pub const fn cost(self) -> usize {
                 match self { $(ScalarFn::$name => $cost,)* }
             }
@@ -438,19 +438,19 @@ scalar_fns! {
     }
     /// The sine.
     Sin {
-        arity: 1, domain: Float, cost: 165, rounds: true, total: true,
+        arity: 1, domain: Float, cost: 51, rounds: true, total: true,
         steps: sin(sin_f32, sin_f64),
         facts: |k| k.kept(Facts::NO_NEG_ZERO).union(NUMBER.when(k.x.has(Facts::FINITE))),
     }
     /// The cosine.
     Cos {
-        arity: 1, domain: Float, cost: 165, rounds: true, total: true,
+        arity: 1, domain: Float, cost: 51, rounds: true, total: true,
         steps: cos(cos_f32, cos_f64),
         facts: |k| Facts::NO_NEG_ZERO.union(NUMBER.when(k.x.has(Facts::FINITE))),
     }
     /// The tangent.
     Tan {
-        arity: 1, domain: Float, cost: 188, rounds: true, total: true,
+        arity: 1, domain: Float, cost: 74, rounds: true, total: true,
         steps: tan(tan_f32, tan_f64),
         facts: |k| k.kept(Facts::NO_NEG_ZERO).union(Facts::NEVER_NAN.when(k.x.has(Facts::FINITE))),
     }
@@ -535,14 +535,14 @@ scalar_fns! {
     }
     /// x less whole y, with the sign of y.
     Mod {
-        arity: 2, domain: Num, cost: 180, rounds: true, total: false,
+        arity: 2, domain: Num, cost: 37, rounds: true, total: false,
         eval: partial2(modulo),
         steps_of_two: modulo,
         facts: |_| Facts::NONE,
     }
     /// x less whole y, with the sign of x.
     Remainder {
-        arity: 2, domain: Num, cost: 170, rounds: true, total: false,
+        arity: 2, domain: Num, cost: 25, rounds: true, total: false,
         eval: partial2(remainder),
         steps_of_two: remainder,
         facts: |k| k.kept(Facts::NONNEG),
@@ -555,7 +555,7 @@ scalar_fns! {
     }
     /// x^y; integers wrap and truncate toward zero.
     Pow {
-        arity: 2, domain: Num, cost: 160, rounds: true, total: false,
+        arity: 2, domain: Num, cost: 115, rounds: true, total: false,
         eval: powers(),
         steps_of_two: pow,
         facts: |_| Facts::NONE,

@@ -4,7 +4,9 @@ use std::marker::PhantomData;
 
 use mind_ir::scalar::math::Steps;
 
-use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, Predicate, ShiftOp, UnaryOp, Value};
+use mind_vir::ir::{
+    BinaryOp, Builder, ConvertOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp, Value,
+};
 
 /// Appends each step to a function of vector IR, over lanes of `f32` or `f64`.
 #[derive(Debug)]
@@ -66,6 +68,24 @@ macro_rules! vector_steps {
             }
             fn eq(&mut self, a: Value, b: Value) -> Value {
                 self.builder.compare(Predicate::Eq, a, b)
+            }
+            fn unordered(&mut self, a: Value, b: Value) -> Value {
+                self.builder.compare(Predicate::Unordered, a, b)
+            }
+            fn either(&mut self, a: Value, b: Value) -> Value {
+                self.builder.mask_op(MaskOp::Or, a, b)
+            }
+            fn if_any<const N: usize>(
+                &mut self,
+                mask: Value,
+                otherwise: [Value; N],
+                body: impl FnOnce(&mut Self) -> [Value; N],
+            ) -> [Value; N] {
+                let open = self.builder.open_block();
+                let computed = body(self);
+                let builder = &mut *self.builder;
+                let results = builder.close_if_any(open, mask, &otherwise, &computed);
+                std::array::from_fn(|at| results[at])
             }
             fn select(&mut self, mask: Value, a: Value, b: Value) -> Value {
                 self.builder.select(mask, a, b)

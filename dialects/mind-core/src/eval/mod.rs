@@ -17,6 +17,7 @@ pub mod convert;
 pub mod cumulative;
 pub(crate) mod grid;
 pub(crate) mod indexed;
+pub(crate) mod keys;
 mod lanes;
 pub mod reduce;
 pub mod resize;

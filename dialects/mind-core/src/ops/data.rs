@@ -1,19 +1,17 @@
 //! Ops whose elements say how many results there are.
 
-use std::cmp::Ordering;
-
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
-use mind_ir::tensor::{Buffer, Element, Tensor};
+use mind_ir::tensor::{Element, Tensor};
 use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::verify::{InferManyResult, InferResult, VerifyError};
-use mind_ir::with_num;
+use mind_ir::with_buffer;
 use smallvec::smallvec;
 
 use crate::axes::resolve;
+use crate::eval::keys::{Key, Ranking, Row, keys};
 use crate::extent::agree;
-use crate::ops::sort::order;
 
 ops! {
     /// The indices of the elements that are not zero, one column for each.
@@ -140,13 +138,8 @@ fn eval_unique(op: Unique, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyRes
     // The sizes of all results, had no two slices been equal.
     cx.count(input.dtype(), input.shape())?;
     cx.count(DType::I64, &[slices.count])?;
-    let found = match input.dtype() {
-        DType::Bool => slices.different(input, |a: bool, b| a.cmp(&b), op.sorted(g)),
-        dtype => with_num!(dtype, T => slices.different(input, order::<T>, op.sorted(g)), else {
-            unreachable!("every dtype but `bool` is numeric")
-        }),
-    };
-    let groups = found.first.len();
+    let found = slices.groups(input, op.sorted(g));
+    let groups = found.places.len();
     let mut shape = input.shape().to_vec();
     if op.flat(g) {
         shape = vec![groups];
@@ -154,12 +147,14 @@ fn eval_unique(op: Unique, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyRes
         let axis = resolve("unique", op.axis(g), input.rank()).expect("a verified axis");
         shape[axis] = groups;
     }
-    Ok(smallvec![
-        Tensor::new(shape, found.values),
-        Tensor::of(vec![groups], found.first),
-        Tensor::of(vec![slices.count], found.inverse),
-        Tensor::of(vec![groups], found.counts),
-    ])
+    let of_each = |of: fn(&[usize]) -> usize| {
+        let numbers = found.places.iter().map(|group| of(group) as i64);
+        Tensor::of(vec![groups], numbers.collect())
+    };
+    let values = slices.firsts(input, &found, shape);
+    let (first, counts) = (of_each(|group| group[0]), of_each(<[usize]>::len));
+    let inverse = Tensor::of(vec![slices.count], found.inverse);
+    Ok(smallvec![values, first, inverse, counts])
 }
 
 /// A tensor cut along an axis.
@@ -173,60 +168,67 @@ struct Slices {
     inner: usize,
 }
 
-/// The results of `Unique`.
-struct Different {
-    values: Buffer,
-    first: Vec<i64>,
+/// Which slices are equal.
+struct Groups {
+    /// The places of the slices of each group, in order; groups in the order of their results.
+    places: Vec<Vec<usize>>,
+    /// The group of each slice.
     inverse: Vec<i64>,
-    counts: Vec<i64>,
 }
 
 impl Slices {
-    fn different<T: Element>(
-        self,
-        input: &Tensor,
-        order: impl Fn(T, T) -> Ordering,
-        sorted: bool,
-    ) -> Different {
+    fn groups(self, input: &Tensor, sorted: bool) -> Groups {
         let Slices {
             outer,
             count,
             inner,
         } = self;
-        let elements = input.elements::<T>();
+        let all = Row {
+            start: 0,
+            step: 1,
+            count: input.count(),
+        };
+        let keys = keys(input, all);
         let slice = |at: usize| {
             let runs = (0..outer).map(move |run| (run * count + at) * inner);
-            runs.flat_map(move |start| elements[start..start + inner].iter().copied())
+            let keys = &keys;
+            runs.flat_map(move |start| &keys[start..start + inner])
         };
-        let compare = |&a: &usize, &b: &usize| {
-            let mut orders = slice(a).zip(slice(b)).map(|(a, b)| order(a, b));
-            orders
-                .find(|order| order.is_ne())
-                .unwrap_or(Ordering::Equal)
+        let order = if outer == 1 && inner == 1 {
+            let ranking = Ranking {
+                kept: count,
+                descending: false,
+            };
+            ranking.places(input.dtype(), &keys)
+        } else {
+            let mut order: Vec<usize> = (0..count).collect();
+            order.sort_by(|&a, &b| slice(a).cmp(slice(b)));
+            order
         };
-        let mut all: Vec<usize> = (0..count).collect();
-        all.sort_by(compare);
-        let mut groups: Vec<&[usize]> = all.chunk_by(|a, b| compare(a, b).is_eq()).collect();
+        let groups = order.chunk_by(|&a, &b| slice(a).eq(slice(b)));
+        let mut places: Vec<Vec<usize>> = groups.map(<[usize]>::to_vec).collect();
         if !sorted {
-            groups.sort_unstable_by_key(|group| group[0]);
+            places.sort_unstable_by_key(|group| group[0]);
         }
         let mut inverse = vec![0i64; count];
-        for (number, group) in groups.iter().enumerate() {
+        for (number, group) in places.iter().enumerate() {
             group.iter().for_each(|&at| inverse[at] = number as i64);
         }
-        let mut values = Vec::with_capacity(outer * groups.len() * inner);
-        for run in 0..outer {
-            for group in &groups {
-                let start = (run * count + group[0]) * inner;
-                values.extend_from_slice(&elements[start..start + inner]);
+        Groups { places, inverse }
+    }
+
+    /// The first slice of each group, as elements of `shape`.
+    fn firsts(self, input: &Tensor, groups: &Groups, shape: Vec<usize>) -> Tensor {
+        with_buffer!(input.buffer(), |elements| {
+            let mut values = Vec::with_capacity(self.outer * groups.places.len() * self.inner);
+            for run in 0..self.outer {
+                for group in &groups.places {
+                    let start = (run * self.count + group[0]) * self.inner;
+                    values.extend_from_slice(&elements[start..start + self.inner]);
+                }
             }
-        }
-        Different {
-            values: T::wrap(values),
-            first: groups.iter().map(|group| group[0] as i64).collect(),
-            inverse,
-            counts: groups.iter().map(|group| group.len() as i64).collect(),
-        }
+            Tensor::of(shape, values)
+        })
     }
 }
 
@@ -314,7 +316,7 @@ fn eval_suppression(
 /// The indices of the rectangles that are kept, the best first.
 fn suppressed(all: &[Rectangle], scores: &[f32], max: usize, iou: f32, least: f32) -> Vec<usize> {
     let mut candidates: Vec<usize> = (0..all.len()).filter(|&at| scores[at] > least).collect();
-    candidates.sort_by(|&a, &b| order(scores[b], scores[a]));
+    candidates.sort_by_key(|&at| std::cmp::Reverse(scores[at].key()));
     let mut kept: Vec<usize> = Vec::new();
     for at in candidates {
         if kept.len() == max {

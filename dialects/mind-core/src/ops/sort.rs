@@ -1,17 +1,16 @@
 //! Elements in order.
 
-use std::cmp::Ordering;
-
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
-use mind_ir::tensor::{Element, Num, Tensor};
+use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::verify::{InferManyResult, VerifyError};
-use mind_ir::with_num;
+use mind_ir::with_buffer;
 use smallvec::smallvec;
 
 use crate::axes::resolve;
+use crate::eval::keys::{Ranking, Row, keys};
 
 ops! {
     /// The elements along `axis` in ascending order, or descending, and the index that each had.
@@ -86,12 +85,11 @@ fn infer_top_k(op: TopK, g: &Graph) -> InferManyResult {
 fn eval_sort(op: Sort, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (g, input) = (cx.graph, operands[0]);
     let axis = resolve("sort", op.axis(g), input.rank()).expect("a verified axis");
-    let sorting = Sorting {
-        axis,
+    let ranking = Ranking {
         kept: input.shape()[axis],
         descending: op.descending(g),
     };
-    sorting.run(cx, input)
+    sorted(cx, input, axis, ranking)
 }
 
 fn eval_top_k(op: TopK, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
@@ -102,86 +100,43 @@ fn eval_top_k(op: TopK, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult
         let text = format!("dimension {axis} has {extent} elements, fewer than `k`, which is {k}");
         return Err(EvalError::Shape(text));
     }
-    let sorting = Sorting {
-        axis,
+    let ranking = Ranking {
         kept: k,
         descending: op.largest(g),
     };
-    sorting.run(cx, input)
+    sorted(cx, input, axis, ranking)
 }
 
-/// Which elements of a row come first.
-struct Sorting {
-    axis: usize,
-    /// How many are kept.
-    kept: usize,
-    descending: bool,
-}
-
-impl Sorting {
-    fn run(&self, cx: &EvalCx<'_>, input: &Tensor) -> EvalManyResult {
-        let mut shape = input.shape().to_vec();
-        shape[self.axis] = self.kept;
-        cx.count(input.dtype(), &shape)?;
-        let count = cx.count(DType::I64, &shape)?;
-        let (values, places) = match input.dtype() {
-            DType::Bool => self.rows(input, count, |a: bool, b| a.cmp(&b)),
-            dtype => with_num!(dtype, T => self.rows(input, count, order::<T>), else {
-                unreachable!("every dtype but `bool` is numeric")
-            }),
+/// The elements along `axis` that come first, and the index of each.
+fn sorted(cx: &EvalCx<'_>, input: &Tensor, axis: usize, ranking: Ranking) -> EvalManyResult {
+    let (extent, kept) = (input.shape()[axis], ranking.kept);
+    let inner: usize = input.shape()[axis + 1..].iter().product();
+    let mut shape = input.shape().to_vec();
+    shape[axis] = kept;
+    cx.count(input.dtype(), &shape)?;
+    let count = cx.count(DType::I64, &shape)?;
+    // Where each element comes from: its index along the axis, and its place in the input.
+    let (mut places, mut sources) = (vec![0i64; count], vec![0usize; count]);
+    for number in 0..count.checked_div(kept).unwrap_or(0) {
+        let (outer, column) = (number / inner, number % inner);
+        let start = outer * extent * inner + column;
+        let row = Row {
+            start,
+            step: inner,
+            count: extent,
         };
-        Ok(smallvec![
-            Tensor::new(shape.clone(), values),
-            Tensor::of(shape, places)
-        ])
-    }
-
-    /// The `count` elements that are kept, and the index of each.
-    fn rows<T: Element>(
-        &self,
-        input: &Tensor,
-        count: usize,
-        order: impl Fn(T, T) -> Ordering,
-    ) -> (mind_ir::tensor::Buffer, Vec<i64>) {
-        let elements = input.elements::<T>();
-        let (mut values, mut places) = (vec![T::ZERO; count], vec![0i64; count]);
-        let extent = input.shape()[self.axis];
-        let inner: usize = input.shape()[self.axis + 1..].iter().product();
-        let rows = count.checked_div(self.kept).unwrap_or(0);
-        let mut row: Vec<usize> = Vec::with_capacity(extent);
-        for number in 0..rows {
-            let (outer, column) = (number / inner, number % inner);
-            let element = |at: usize| elements[(outer * extent + at) * inner + column];
-            // Of equal elements the first comes first.
-            let before = |&a: &usize, &b: &usize| {
-                let order = order(element(a), element(b));
-                let order = if self.descending {
-                    order.reverse()
-                } else {
-                    order
-                };
-                order.then(a.cmp(&b))
-            };
-            row.clear();
-            row.extend(0..extent);
-            if self.kept < extent {
-                row.select_nth_unstable_by(self.kept, before);
-                row.truncate(self.kept);
-            }
-            row.sort_unstable_by(before);
-            for (at, &place) in row.iter().enumerate() {
-                let to = (outer * self.kept + at) * inner + column;
-                values[to] = element(place);
-                places[to] = place as i64;
-            }
+        let found = ranking.places(input.dtype(), &keys(input, row));
+        for (at, place) in found.into_iter().enumerate() {
+            let to = (outer * kept + at) * inner + column;
+            places[to] = place as i64;
+            sources[to] = start + place * inner;
         }
-        (T::wrap(values), places)
     }
-}
-
-/// -0 equals +0; all NaNs are equal, and above everything.
-pub(crate) fn order<T: Num>(a: T, b: T) -> Ordering {
-    let is_nan = |x: T| x.partial_cmp(&x).is_none();
-    a.partial_cmp(&b)
-        .unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
+    let values = with_buffer!(input.buffer(), |elements| {
+        Tensor::of(
+            shape.clone(),
+            sources.iter().map(|&at| elements[at]).collect(),
+        )
+    });
+    Ok(smallvec![values, Tensor::of(shape, places)])
 }

@@ -7,7 +7,7 @@ use super::steps::{Lane, Steps, horner};
 
 /// An angle as quarter turns and a rest of at most pi/4, which keeps the sign of the angle.
 pub(super) struct Turned<V> {
-    /// Quarter turns, an integer from -8 to 8.
+    /// Quarter turns, an integer whose last two bits count.
     pub quarters: V,
     pub rest: Pair<V>,
 }
@@ -20,11 +20,59 @@ const MOST_DIGITS: usize = 24;
 
 /// The rest of `a`, which is positive.
 ///
+/// Few angles are so large that their turns are not counted in a number.
+#[inline]
+pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
+    let usual = subtract_quarters(b, a);
+    let largest = b.value(B::Lane::CIRCULAR.largest);
+    let is_large = b.lt(largest, a);
+    let Turned { quarters, rest } = usual;
+    let [quarters, hi, lo] = b.if_any(is_large, [quarters, rest.hi, rest.lo], |b| {
+        let Turned { quarters, rest } = reduce_large(b, a);
+        [quarters, rest.hi, rest.lo]
+    });
+    Turned {
+        quarters,
+        rest: Pair { hi, lo },
+    }
+}
+
+/// `a`, which is no larger than `largest`, less the nearest multiple of pi/2, in three parts.
+///
+/// The first part is a multiple of 2 in the last place of 1, and so is `a`, if it is not below pi/4. The difference is less
+/// than 1, thus exact. The product with the second part and its sum are exact as pairs; of the product with the third part
+/// only a rounding is lost.
+#[inline]
+fn subtract_quarters<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
+    let c = B::Lane::CIRCULAR;
+    let two_over_pi = b.value(c.two_over_pi);
+    let (first, second, third) = (
+        b.value(c.half_pi),
+        b.value(c.half_pi_lo),
+        b.value(c.half_pi_rest),
+    );
+    let quarters = b.mul(a, two_over_pi);
+    let quarters = b.round(quarters);
+    let negated = b.neg(quarters);
+    let rest = b.fma(negated, first, a);
+    let taken = product(b, quarters, second);
+    let neg_taken = b.neg(taken.hi);
+    let Pair { hi, lo } = sum(b, rest, neg_taken);
+    let rounded = b.fma(quarters, third, taken.lo);
+    let lo = b.sub(lo, rounded);
+    Turned {
+        quarters,
+        rest: Pair { hi, lo },
+    }
+}
+
+/// The rest of `a`, which is above pi/4.
+///
 /// `a` times 2/pi is taken modulo 4 without any rounding that matters. Digits of 2/pi whose products with `a` are
 /// multiples of 4 are skipped: a window moves over them, by steps that the size of `a` decides, each a choice
 /// between the digits of two places.
 #[inline]
-pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
+fn reduce_large<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
     let c = B::Lane::CIRCULAR;
     let (scaled, digits) = window(b, a);
     let Turns { quarters, rest } = turns(b, scaled, digits);
@@ -34,15 +82,9 @@ pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
     let Pair { hi, lo } = product(b, rest.hi, half_pi);
     let lo = b.fma(rest.lo, half_pi, lo);
     let lo = b.fma(rest.hi, half_pi_lo, lo);
-
-    let (zero, quarter_pi) = (b.value(B::Lane::ZERO), b.value(c.quarter_pi));
-    let is_small = b.lt(a, quarter_pi);
     Turned {
-        quarters: b.select(is_small, zero, quarters),
-        rest: Pair {
-            hi: b.select(is_small, a, hi),
-            lo: b.select(is_small, zero, lo),
-        },
+        quarters,
+        rest: Pair { hi, lo },
     }
 }
 
@@ -191,4 +233,45 @@ pub(super) fn negate_by<B: Steps>(b: &mut B, x: B::Value, sign: B::Int) -> B::Va
     let bits = b.bits(x);
     let bits = b.iadd(bits, sign);
     b.float(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scalar;
+    use super::*;
+
+    /// Both reductions of the numbers nearest to multiples of pi/2, and of those beside them, up to `largest`: the bits of
+    /// the quarters that count are the same, and the rests differ by less than `tolerance` of themselves.
+    macro_rules! reductions_agree {
+        ($float:ident, $step:expr, $tolerance:expr) => {
+            let mut b = Scalar::<$float>::default();
+            let c = <$float as Lane>::CIRCULAR;
+            let mut count = 1.0;
+            while count * c.half_pi < c.largest {
+                let nearest: $float = count * c.half_pi;
+                for a in [
+                    nearest.next_down(),
+                    nearest,
+                    nearest.next_up(),
+                    nearest + 0.5,
+                ] {
+                    let usual = subtract_quarters(&mut b, a);
+                    let large = reduce_large(&mut b, a);
+                    let quarters = (usual.quarters - large.quarters) % 4.0;
+                    assert_eq!(quarters, 0.0, "{a:e}");
+                    let distance = usual.rest.hi - large.rest.hi;
+                    let distance = distance + (usual.rest.lo - large.rest.lo);
+                    let bound = $tolerance * usual.rest.hi.abs();
+                    assert!(distance.abs() < bound, "{a:e}: {distance:e}, {bound:e}");
+                }
+                count += $step;
+            }
+        };
+    }
+
+    #[test]
+    fn both_reductions_agree_next_to_multiples_of_a_quarter_turn() {
+        reductions_agree!(f32, 1.0, 2f32.powi(-26));
+        reductions_agree!(f64, 3001.0, 2f64.powi(-56));
+    }
 }

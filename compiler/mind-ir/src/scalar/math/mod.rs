@@ -2,9 +2,9 @@
 //!
 //! Exponentials, logarithms, the circular and the hyperbolic functions and the activations, each for `f32` and
 //! `f64`, within 2 ulp of the exact result for every input. Each function is defined once, as a straight line of
-//! IEEE-exact [`Steps`] without branches or tables: [`Scalar`] computes the steps on one number,
-//! and a lowering that implements [`Steps`] gets them as operations of its own IR. Whatever
-//! carries out the steps, the bits are the same; nothing here calls a mathematical library.
+//! IEEE-exact [`Steps`] without tables, in which what few numbers need is marked so that vectors can skip it:
+//! [`Scalar`] computes the steps on one number, and a lowering that implements [`Steps`] gets them as operations
+//! of its own IR. Whatever carries out the steps, the bits are the same; nothing here calls a mathematical library.
 //!
 //! Any NaN gives NaN. f32 is computed in f32 throughout, so that vectors keep their full width.
 //! The method, its measured error and the special values of each function are in docs/numerics.md.

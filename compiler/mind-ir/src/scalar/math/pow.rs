@@ -11,13 +11,46 @@ use super::steps::{Lane, Steps, horner, join_sign, split_sign};
 /// root of -0 is +0 here, and that of -inf is inf.
 #[inline]
 pub fn pow<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Value {
+    let (a, sign) = split_sign(b, x);
+    let size = of_magnitude(b, a, y);
+    let is_special = is_special(b, x, y);
+    let [result] = b.if_any(is_special, [size], |b| {
+        [with_special(b, [x, y], a, sign, size)]
+    });
+    result
+}
+
+/// Whether x is no positive normal number, y is one of the exponents that are exact, or either is NaN.
+#[inline]
+fn is_special<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Mask {
+    let (least, largest) = (b.value(B::Lane::LOG.normal), b.value(B::Lane::LARGEST));
+    let is_nan = b.unordered(x, y);
+    let (is_below, is_beyond) = (b.lt(x, least), b.lt(largest, x));
+    // Those exponents are halves of integers from -2 to 4.
+    let c = B::Lane::POW;
+    let doubled = b.add(y, y);
+    let limited = clamp(b, doubled, c.least_double, c.largest_double);
+    let whole = b.round(limited);
+    let is_exact = b.eq(whole, doubled);
+    let is_range = b.either(is_below, is_beyond);
+    let is_other = b.either(is_nan, is_exact);
+    b.either(is_range, is_other)
+}
+
+/// The power where something is special, given the magnitude of `x`, its sign, and the power of the magnitude.
+#[inline]
+fn with_special<B: Steps>(
+    b: &mut B,
+    [x, y]: [B::Value; 2],
+    a: B::Value,
+    sign: B::Int,
+    size: B::Value,
+) -> B::Value {
     let (zero, one) = (b.value(B::Lane::ZERO), b.value(B::Lane::ONE));
     let (infinity, neg_infinity) = (b.value(B::Lane::INFINITY), b.value(B::Lane::NEG_INFINITY));
     let nan = b.value(B::Lane::NAN);
-    let (a, sign) = split_sign(b, x);
     let inverse = b.div(one, x);
 
-    let size = of_magnitude(b, a, y);
     // A zero or an infinity gives itself or its inverse.
     let falls = b.lt(y, zero);
     let (inverse_size, _) = split_sign(b, inverse);

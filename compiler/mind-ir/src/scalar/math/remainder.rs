@@ -5,34 +5,63 @@ use super::steps::{Lane, Steps, join_sign, split_sign};
 /// The digits of the longest quotient, one of `f64`.
 const MOST_DIGITS: usize = <f64 as Lane>::DIGITS;
 
+/// Digits that are taken together where an element has one of them.
+const TOGETHER: usize = 4;
+
 /// What is left of x after as many whole y as fit, exact and with the sign of x; NaN of an infinite x and of a y of zero.
 ///
 /// A long division of the magnitudes in digits of as many bits as a float holds. The divisor of a digit is y times a power
-/// of two. What is left is below the divisor of the digit before, so that the quotient is below 2^bits and the nearest
+/// of two. What is left is at most the divisor of the digit before, so that the quotient is at most 2^bits and the nearest
 /// integer q to the rounded quotient is no farther than one from the exact one. What is left less q divisors is a multiple
 /// of the divisor's last bit and smaller than the divisor, thus a float, and one divisor more makes it positive. A
 /// divisor that overflows is infinite and takes nothing away.
+///
+/// Most quotients have one digit; those before it are bodies that vectors skip.
 #[inline]
 pub fn remainder<B: Steps>(b: &mut B, x: B::Value, y: B::Value) -> B::Value {
     let ((dividend, sign), (divisor, _)) = (split_sign(b, x), split_sign(b, y));
-    let (zero, base) = (b.value(B::Lane::ZERO), b.value(B::Lane::DIGIT));
-    let mut divisors = [divisor; MOST_DIGITS];
-    for digit in 1..B::Lane::DIGITS {
-        divisors[digit] = b.mul(divisors[digit - 1], base);
-    }
-    let mut left = dividend;
-    for &divisor in divisors[..B::Lane::DIGITS].iter().rev() {
-        let quotient = b.div(left, divisor);
-        let whole = b.round(quotient);
-        let negated = b.neg(whole);
-        let rest = b.fma(negated, divisor, left);
-        let more = b.add(rest, divisor);
-        let is_below = b.lt(rest, zero);
-        let rest = b.select(is_below, more, rest);
-        let is_smaller = b.lt(left, divisor);
-        left = b.select(is_smaller, left, rest);
-    }
+    let base = b.value(B::Lane::DIGIT);
+    let next = b.mul(divisor, base);
+    let has_more = b.lt(next, dividend);
+    let [left] = b.if_any(has_more, [dividend], |b| {
+        let mut divisors = [next; MOST_DIGITS];
+        for digit in 1..B::Lane::DIGITS - 1 {
+            divisors[digit] = b.mul(divisors[digit - 1], base);
+        }
+        let mut left = dividend;
+        for divisors in divisors[..B::Lane::DIGITS - 1].rchunks(TOGETHER) {
+            left = digits(b, left, divisors);
+        }
+        [left]
+    });
+    let left = digit(b, left, divisor);
     join_sign(b, left, sign)
+}
+
+/// What is left of the digits of these divisors, the largest of which is the last.
+#[inline]
+fn digits<B: Steps>(b: &mut B, left: B::Value, divisors: &[B::Value]) -> B::Value {
+    let has_any = b.lt(divisors[0], left);
+    let [left] = b.if_any(has_any, [left], |b| {
+        let divisors = divisors.iter().rev();
+        [divisors.fold(left, |left, &divisor| digit(b, left, divisor))]
+    });
+    left
+}
+
+/// What is left of one digit.
+#[inline]
+fn digit<B: Steps>(b: &mut B, left: B::Value, divisor: B::Value) -> B::Value {
+    let zero = b.value(B::Lane::ZERO);
+    let quotient = b.div(left, divisor);
+    let whole = b.round(quotient);
+    let negated = b.neg(whole);
+    let rest = b.fma(negated, divisor, left);
+    let more = b.add(rest, divisor);
+    let is_below = b.lt(rest, zero);
+    let rest = b.select(is_below, more, rest);
+    let is_smaller = b.lt(left, divisor);
+    b.select(is_smaller, left, rest)
 }
 
 #[cfg(test)]

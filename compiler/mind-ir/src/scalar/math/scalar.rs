@@ -26,6 +26,7 @@ macro_rules! scalar {
             const NEG_ONE: $float = -1.0;
             const TWO: $float = 2.0;
             const NEG_TWO: $float = -2.0;
+            const LARGEST: $float = $float::MAX;
             const INFINITY: $float = $float::INFINITY;
             const NEG_INFINITY: $float = $float::NEG_INFINITY;
             const NAN: $float = $float::NAN;
@@ -109,6 +110,26 @@ macro_rules! scalar {
             #[inline]
             fn eq(&mut self, a: $float, b: $float) -> bool {
                 a == b
+            }
+
+            #[inline]
+            fn unordered(&mut self, a: $float, b: $float) -> bool {
+                a.is_nan() || b.is_nan()
+            }
+
+            #[inline]
+            fn either(&mut self, a: bool, b: bool) -> bool {
+                a || b
+            }
+
+            #[inline]
+            fn if_any<const N: usize>(
+                &mut self,
+                mask: bool,
+                otherwise: [$float; N],
+                body: impl FnOnce(&mut Self) -> [$float; N],
+            ) -> [$float; N] {
+                if mask { body(self) } else { otherwise }
             }
 
             #[inline]

@@ -34,6 +34,8 @@ pub trait Lane: Copy + 'static {
     const TWO: Self;
     /// -2.
     const NEG_TWO: Self;
+    /// The largest finite number.
+    const LARGEST: Self;
     /// Positive infinity.
     const INFINITY: Self;
     /// Negative infinity.
@@ -77,6 +79,9 @@ pub trait Lane: Copy + 'static {
 /// nearest even, subnormals kept), so all implementations give the same bits. There is no step
 /// that some vector ISA lacks: neither table lookups, nor 64-bit arithmetic shifts, nor
 /// conversions between integers and floats.
+///
+/// What only few elements need, such as the reduction of a large angle, is a body of [`Steps::if_any`], which
+/// vectors skip unless one of their elements needs it.
 pub trait Steps {
     /// The type of one element.
     type Lane: Lane;
@@ -114,6 +119,19 @@ pub trait Steps {
     fn lt(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;
     /// `a == b`; false when either is NaN, true for zeros of either sign.
     fn eq(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;
+    /// Whether either is NaN.
+    fn unordered(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;
+    /// Whether either holds.
+    fn either(&mut self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// What `body` computes where `mask` holds, else `otherwise`.
+    ///
+    /// The body may run for elements that do not need it.
+    fn if_any<const N: usize>(
+        &mut self,
+        mask: Self::Mask,
+        otherwise: [Self::Value; N],
+        body: impl FnOnce(&mut Self) -> [Self::Value; N],
+    ) -> [Self::Value; N];
     /// `a` where `mask` holds, else `b`; the one not taken may be anything, NaN included.
     fn select(&mut self, mask: Self::Mask, a: Self::Value, b: Self::Value) -> Self::Value;
     /// `a < b ? a : b`, thus `b` when either is NaN or both are zeros: what `vminps` computes.

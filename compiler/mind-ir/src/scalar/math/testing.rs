@@ -31,17 +31,30 @@ pub(super) fn sample_f64() -> impl Iterator<Item = f64> {
     all.chain((-16_384..16_384).map(|n| f64::from(n) * 0.001_234_5))
 }
 
-/// Arithmetic, divisions with square roots, compares with selects, integer steps.
-pub(super) type Counts = [u32; 4];
+/// Arithmetic, divisions with square roots, compares with selects, integer steps; all steps that few elements need.
+pub(super) type Counts = [u32; 5];
 
 /// Counts steps by kind, as a lowering would see them; constants are free.
-#[derive(Default)]
 pub(super) struct Counter<T> {
     float: u32,
     divide: u32,
     select: u32,
     integer: u32,
+    rare: u32,
     lane: PhantomData<T>,
+}
+
+impl<T> Default for Counter<T> {
+    fn default() -> Counter<T> {
+        Counter {
+            float: 0,
+            divide: 0,
+            select: 0,
+            integer: 0,
+            rare: 0,
+            lane: PhantomData,
+        }
+    }
 }
 
 impl<T: Lane> Steps for Counter<T> {
@@ -83,6 +96,25 @@ impl<T: Lane> Steps for Counter<T> {
     fn eq(&mut self, (): (), (): ()) {
         self.select += 1;
     }
+    fn unordered(&mut self, (): (), (): ()) {
+        self.select += 1;
+    }
+    fn either(&mut self, (): (), (): ()) {
+        self.select += 1;
+    }
+    fn if_any<const N: usize>(
+        &mut self,
+        (): (),
+        _: [(); N],
+        body: impl FnOnce(&mut Self) -> [(); N],
+    ) -> [(); N] {
+        let mut rare = Counter::default();
+        body(&mut rare);
+        let choices = N as u32;
+        self.rare += rare.float + rare.divide + rare.select + rare.integer + rare.rare + choices;
+        self.select += 1;
+        [(); N]
+    }
     fn select(&mut self, (): (), (): (), (): ()) {
         self.select += 1;
     }
@@ -114,18 +146,13 @@ impl<T: Lane> Steps for Counter<T> {
 
 /// The steps of a function in a format.
 pub(super) fn count<T: Lane>(function: impl Fn(&mut Counter<T>)) -> Counts {
-    let mut counter = Counter {
-        float: 0,
-        divide: 0,
-        select: 0,
-        integer: 0,
-        lane: PhantomData,
-    };
+    let mut counter = Counter::default();
     function(&mut counter);
     [
         counter.float,
         counter.divide,
         counter.select,
         counter.integer,
+        counter.rare,
     ]
 }

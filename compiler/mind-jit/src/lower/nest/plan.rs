@@ -352,7 +352,7 @@ pub(super) fn weight(node: &Node) -> usize {
         Node::Convert { to, .. } => 1 + rounding(*to),
         // Integers are divided one by one.
         Node::Apply {
-            function: ScalarFn::Div,
+            function: ScalarFn::Div | ScalarFn::Mod | ScalarFn::Remainder,
             dtype,
             ..
         } if dtype.is_int() => 4 * ScalarFn::Div.cost(),

@@ -45,6 +45,30 @@ impl Steps for Avx2 {
     }
 
     #[inline(always)]
+    fn unordered(&mut self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: as above.
+        unsafe { _mm256_cmp_ps::<_CMP_UNORD_Q>(a, b) }
+    }
+    #[inline(always)]
+    fn either(&mut self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: as above.
+        unsafe { _mm256_or_ps(a, b) }
+    }
+    #[inline(always)]
+    fn if_any<const N: usize>(
+        &mut self,
+        mask: __m256,
+        otherwise: [__m256; N],
+        body: impl FnOnce(&mut Self) -> [__m256; N],
+    ) -> [__m256; N] {
+        // SAFETY: as above.
+        if unsafe { _mm256_testz_ps(mask, mask) } == 1 {
+            return otherwise;
+        }
+        let computed = body(self);
+        std::array::from_fn(|at| self.select(mask, computed[at], otherwise[at]))
+    }
+    #[inline(always)]
     fn value(&mut self, c: f32) -> __m256 {
         // SAFETY: as above.
         unsafe { _mm256_set1_ps(c) }

@@ -6,12 +6,16 @@
 /// Constants of one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
-    /// pi/4, rounded: below this an angle is its own rest.
-    pub quarter_pi: T,
+    /// Angles up to here are reduced by a multiple of pi/2.
+    pub largest: T,
+    /// 2/pi, rounded.
+    pub two_over_pi: T,
     /// pi/2, rounded.
     pub half_pi: T,
     /// pi/2 minus `half_pi`.
     pub half_pi_lo: T,
+    /// pi/2 minus both.
+    pub half_pi_rest: T,
     /// 1/4.
     pub quarter: T,
     /// -4.
@@ -175,9 +179,11 @@ const fn power_f64(n: i32) -> f64 {
 
 /// The constants for f32.
 pub const F32: Constants<f32> = Constants {
-    quarter_pi: std::f32::consts::FRAC_PI_4,
+    largest: 131_072.0,
+    two_over_pi: std::f32::consts::FRAC_2_PI,
     half_pi: std::f32::consts::FRAC_PI_2,
     half_pi_lo: -4.371_139e-8,
+    half_pi_rest: -1.715_124_5e-15,
     quarter: 0.25,
     neg_four: -4.0,
     whole: 12_582_912.0,
@@ -190,9 +196,11 @@ pub const F32: Constants<f32> = Constants {
 
 /// The constants for f64.
 pub const F64: Constants<f64> = Constants {
-    quarter_pi: std::f64::consts::FRAC_PI_4,
+    largest: 134_217_728.0,
+    two_over_pi: std::f64::consts::FRAC_2_PI,
     half_pi: std::f64::consts::FRAC_PI_2,
     half_pi_lo: 6.123_233_995_736_766e-17,
+    half_pi_rest: -1.497_384_904_859_169_8e-33,
     quarter: 0.25,
     neg_four: -4.0,
     whole: 6_755_399_441_055_744.0,

@@ -9,6 +9,10 @@ pub struct Constants<T: 'static> {
     pub least_exponent: T,
     /// Exponents above this give the results that this one gives.
     pub largest_exponent: T,
+    /// -2: twice the least exponent whose power is exact.
+    pub least_double: T,
+    /// 4: twice the largest one.
+    pub largest_double: T,
     /// 1/3, rounded.
     pub third: T,
     /// 1/3 minus `third`.
@@ -45,6 +49,8 @@ pub const POLY_F64: [f64; 8] = [
 pub const F32: Constants<f32> = Constants {
     least_exponent: f32::from_bits(423 << 23),
     largest_exponent: f32::from_bits(167 << 23),
+    least_double: -2.0,
+    largest_double: 4.0,
     third: 0.33333334,
     third_lo: -9.934108e-9,
     two_over_ln2: 2.88539,
@@ -56,6 +62,8 @@ pub const F32: Constants<f32> = Constants {
 pub const F64: Constants<f64> = Constants {
     least_exponent: f64::from_bits(3141 << 52),
     largest_exponent: f64::from_bits(1093 << 52),
+    least_double: -2.0,
+    largest_double: 4.0,
     third: 0.3333333333333333,
     third_lo: 1.850371707708594e-17,
     two_over_ln2: 2.8853900817779268,
