@@ -6,7 +6,7 @@ use mind_core::ops::input::Input as CoreInput;
 use mind_ir::attr::Attr;
 use mind_ir::opdef::Op;
 use mind_ir::types::{DType, Dim, Shape, TensorType};
-use mind_ir::{OpId, ValueId};
+use mind_ir::{Graph, OpId, ValueId};
 use mind_mil::check::{Interface, is_name};
 use mind_mil::ops::tensor::IDENTITY;
 use mind_mil::structure::Input;
@@ -51,6 +51,17 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut Vec<String>) -> 
     } else {
         Ok(new)
     }
+}
+
+/// The inputs of a module of core whose names are none of MIL, with the names that [`lower`](crate::lower) gives them.
+pub fn renamed(g: &Graph) -> Vec<(&str, String)> {
+    let mut taken = Vec::new();
+    let inputs = g.ops(g.body()).filter_map(|op| g.view::<CoreInput>(op));
+    let names = inputs.map(|input| {
+        let name = g.name(input.name(g));
+        (name, legal(name, &mut taken))
+    });
+    names.filter(|(name, legal)| name != legal).collect()
 }
 
 fn input_dtype(e: &Emit<'_, '_>, value: ValueId) -> Result<DType, Box<Refused>> {

@@ -45,6 +45,7 @@ mod structured;
 
 pub use config::{Config, Extents, Layout};
 pub use conversion::{lower, lowers};
+pub use interface::renamed;
 pub use pass::{PASS, config};
 
 use mind_pass::PassInfo;

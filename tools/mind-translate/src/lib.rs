@@ -255,6 +255,11 @@ fn lower(
     host: &mut dyn Host,
 ) -> Result<(), u8> {
     let config = lowering(matches, host)?;
+    for (name, legal) in mind_to_mil::renamed(graph) {
+        let message =
+            format!("input `{name}` is called `{legal}`, since its own name is none of MIL");
+        mind_cli::note(host, &message);
+    }
     let lowered = mil::lower(session, graph, &config);
     lowered.map_err(|found| reject(host, &found, file, DiagnosticFormat::of(matches)))
 }
