@@ -2,7 +2,9 @@
 
 use mind_ir::types::{DType, DTypeClass};
 
-use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, Predicate, ShiftOp, UnaryOp, Value};
+use mind_vir::ir::{
+    BinaryOp, Builder, ConvertOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp, Value,
+};
 
 use super::scalar::{compute_lane, round};
 use super::truth;
@@ -12,13 +14,13 @@ pub fn convert_lane(from: DType, to: DType) -> Lane {
     use DTypeClass::{Bool, Float, Signed, Unsigned};
     let (own, other) = (compute_lane(from), compute_lane(to));
     let between = match (from.class(), to.class()) {
-        (Float, Signed | Unsigned) if other.bits() < 32 || (own, to) == (Lane::F32, DType::I32) => {
+        (Float, Signed | Unsigned)
+            if other.bits() < 32 || (own, other) == (Lane::F32, Lane::I32) =>
+        {
             own
         }
         (Float, Signed | Unsigned) => Lane::F64,
-        (Signed | Unsigned, Float)
-            if own.bits() >= 32 && (from, to) != (DType::I32, DType::F32) =>
-        {
+        (Signed | Unsigned, Float) if own.bits() >= 32 && (own, to) != (Lane::I32, DType::F32) => {
             Lane::F64
         }
         (Float | Bool, Float | Bool)
@@ -128,28 +130,34 @@ fn int_to_float(b: &mut Builder, from: DType, to: DType, value: Value) -> Value 
     if (from, to) == (DType::I32, DType::F32) {
         return b.convert(ConvertOp::IntToFloat, Lane::F32, value);
     }
+    if (from, to) == (DType::U32, DType::F32) {
+        return unsigned_to_f32(b, value);
+    }
     let is_signed = from.class() == DTypeClass::Signed;
     if own == Lane::I32 {
-        let exact = match is_signed {
-            true => b.convert(ConvertOp::IntToFloat, Lane::F64, value),
-            false => unsigned_to_f64(b, value),
+        let exact = if is_signed {
+            b.convert(ConvertOp::IntToFloat, Lane::F64, value)
+        } else {
+            let wide = b.convert(ConvertOp::ZeroExtend, Lane::I64, value);
+            low_to_f64(b, wide)
         };
         return float_to_float(b, DType::F64, to, exact);
     }
     // The upper half times 2^32 and the lower half are exact; their sum is rounded once.
-    let upper = b.shift(ShiftOp::Shr, value, 32);
-    let [upper, lower] = [upper, value].map(|half| b.convert(ConvertOp::Truncate, Lane::I32, half));
-    let upper = match is_signed {
-        true => b.convert(ConvertOp::IntToFloat, Lane::F64, upper),
-        false => unsigned_to_f64(b, upper),
-    };
-    let (upper, lower) = (scaled(b, upper, 32), unsigned_to_f64(b, lower));
+    let upper = high_to_f64(b, value, is_signed);
+    let mask = b.constant(Lane::I64, 0xffff_ffff);
+    let lower = b.binary(BinaryOp::And, value, mask);
+    let lower = low_to_f64(b, lower);
     let sum = b.binary(BinaryOp::Add, upper, lower);
     if to == DType::F64 {
         return sum;
     }
-    let odd = odd_sum(b, sum, upper, lower);
-    float_to_float(b, DType::F64, to, odd)
+    // What is below 2^53 in magnitude is exact.
+    let magnitude = b.unary(UnaryOp::Abs, sum);
+    let limit = b.f64(2f64.powi(53));
+    let is_large = b.compare(Predicate::Le, limit, magnitude);
+    let odd = b.if_any(is_large, &[sum], |b| vec![odd_sum(b, sum, upper, lower)]);
+    float_to_float(b, DType::F64, to, odd[0])
 }
 
 /// The `sum` of an upper half and a lower half that is smaller, with the last bit set where it is not exact.
@@ -166,17 +174,37 @@ fn odd_sum(b: &mut Builder, sum: Value, upper: Value, lower: Value) -> Value {
     odd_neighbour(b, sum, step)
 }
 
-/// `I32` as an unsigned number, exactly: both halves are exact, and so is their sum.
-fn unsigned_to_f64(b: &mut Builder, value: Value) -> Value {
-    let (upper, mask) = (
-        b.shift(ShiftOp::Shr, value, 16),
-        b.constant(Lane::I32, 0xffff),
-    );
+/// `I32` as an unsigned number: both halves are exact, and their sum is rounded once.
+fn unsigned_to_f32(b: &mut Builder, value: Value) -> Value {
+    let upper = b.shift(ShiftOp::Shr, value, 16);
+    let mask = b.constant(Lane::I32, 0xffff);
     let lower = b.binary(BinaryOp::And, value, mask);
     let [upper, lower] =
-        [upper, lower].map(|half| b.convert(ConvertOp::IntToFloat, Lane::F64, half));
-    let upper = scaled(b, upper, 16);
-    b.binary(BinaryOp::Add, upper, lower)
+        [upper, lower].map(|half| b.convert(ConvertOp::IntToFloat, Lane::F32, half));
+    let weight = b.f32(65_536.0);
+    b.fma(upper, weight, lower)
+}
+
+/// Numbers below 2^32 in an `I64`, exactly: they become the last bits of 2^52, which is taken away.
+fn low_to_f64(b: &mut Builder, low: Value) -> Value {
+    above(b, BinaryOp::Or, low, 2f64.powi(52))
+}
+
+/// The upper half of an `I64` times 2^32, exactly: it becomes the last bits of a power of two, which is taken away. A signed
+/// number has half its range added before, as its sign bit is flipped.
+fn high_to_f64(b: &mut Builder, value: Value, is_signed: bool) -> Value {
+    let upper = b.shift(ShiftOp::Shr, value, 32);
+    let half_range = if is_signed { 2f64.powi(63) } else { 0.0 };
+    above(b, BinaryOp::Xor, upper, 2f64.powi(84) + half_range)
+}
+
+/// The difference between `base` and what it is when `op` puts `bits` into its last places.
+fn above(b: &mut Builder, op: BinaryOp, bits: Value, base: f64) -> Value {
+    let base_bits = b.constant(Lane::I64, base.to_bits());
+    let sum = b.binary(op, bits, base_bits);
+    let sum = b.convert(ConvertOp::Bits, Lane::F64, sum);
+    let base = b.f64(base);
+    b.binary(BinaryOp::Sub, sum, base)
 }
 
 /// An `F64` times a power of two.
@@ -194,16 +222,20 @@ fn float_to_int(b: &mut Builder, from: DType, to: DType, value: Value) -> Value 
         let whole = b.convert(ConvertOp::FloatToInt, Lane::I32, x);
         return b.convert(ConvertOp::Truncate, to_lane, whole);
     }
-    if (compute_lane(from), to) == (Lane::F32, DType::I32) {
-        return f32_to_i32(b, value);
+    if (compute_lane(from), to_lane) == (Lane::F32, Lane::I32) {
+        return if to.class() == DTypeClass::Signed {
+            f32_to_i32(b, value)
+        } else {
+            f32_to_u32(b, value)
+        };
     }
     let x = float_to_float(b, from, DType::F64, value);
-    let is_nan = b.compare(Predicate::Unordered, x, x);
-    let zero = b.f64(0.0);
-    let x = b.select(is_nan, zero, x);
     if to_lane == Lane::I64 {
         return f64_to_wide(b, to, x);
     }
+    let is_nan = b.compare(Predicate::Unordered, x, x);
+    let zero = b.f64(0.0);
+    let x = b.select(is_nan, zero, x);
     let x = clamped(b, to, x);
     if to.class() == DTypeClass::Signed {
         return b.convert(ConvertOp::FloatToInt, Lane::I32, x);
@@ -236,19 +268,62 @@ fn f32_to_i32(b: &mut Builder, x: Value) -> Value {
     b.select(is_nan, zero, whole)
 }
 
-/// An `F64` that is a number to integers of 64 bits.
+/// Truncated as a signed number, from 2^31 on that much lower and with the sign bit flipped.
+fn f32_to_u32(b: &mut Builder, x: Value) -> Value {
+    let zero = b.f32(0.0);
+    // NaN becomes the second operand.
+    let x = b.binary(BinaryOp::Max, x, zero);
+    let half_range = b.f32(2f32.powi(31));
+    let is_upper = b.compare(Predicate::Le, half_range, x);
+    let lower = b.binary(BinaryOp::Sub, x, half_range);
+    let rest = b.select(is_upper, lower, x);
+    let whole = b.convert(ConvertOp::FloatToInt, Lane::I32, rest);
+    let (sign, none) = (b.constant(Lane::I32, 1 << 31), b.constant(Lane::I32, 0));
+    let sign = b.select(is_upper, sign, none);
+    let whole = b.binary(BinaryOp::Xor, whole, sign);
+    let limit = b.f32(2f32.powi(32));
+    let is_beyond = b.compare(Predicate::Le, limit, x);
+    let most = b.constant(Lane::I32, u64::from(u32::MAX));
+    b.select(is_beyond, most, whole)
+}
+
+/// An `F64` to integers of 64 bits: few numbers do not fit 51 of them.
 fn f64_to_wide(b: &mut Builder, to: DType, x: Value) -> Value {
+    let limit = b.f64(2f64.powi(51));
+    let magnitude = b.unary(UnaryOp::Abs, x);
+    let is_large = b.compare(Predicate::Le, limit, magnitude);
+    let is_nan = b.compare(Predicate::Unordered, x, x);
+    let is_other = b.mask_op(MaskOp::Or, is_large, is_nan);
+    let is_other = match to.class() {
+        DTypeClass::Signed => is_other,
+        DTypeClass::Unsigned | DTypeClass::Float | DTypeClass::Bool => {
+            let zero = b.f64(0.0);
+            let is_negative = b.compare(Predicate::Lt, x, zero);
+            b.mask_op(MaskOp::Or, is_other, is_negative)
+        }
+    };
+    let usual = truncated(b, x);
+    b.if_any(is_other, &[usual], |b| {
+        let zero = b.f64(0.0);
+        let number = b.select(is_nan, zero, x);
+        vec![number_to_wide(b, to, number)]
+    })[0]
+}
+
+/// An `F64` that is a number to integers of 64 bits.
+fn number_to_wide(b: &mut Builder, to: DType, x: Value) -> Value {
     let (least, largest) = bounds(to);
     let low = b.f64(least);
     let x = b.binary(BinaryOp::Max, x, low);
     // The upper 32 bits and what is left of the number: both are exact, and of one sign.
     let upper = scaled(b, x, -32);
     let upper = b.unary(UnaryOp::Trunc, upper);
-    let whole = scaled(b, upper, 32);
-    let upper = integer(b, upper);
-    let upper = b.shift(ShiftOp::Shl, upper, 32);
-    let lower = b.binary(BinaryOp::Sub, x, whole);
+    let weight = b.f64(-(2f64.powi(32)));
+    let lower = b.fma(upper, weight, x);
     let lower = truncated(b, lower);
+    // No bit of what rounds it is left.
+    let upper = rounding_sum(b, upper);
+    let upper = b.shift(ShiftOp::Shl, upper, 32);
     let both = b.binary(BinaryOp::Add, upper, lower);
     let limit = b.f64(largest);
     let is_beyond = b.compare(Predicate::Le, limit, x);
@@ -283,8 +358,14 @@ fn truncated(b: &mut Builder, x: Value) -> Value {
 
 /// An integer in an `F64`, below 2^51 in magnitude, as an `I64`.
 fn integer(b: &mut Builder, whole: Value) -> Value {
-    let round = b.f64(ROUND);
-    let [sum, none] = [b.binary(BinaryOp::Add, whole, round), round]
-        .map(|value| b.convert(ConvertOp::Bits, Lane::I64, value));
+    let sum = rounding_sum(b, whole);
+    let none = b.constant(Lane::I64, ROUND.to_bits());
     b.binary(BinaryOp::Sub, sum, none)
+}
+
+/// An integer in an `F64`, below 2^51 in magnitude, as an `I64` whose 51 last bits are those of the integer.
+fn rounding_sum(b: &mut Builder, whole: Value) -> Value {
+    let round = b.f64(ROUND);
+    let sum = b.binary(BinaryOp::Add, whole, round);
+    b.convert(ConvertOp::Bits, Lane::I64, sum)
 }

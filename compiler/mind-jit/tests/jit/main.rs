@@ -2,6 +2,7 @@
 
 mod c;
 mod columns;
+mod conversions;
 mod convolutions;
 mod dot_bytes;
 mod elementwise;

@@ -115,7 +115,7 @@ fn elements<T: Element>(buffer: &Buffer) -> &[T] {
     T::peek(buffer).expect("a buffer of the dtype")
 }
 
-fn convert(buffer: &Buffer, to: DType) -> Buffer {
+pub fn convert(buffer: &Buffer, to: DType) -> Buffer {
     let (graph, dims) = (Graph::new(), DimEnv::default());
     let tensor = Tensor::new(vec![buffer.len()], buffer.clone());
     let result = mind_core::eval::convert::cast(&EvalCx::run(&graph, &dims), &tensor, to);

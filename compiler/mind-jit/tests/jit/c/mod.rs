@@ -83,6 +83,19 @@ fn values_that_few_lanes_need_give_the_same_bits_in_c() {
 }
 
 #[test]
+fn numbers_convert_to_the_same_bits_in_c() {
+    let cases = crate::conversions::cases();
+    let cases = cases
+        .into_iter()
+        .map(|(function, call)| Case::new(function, [call]));
+    check(
+        "conversions",
+        &cases.collect::<Vec<Case>>(),
+        &[&["-O3", "-march=native"]],
+    );
+}
+
+#[test]
 fn scalar_functions_and_reductions_give_the_same_bits_in_c() {
     let (target, mut random) = (TargetInfo::of(Isa::Avx2), Random::new(5));
     let mut cases = Vec::new();
