@@ -63,17 +63,17 @@ impl Facts {
     /// What holds for every element of `tensor`.
     pub fn of_tensor(tensor: &Tensor) -> Facts {
         fn float<T: FloatNum>(tensor: &Tensor) -> Facts {
-            let of = |x: f64| {
-                Facts::NEVER_NAN
-                    .when(!x.is_nan())
-                    .union(Facts::FINITE.when(x.is_finite()))
-                    .union(Facts::NONNEG.when(x.is_nan() || x >= 0.0))
-                    .union(Facts::NO_NEG_ZERO.when(x != 0.0 || x.is_sign_positive()))
+            let all = |holds: fn(f64) -> bool| {
+                tensor
+                    .elements::<T>()
+                    .iter()
+                    .all(|element| holds(element.to_f64()))
             };
-            let all = Facts::NAMES.iter().map(|&(_, fact)| fact);
-            let all = all.fold(Facts::NONE, Facts::union);
-            let elements = tensor.elements::<T>().iter().map(|x| of(x.to_f64()));
-            elements.fold(all, Facts::intersection)
+            Facts::NEVER_NAN
+                .when(all(|x| !x.is_nan()))
+                .union(Facts::FINITE.when(all(f64::is_finite)))
+                .union(Facts::NONNEG.when(all(|x| x.is_nan() || x >= 0.0)))
+                .union(Facts::NO_NEG_ZERO.when(all(|x| x != 0.0 || x.is_sign_positive())))
         }
         fn int<T: Num>(tensor: &Tensor) -> Facts {
             let all = tensor
