@@ -10,14 +10,16 @@ For each network: the largest difference to ONNX Runtime, in parts of the larges
 Runtime's results move if its inputs move by 1e-6, as those of quantised networks do. Whether results have the same bits on each instruction set,
 with one thread and two, and whether each row of a batch has the bits that it has alone. Whether the Core ML package made
 of the network computes the same, and, where this Python has coremltools, whether that loads it. `--time` adds medians in
-milliseconds of both, with one thread and two, in turns, and how long each takes to get ready. Exits with 1 if anything
-does not hold.
+milliseconds of both, with one thread and two, in turns, how long each takes to get ready, and how much time of the
+processor: mind-run from its start to the first result, ONNX Runtime for a session alone. Exits with 1 if anything does not
+hold.
 """
 
 import dataclasses
 import glob
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -254,7 +256,26 @@ class Judge:
                 alike &= np.take(many, [row], axis).tobytes() == one.tobytes()
         self.say(network, "each row of a batch of 4 has the bits that it has alone", alike)
 
+    def first_result(self, network, model, inputs, dims):
+        """Time of the processor from the file to the first result, and for a session of ONNX Runtime."""
+        words = [self.path("model.onnx"), *self.given(inputs, network.bound), *dims, "--threads=1"]
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        spent = lambda used: used.ru_utime + used.ru_stime
+        ours, theirs = [], []
+        for _ in range(TURNS):
+            start = spent(resource.getrusage(resource.RUSAGE_CHILDREN))
+            self.ran("mind-run", words)
+            ours.append(spent(resource.getrusage(resource.RUSAGE_CHILDREN)) - start)
+            start = time.process_time()
+            session = onnxruntime.InferenceSession(model, options)
+            theirs.append(time.process_time() - start)
+            del session
+        ours, theirs = 1e3 * statistics.median(ours), 1e3 * statistics.median(theirs)
+        print(f"{network.name}: first result after {ours:.0f} ms of the processor, a session of ONNX Runtime {theirs:.0f}")
+
     def times(self, network, model, inputs, dims):
+        self.first_result(network, model, inputs, dims)
         given = self.given(inputs, network.bound)
         for threads in (1, 2):
             theirs, ready, ours, compiled = [], [], [], []

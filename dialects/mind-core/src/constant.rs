@@ -29,13 +29,13 @@ pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
     let op = match scalar {
         Some((def, value)) => b.create_typed(def, &[], &[value], &[ty]),
         None => {
-            let bytes = tensor.buffer().to_bytes();
+            let bytes = tensor.buffer().as_bytes();
             let size = tensor.dtype().size();
             let splat = bytes.len() > size && bytes.chunks(size).all(|x| x == &bytes[..size]);
             let (count, bytes) = if splat {
                 (None, &bytes[..size])
             } else {
-                (Some(tensor.count()), &bytes[..])
+                (Some(tensor.count()), bytes)
             };
             let literal = Literal {
                 dtype: tensor.dtype(),

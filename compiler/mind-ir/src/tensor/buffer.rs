@@ -15,8 +15,8 @@ pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     fn wrap(elements: Vec<Self>) -> Buffer;
     /// The elements of a buffer of this dtype.
     fn peek(buffer: &Buffer) -> Option<&[Self]>;
-    /// The element at the start of native-order bytes. Panics on too few.
-    fn read(bytes: &[u8]) -> Self;
+    /// The elements in native-order bytes. Panics on a broken last element.
+    fn read(bytes: &[u8]) -> Vec<Self>;
     /// Equality of bits, any NaN equal to any NaN.
     fn same_bits(self, other: Self) -> bool;
 }
@@ -45,7 +45,7 @@ macro_rules! buffers {
                     }
                 }
 
-                fn read(bytes: &[u8]) -> Self {
+                fn read(bytes: &[u8]) -> Vec<Self> {
                     Bytes::take(bytes)
                 }
 
@@ -99,17 +99,18 @@ buffers! {
     Bool(bool, false, |a, b| a == b);
 }
 
-/// Native-order bytes of an element.
-trait Bytes {
-    fn take(bytes: &[u8]) -> Self;
+/// Native-order bytes of elements.
+trait Bytes: Sized {
+    fn take(bytes: &[u8]) -> Vec<Self>;
 }
 
 macro_rules! native_bytes {
     ($($element:ty),*) => {$(
         impl Bytes for $element {
-            fn take(bytes: &[u8]) -> Self {
-                let (first, _) = bytes.split_first_chunk().expect("bytes of a whole element");
-                Self::from_ne_bytes(*first)
+            fn take(bytes: &[u8]) -> Vec<Self> {
+                let (all, broken) = bytes.as_chunks();
+                assert!(broken.is_empty(), "bytes of whole elements");
+                all.iter().map(|&bytes| Self::from_ne_bytes(bytes)).collect()
             }
         }
     )*};
@@ -118,8 +119,8 @@ macro_rules! native_bytes {
 native_bytes!(f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64);
 
 impl Bytes for bool {
-    fn take(bytes: &[u8]) -> bool {
-        bytes[0] != 0
+    fn take(bytes: &[u8]) -> Vec<bool> {
+        bytes.iter().map(|&byte| byte != 0).collect()
     }
 }
 
@@ -170,10 +171,7 @@ impl Buffer {
 
     /// The elements in native-order `bytes`. Panics on a broken last element.
     pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Buffer {
-        fn read<T: Element>(bytes: &[u8]) -> Buffer {
-            T::wrap(bytes.chunks(T::DTYPE.size()).map(T::read).collect())
-        }
-        with_dtype!(dtype, T => read::<T>(bytes))
+        with_dtype!(dtype, T => T::wrap(T::read(bytes)))
     }
 
     /// One element repeated `count` times. Panics on an empty buffer.
@@ -198,6 +196,17 @@ mod tests {
         }
         let values = Buffer::F32(vec![1.5, -0.0, f32::INFINITY]);
         assert!(Buffer::from_bytes(DType::F32, &values.to_bytes()).same_bits(&values));
+        // No element has to begin where an array of them could.
+        let bytes = [&[7][..], values.as_bytes()].concat();
+        assert!(Buffer::from_bytes(DType::F32, &bytes[1..]).same_bits(&values));
+        let truths = Buffer::from_bytes(DType::Bool, &[0, 1, 2]);
+        assert!(truths.same_bits(&Buffer::Bool(vec![false, true, true])));
+    }
+
+    #[test]
+    #[should_panic(expected = "bytes of whole elements")]
+    fn a_broken_last_element_is_refused() {
+        let _ = Buffer::from_bytes(DType::I16, &[1, 2, 3]);
     }
 
     #[test]

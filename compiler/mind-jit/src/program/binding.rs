@@ -1,9 +1,12 @@
 //! What programs make of their weights.
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::build::{KernelSpec, ProgramBuilder};
+use super::memory::Block;
 use super::port::Port;
 use mind_vir::program::{Base, Step};
 
@@ -17,11 +20,12 @@ pub struct Binding {
     kernels: Vec<KernelSpec>,
     steps: Vec<Step>,
     /// The constants, if a step reads any.
-    constants: Vec<u8>,
+    constants: Option<Arc<Block>>,
 }
 
 impl Binding {
-    pub(super) fn of(builder: &ProgramBuilder<'_>) -> Binding {
+    /// What a program of these steps and constants does.
+    pub(super) fn of(builder: &ProgramBuilder<'_>, constants: &Arc<Block>) -> Binding {
         let layout = &builder.layout;
         let mut kernels: IndexSet<&KernelSpec, FxBuildHasher> = IndexSet::default();
         let mut steps = builder.bind_steps.clone();
@@ -39,11 +43,7 @@ impl Binding {
             bytes: builder.needs().bound,
             kernels: kernels.into_iter().cloned().collect(),
             steps,
-            constants: if reads_constants {
-                layout.constants.clone()
-            } else {
-                Vec::new()
-            },
+            constants: reads_constants.then(|| constants.clone()),
         }
     }
 }

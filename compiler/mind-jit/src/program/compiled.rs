@@ -46,7 +46,7 @@ pub struct Program {
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
-    pub(super) constants: Block,
+    pub(super) constants: Arc<Block>,
     pub(super) bound_bytes: u64,
     pub(super) workspace_bytes: u64,
     /// Of each thread, a multiple of 64.
@@ -78,7 +78,9 @@ impl Program {
         let regions = builder.regions.iter();
         let regions = regions.map(|region| Program::compile(region, options).map(Arc::new));
         let regions = regions.collect::<Result<Vec<_>, _>>()?;
-        let (binding, needs) = (Binding::of(&builder), builder.needs());
+        let constants = Block::of(&builder.layout.constants).map_err(ProgramError::OutOfMemory)?;
+        let constants = Arc::new(constants);
+        let (binding, needs) = (Binding::of(&builder, &constants), builder.needs());
         let layout = builder.layout;
         Ok(Program {
             kernels,
@@ -90,7 +92,7 @@ impl Program {
             inputs: layout.inputs,
             params: layout.params,
             outputs: layout.outputs,
-            constants: Block::of(&layout.constants).map_err(ProgramError::OutOfMemory)?,
+            constants,
             bound_bytes: needs.bound,
             workspace_bytes: needs.workspace,
             scratch_bytes: needs.scratch.next_multiple_of(64),

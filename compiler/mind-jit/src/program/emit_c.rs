@@ -1,5 +1,7 @@
 //! Programs as C.
 
+use std::sync::Arc;
+
 use mind_core::ops::input::Input;
 use mind_ir::graph::Graph;
 use mind_ir::types::DType;
@@ -8,6 +10,7 @@ use super::binding::Binding;
 use super::build::{ProgramBuilder, build};
 use super::check::debug_check;
 use super::error::ProgramError;
+use super::memory::Block;
 use super::panels::PanelChoice;
 use super::port::Port;
 use mind_vir::c::{Array, EmitError, Module, StaticMemory, Subprogram, Symbol, carried_bytes};
@@ -101,12 +104,13 @@ pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
         subprograms,
         ..module
     };
+    let constants = Block::of(&layout.constants).map_err(ProgramError::OutOfMemory)?;
     Ok(CPart {
         text: module.body().map_err(refused)?,
         bind_text,
         bound_bytes,
         params: layout.params.clone(),
-        binding: Binding::of(&builder),
+        binding: Binding::of(&builder, &Arc::new(constants)),
     })
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
 use mind_core::ops::input::Input;
+use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::{OpId, ValueId};
@@ -53,6 +54,7 @@ impl Layout {
         keeps_weights: bool,
     ) -> Result<Layout, ProgramError> {
         let mut layout = Layout::default();
+        layout.constants.reserve_exact(literal_bytes(g));
         layout.place_outputs(g);
         for op in g.ops(g.body()) {
             if let Some(input) = g.view::<Input>(op) {
@@ -139,6 +141,27 @@ impl Layout {
     }
 
     fn place_constant(&mut self, g: &Graph, op: OpId) -> Result<(), ProgramError> {
+        let start = self.constants.len().next_multiple_of(ALIGNMENT as usize);
+        self.constants.resize(start, 0);
+        match g.attrs(op) {
+            // Elements lie in a literal as they do in memory.
+            [Attr::Literal(literal)] if !literal.is_splat() => {
+                self.constants.extend_from_slice(literal.bytes);
+            }
+            _ => self.evaluate_constant(g, op)?,
+        }
+        let bytes = (self.constants.len() - start) as u64;
+        let own = region(Base::Constants, start as u64, bytes);
+        self.buffers.insert(g.result(op), own);
+        Ok(())
+    }
+
+    /// Adds the elements of a constant.
+    ///
+    /// # Errors
+    ///
+    /// A constant that is too large.
+    fn evaluate_constant(&mut self, g: &Graph, op: OpId) -> Result<(), ProgramError> {
         let eval = g.def(op).eval.expect("a constant has a value");
         let dims = mind_ir::eval::DimEnv::default();
         let cx = mind_ir::eval::EvalCx::run(g, &dims);
@@ -146,14 +169,9 @@ impl Layout {
             op: g.def(op).name,
             reason: why.to_string(),
         })?;
-        let start = self.constants.len().next_multiple_of(ALIGNMENT as usize);
-        self.constants.resize(start, 0);
         for tensor in &tensors {
-            self.constants.extend(tensor.buffer().to_bytes());
+            self.constants.extend_from_slice(tensor.buffer().as_bytes());
         }
-        let bytes = (self.constants.len() - start) as u64;
-        let own = region(Base::Constants, start as u64, bytes);
-        self.buffers.insert(g.result(op), own);
         Ok(())
     }
 
@@ -222,6 +240,16 @@ impl Layout {
             }
         }
     }
+}
+
+/// Bytes of the literals of a module, each with the gap behind it.
+fn literal_bytes(g: &Graph) -> usize {
+    let literals = g.ops(g.body()).flat_map(|op| g.attrs(op));
+    let sizes = literals.filter_map(|attr| match attr {
+        Attr::Literal(literal) => Some(literal.bytes.len().next_multiple_of(ALIGNMENT as usize)),
+        _ => None,
+    });
+    sizes.sum()
 }
 
 fn region(base: Base, offset: u64, bytes: u64) -> Region {

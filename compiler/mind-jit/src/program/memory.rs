@@ -46,6 +46,14 @@ impl Block {
     }
 
     /// Its bytes.
+    fn bytes(&self) -> &[u8] {
+        match &self.memory {
+            Some(memory) => memory.bytes(),
+            None => &[],
+        }
+    }
+
+    /// Its bytes, to be written.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.memory {
             Some(memory) => memory.bytes_mut(),
@@ -59,6 +67,13 @@ impl Block {
             Some(memory) => memory.start(),
             None => NonNull::<Aligned>::dangling().cast().as_ptr(),
         }
+    }
+}
+
+impl PartialEq for Block {
+    /// Whether both hold the same bytes, which nobody may be writing.
+    fn eq(&self, other: &Block) -> bool {
+        self.bytes() == other.bytes()
     }
 }
 

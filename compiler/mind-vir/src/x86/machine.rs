@@ -160,6 +160,37 @@ impl Machine {
         self.link(block, succs);
     }
 
+    /// What `block` gives to the parameters of its successor of this number.
+    pub fn args(&self, block: Block, succ: usize) -> &[VReg] {
+        &self.args[block.index()][succ]
+    }
+
+    /// The last block of the loop that `block` is the header of. The blocks of a loop follow each other.
+    pub fn last_of_loop(&self, block: Block) -> Option<Block> {
+        let preds = self.preds[block.index()].iter().copied();
+        preds.filter(|&pred| pred >= block).max()
+    }
+
+    /// Where the operands of each node start among those of all.
+    pub fn operand_starts(&self) -> Vec<u32> {
+        let ends = self.operand_ends.iter().copied();
+        let starts = std::iter::once(0).chain(ends);
+        starts.take(self.nodes.len()).collect()
+    }
+
+    /// Where the operands of a node start among those of all.
+    pub fn first_operand(&self, inst: Inst) -> usize {
+        match inst.index() {
+            0 => 0,
+            index => self.operand_ends[index - 1] as usize,
+        }
+    }
+
+    /// The operands of all nodes.
+    pub fn num_operands(&self) -> usize {
+        self.operands.len()
+    }
+
     /// Says where `block` goes, which has ended.
     pub fn link(&mut self, block: Block, succs: Vec<(Block, Vec<VReg>)>) {
         for (succ, args) in succs {
@@ -249,16 +280,12 @@ impl Function for Machine {
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {
-        &self.args[block.index()][succ]
+        self.args(block, succ)
     }
 
     fn inst_operands(&self, inst: Inst) -> &[Operand] {
         let end = self.operand_ends[inst.index()] as usize;
-        let start = match inst.index() {
-            0 => 0,
-            index => self.operand_ends[index - 1] as usize,
-        };
-        &self.operands[start..end]
+        &self.operands[self.first_operand(inst)..end]
     }
 
     fn inst_clobbers(&self, inst: Inst) -> PRegSet {

@@ -1,9 +1,10 @@
 //! Vector IR to x86-64: AVX2 and AVX-512.
 //!
-//! Selection turns each operation into instructions over virtual registers, regalloc2 assigns registers,
-//! and the rest is encoding. Functions are leaves in the System V convention: they call nothing and
+//! Selection turns each operation into instructions over virtual registers, `allocate` assigns registers where these
+//! suffice and regalloc2 elsewhere, and the rest is encoding. Functions are leaves in the System V convention: they call nothing and
 //! restore what they must. Constants follow the code and are addressed from the instruction.
 
+mod allocate;
 mod check;
 mod codes;
 mod emit;
@@ -18,7 +19,8 @@ mod registers;
 mod select;
 mod view;
 
-use regalloc2::{Ctx, RegallocOptions};
+use regalloc2::checker::Checker;
+use regalloc2::{Ctx, MachineEnv, Output, RegallocOptions};
 
 use crate::ir::Function;
 use crate::target::CodeTarget;
@@ -31,7 +33,7 @@ pub use listing::disassemble;
 
 /// The machine code of a valid `function` for AVX2 or AVX-512, with or without VNNI, whose vectors fit.
 ///
-/// The code can lie anywhere that is aligned to 64 bytes. Debug builds decode it again and check it. `allocator` keeps the
+/// The code can lie anywhere that is aligned to 64 bytes. Debug builds check the registers, decode the code again and check it. `allocator` keeps the
 /// memory of the register allocator from one function to the next.
 pub(crate) fn compile(
     function: &Function,
@@ -41,12 +43,18 @@ pub(crate) fn compile(
     let (machine, pool) = select::select(function, code);
     let target = code.isa.target();
     let env = registers::environment(target.vector_registers as usize, target.has_masks);
-    let options = RegallocOptions {
-        validate_ssa: cfg!(debug_assertions),
-        ..RegallocOptions::default()
+    let own = allocate::allocate(&machine, &env);
+    let output = match &own {
+        Some(own) => own,
+        None => spilling(&machine, &env, allocator)?,
     };
-    let output = regalloc2::run_with_ctx(&machine, &env, &options, allocator)
-        .map_err(|error| CompileError::Registers(format!("{error:?}")))?;
+    if cfg!(debug_assertions) {
+        let mut checker = Checker::new(&machine, &env);
+        checker.prepare(output);
+        if let Err(broken) = checker.run() {
+            panic!("{broken:?}, in the registers of\n{function}");
+        }
+    }
     let (bytes, end) = emit::emit(&machine, output, &pool, Encoding::of(target))?;
     if cfg!(debug_assertions) {
         let constants = end.next_multiple_of(64)..bytes.len();
@@ -55,4 +63,22 @@ pub(crate) fn compile(
         }
     }
     Ok(bytes)
+}
+
+/// Registers for functions that need more than there are.
+///
+/// # Errors
+///
+/// An instruction needs more than there are.
+fn spilling<'c>(
+    machine: &machine::Machine,
+    env: &MachineEnv,
+    allocator: &'c mut Ctx,
+) -> Result<&'c Output, CompileError> {
+    let options = RegallocOptions {
+        validate_ssa: cfg!(debug_assertions),
+        ..RegallocOptions::default()
+    };
+    regalloc2::run_with_ctx(machine, env, &options, allocator)
+        .map_err(|error| CompileError::Registers(format!("{error:?}")))
 }

@@ -99,7 +99,7 @@ fn named(
         view: None,
     };
     let query = Query {
-        roots: &view.ids(),
+        roots: &view.roots(),
         phases: &[Phase::Fusion],
         limit: cx.limits.matches * loaded.ops.len().max(16),
     };

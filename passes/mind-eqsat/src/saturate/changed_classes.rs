@@ -3,7 +3,7 @@
 use egg::Id;
 
 use crate::egraph::analysis::{Data, Eg};
-use crate::search::View;
+use crate::search::{Root, View};
 
 /// An e-graph as it was when last looked at.
 #[derive(Default)]
@@ -13,16 +13,17 @@ pub(crate) struct ChangedClasses {
 }
 
 impl ChangedClasses {
-    /// The classes that changed since the last look, and those that read them over up to `depth` e-nodes,
-    /// ascending: where a rule may match that did not before. Every class at the first look.
+    /// The classes that changed since the last look, and those that read them over up to `depth` e-nodes, each with
+    /// its distance to the nearest one that changed, ascending: where a pattern at least that deep may match that
+    /// did not before. Every class at the first look.
     pub(crate) fn since_last_look(
         &mut self,
         egraph: &Eg<'_>,
         view: &View<'_>,
         depth: usize,
-    ) -> Vec<Id> {
+    ) -> Vec<Root> {
         let mut marked = vec![false; egraph.nodes().len()];
-        let mut classes: Vec<Id> = Vec::new();
+        let mut roots: Vec<Root> = Vec::new();
         for (id, _) in egraph.nodes().iter().enumerate() {
             let class = egraph.find(Id::from(id));
             let Some(data) = view.class(class).map(|class| class.data) else {
@@ -41,23 +42,23 @@ impl ChangedClasses {
                 }
             };
             if new && !std::mem::replace(&mut marked[usize::from(class)], true) {
-                classes.push(class);
+                roots.push(Root::changed(class));
             }
         }
-        let mut frontier = 0..classes.len();
-        for _ in 0..depth {
+        let mut frontier = 0..roots.len();
+        for distance in 1..=depth {
             for at in frontier.clone() {
-                let parents = view.class(classes[at]).into_iter();
+                let parents = view.class(roots[at].class).into_iter();
                 for parent in parents.flat_map(|class| class.parents()) {
-                    let parent = egraph.find(parent);
-                    if !std::mem::replace(&mut marked[usize::from(parent)], true) {
-                        classes.push(parent);
+                    let class = egraph.find(parent);
+                    if !std::mem::replace(&mut marked[usize::from(class)], true) {
+                        roots.push(Root { class, distance });
                     }
                 }
             }
-            frontier = frontier.end..classes.len();
+            frontier = frontier.end..roots.len();
         }
-        classes.sort_unstable();
-        classes
+        roots.sort_unstable_by_key(|root| root.class);
+        roots
     }
 }

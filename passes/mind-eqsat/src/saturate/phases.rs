@@ -1,6 +1,6 @@
 //! Rewriting a region: rounds of matching and applying, phase by phase.
 
-use mind_ir::listener::Listener;
+use mind_ir::listener::{Listener, NoopListener};
 use rustc_hash::FxHashSet;
 
 use crate::egraph::rebuild::rebuild;
@@ -11,7 +11,7 @@ use crate::saturate::apply::{Outcome, Site, apply};
 use crate::saturate::changed_classes::ChangedClasses;
 use crate::saturate::class_nodes::ClassNodes;
 use crate::saturate::merge::merge;
-use crate::search::{Hit, InEgraph, Query, RuleIndex, since};
+use crate::search::{Hit, InEgraph, Query, Root, RuleIndex, View, since};
 use crate::solve::Goal;
 use mind_rules::Phase;
 use mind_rules::matching::pattern::Effect;
@@ -53,6 +53,7 @@ pub(crate) fn saturate(
         listener,
         changed: ChangedClasses::default(),
         known: FxHashSet::default(),
+        tried: FxHashSet::default(),
         left_out: false,
         reasons: Vec::new(),
     };
@@ -81,6 +82,8 @@ struct Search<'s> {
     changed: ChangedClasses,
     /// The matches whose sides are one class: a class that changes is searched again as a whole.
     known: FxHashSet<Hit<'s>>,
+    /// All matches so far, in debug builds.
+    tried: FxHashSet<Hit<'s>>,
     /// Whether a rule had more matches than the limit: the classes left out are not reported as changed again.
     left_out: bool,
     reasons: Vec<KeptReason>,
@@ -137,7 +140,7 @@ impl<'s> Search<'s> {
             view: None,
         };
         let limit = self.limits.matches * loaded.ops.len().max(16);
-        let all = if everywhere { view.ids() } else { Vec::new() };
+        let all = if everywhere { view.roots() } else { Vec::new() };
         let begun = if everywhere {
             phases.len() - 1
         } else {
@@ -161,7 +164,39 @@ impl<'s> Search<'s> {
             hits.sort_by_key(|hit: &Hit<'_>| (hit.found.registers[0], hit.form));
         }
         self.note_limit(&hits, limit);
+        if cfg!(debug_assertions) && !self.left_out {
+            let roots: Vec<Root> = new.iter().map(|root| Root::changed(root.class)).collect();
+            let query = Query {
+                roots: &roots,
+                phases: known,
+                limit,
+            };
+            self.check_complete(subject, &view, &query, &hits);
+        }
         Some((uses, hits))
+    }
+
+    /// Checks that any match that `query` finds is one of `hits` or was one before: that the distances of its roots
+    /// left out nothing new.
+    fn check_complete(
+        &mut self,
+        subject: InEgraph<'_, '_>,
+        view: &View<'_>,
+        query: &Query<'_>,
+        hits: &[Hit<'s>],
+    ) {
+        self.tried.extend(hits.iter().cloned());
+        let mut stats = vec![RuleStats::default(); self.stats.len()];
+        let all = (self.index).matches(subject, view, query, &mut stats, &NoopListener);
+        let rewrites = |hit: &&Hit<'s>| matches!(hit.rule.effect, Effect::Rewrite(_));
+        let mut all = all.iter().filter(rewrites);
+        let missed = all.find(|hit| !self.tried.contains(*hit));
+        if let Some(hit) = missed {
+            panic!(
+                "a match of form {} was not looked for: {:?}",
+                hit.form, hit.found
+            );
+        }
     }
 
     /// Notes the forms that have as many matches as the limit.
@@ -236,7 +271,7 @@ impl<'s> Search<'s> {
                 view: None,
             };
             let query = Query {
-                roots: &view.ids(),
+                roots: &view.roots(),
                 phases: &[Phase::Merge],
                 limit: self.limits.matches * loaded.ops.len().max(16),
             };

@@ -35,11 +35,31 @@ struct Start {
     /// What the class must read; see [`Fingerprint::below`](super::fingerprint::Fingerprint::below).
     below: u64,
     phase: Phase,
+    /// How many ops lie on the longest way from the root of its pattern to a value of it.
+    depth: usize,
     /// Its number in the index.
     form: usize,
 }
 
+/// A class to look for rules at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Root {
+    /// The class, which is canonical.
+    pub(crate) class: Id,
+    /// Over how many e-nodes it reads the nearest class that changed: what a pattern that is less deep finds here
+    /// was found before.
+    pub(crate) distance: usize,
+}
+
+impl Root {
+    /// A class that changed itself, or where any pattern is looked for.
+    pub(crate) fn changed(class: Id) -> Root {
+        Root { class, distance: 0 }
+    }
+}
+
 /// A match of a rule, with the number of its form.
+#[derive(Clone)]
 pub(crate) struct Hit<'s> {
     pub(crate) form: usize,
     pub(crate) rule: &'s Rule,
@@ -67,8 +87,8 @@ impl Hash for Hit<'_> {
 
 /// Where to look for which rules.
 pub(crate) struct Query<'q> {
-    /// Canonical classes, ascending.
-    pub(crate) roots: &'q [Id],
+    /// Where, by class, ascending.
+    pub(crate) roots: &'q [Root],
     /// The phases of the rules to look for.
     pub(crate) phases: &'q [Phase],
     /// The most matches of one form.
@@ -91,12 +111,14 @@ impl<'s> RuleIndex<'s> {
             by_root[rule.pattern.root.index()].push(Start {
                 below: prefilter.below(),
                 phase,
+                depth: rule.pattern.depth(),
                 form: rules.len(),
             });
             rules.push((rule, prefilter));
         }
-        let rewrite = rules.iter().filter(|(rule, _)| rule.phase != Phase::Fusion);
-        let depth = rewrite.map(|(rule, _)| rule.pattern.depth()).max();
+        let starts = by_root.iter().flatten();
+        let rewrites = starts.filter(|start| start.phase != Phase::Fusion);
+        let depth = rewrites.map(|start| start.depth).max();
         RuleIndex {
             depth: depth.unwrap_or(0),
             rules,
@@ -135,7 +157,11 @@ impl<'s> RuleIndex<'s> {
         let mut workspace = Workspace::default();
         let mut left: Vec<usize> = vec![query.limit; self.rules.len()];
         let mut hits: Vec<Hit<'s>> = Vec::new();
-        for &root in query.roots {
+        for &Root {
+            class: root,
+            distance,
+        } in query.roots
+        {
             let Some(class) = view.class(root) else {
                 continue;
             };
@@ -147,7 +173,8 @@ impl<'s> RuleIndex<'s> {
                 };
                 let starts = self.by_root[op.index()].iter();
                 let starts = starts.filter(|start| {
-                    fingerprint.below & start.below == start.below
+                    distance <= start.depth
+                        && fingerprint.below & start.below == start.below
                         && query.phases.contains(&start.phase)
                 });
                 for &Start { form, .. } in starts {

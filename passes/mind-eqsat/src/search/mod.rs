@@ -8,5 +8,5 @@ mod prefilter;
 mod view;
 
 pub(crate) use egraph::{InEgraph, Match, search_if};
-pub(crate) use index::{Hit, Query, RuleIndex, since};
+pub(crate) use index::{Hit, Query, Root, RuleIndex, since};
 pub(crate) use view::View;

@@ -3,6 +3,7 @@
 use egg::{EClass, Id};
 
 use super::fingerprint::{Fingerprint, OpBits};
+use super::index::Root;
 use crate::egraph::analysis::{Data, Eg};
 use crate::egraph::language::{Head, Node};
 
@@ -61,12 +62,9 @@ impl<'a> View<'a> {
         self.fingerprints[usize::from(class)]
     }
 
-    /// Every class, ascending.
-    pub(crate) fn ids(&self) -> Vec<Id> {
-        self.classes
-            .iter()
-            .flatten()
-            .map(|class| class.id)
-            .collect()
+    /// Every class, ascending, where any pattern is looked for.
+    pub(crate) fn roots(&self) -> Vec<Root> {
+        let classes = self.classes.iter().flatten();
+        classes.map(|class| Root::changed(class.id)).collect()
     }
 }

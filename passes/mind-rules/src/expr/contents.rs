@@ -127,21 +127,15 @@ pub(super) fn scales_exactly(first: &Tensor, then: &Tensor) -> bool {
 
 /// Whether the matrix is square with 1 on the diagonal and +0 elsewhere.
 pub(super) fn is_identity(constant: &Constant) -> bool {
-    fn float<T: FloatNum>(data: &Tensor) -> Vec<Option<bool>> {
-        let bit = |x: &T| match x.to_f64() {
-            1.0 => Some(true),
-            x if x.to_bits() == 0 => Some(false),
-            _ => None,
-        };
-        data.elements::<T>().iter().map(bit).collect()
+    fn float<T: FloatNum>(data: &Tensor, wanted: impl Fn(usize) -> bool) -> bool {
+        let one = 1f64.to_bits();
+        let bits = data.elements::<T>().iter().map(|x| x.to_f64().to_bits());
+        let mut pairs = bits.enumerate();
+        pairs.all(|(at, bits)| bits == if wanted(at) { one } else { 0 })
     }
-    fn int<T: Num>(data: &Tensor) -> Vec<Option<bool>> {
-        let bit = |x: &T| match *x {
-            x if x == T::ONE => Some(true),
-            x if x == T::ZERO => Some(false),
-            _ => None,
-        };
-        data.elements::<T>().iter().map(bit).collect()
+    fn int<T: Num>(data: &Tensor, wanted: impl Fn(usize) -> bool) -> bool {
+        let mut pairs = data.elements::<T>().iter().enumerate();
+        pairs.all(|(at, &x)| x == if wanted(at) { T::ONE } else { T::ZERO })
     }
     let data = &constant.data;
     let &[rows, columns] = data.shape() else {
@@ -150,10 +144,9 @@ pub(super) fn is_identity(constant: &Constant) -> bool {
     if constant.splat || rows != columns {
         return false;
     }
-    let bits = with_float!(data.dtype(), T => float::<T>(data), else
-        with_num!(data.dtype(), T => int::<T>(data), else Vec::new()));
-    let right = |(at, bit): (usize, &Option<bool>)| *bit == Some(at / columns == at % columns);
-    bits.len() == rows * columns && bits.iter().enumerate().all(right)
+    let diagonal = |at: usize| at / columns == at % columns;
+    with_float!(data.dtype(), T => float::<T>(data, diagonal), else
+        with_num!(data.dtype(), T => int::<T>(data, diagonal), else false))
 }
 
 /// Whether the number is normal in `f64` and a power of two in magnitude.
