@@ -134,10 +134,13 @@ fn load(
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<Input, u8> {
-    let (options, form) = (
+    let (mut options, form) = (
         mind_cli::load_options(matches),
         DiagnosticFormat::of(matches),
     );
+    // MIL has no products of bytes.
+    options.keeps_dequantized |=
+        matches!(request.write(), Some(Write::Program(_) | Write::Package));
     if let Some(format) = request.from
         && matches!(format.read, Some(Read::Model))
     {
