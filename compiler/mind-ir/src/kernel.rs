@@ -60,8 +60,10 @@ pub struct Step<'s> {
     pub leaves: bool,
 }
 
-/// The bytes of the widest number that an op on these dtypes computes with. Floats and integers become each other by way
-/// of `f64`; truth values are as wide as what they choose.
+/// The bytes of the widest number that an op on these dtypes computes with; truth values are as wide as what they choose.
+///
+/// Integers of 8 and 16 bits become floats of 32 bits and back in the lanes of these, as `i32` does with `f32`; other
+/// integers and floats become each other by way of `f64`.
 pub fn width(dtypes: impl IntoIterator<Item = DType> + Clone) -> usize {
     let numbers = || {
         dtypes
@@ -69,9 +71,12 @@ pub fn width(dtypes: impl IntoIterator<Item = DType> + Clone) -> usize {
             .into_iter()
             .filter(|&dtype| dtype != DType::Bool)
     };
-    let is_mixed = numbers().any(DType::is_float) && numbers().any(DType::is_int);
+    let has_floats = numbers().any(DType::is_float);
+    let mut wide = numbers().filter(|&dtype| dtype.is_int() && dtype.size() > 2);
+    let only_f32 = || numbers().all(|dtype| dtype.is_int() || dtype == DType::F32);
+    let by_way_of_f64 = has_floats && wide.any(|dtype| dtype != DType::I32 || !only_f32());
     let widest = numbers().map(|dtype| dtype.carrier().size()).max();
-    if is_mixed {
+    if by_way_of_f64 {
         DType::F64.size()
     } else {
         widest.unwrap_or(1)

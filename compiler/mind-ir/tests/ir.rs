@@ -2,6 +2,8 @@
 
 #[path = "ir/edit.rs"]
 mod edit;
+#[path = "ir/kernel.rs"]
+mod kernel;
 #[path = "ir/scalar.rs"]
 mod scalar;
 #[path = "ir/table.rs"]

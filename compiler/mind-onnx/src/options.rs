@@ -12,6 +12,9 @@ pub struct ImportOptions {
     pub dims: FxHashMap<String, i64>,
     /// Inputs that are constants.
     pub bound: FxHashMap<String, Tensor>,
+    /// Whether products of numbers that integers stand for stay products of floats. If not, products and convolutions of
+    /// dequantised bytes become exact sums of products of the bytes, times their scales.
+    pub keeps_dequantized: bool,
     /// The files beside the model that [`crate::files`] names.
     pub files: Files,
 }

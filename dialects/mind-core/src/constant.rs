@@ -92,3 +92,18 @@ pub fn scalar_of(g: &Graph, value: ValueId) -> Option<Tensor> {
         Buffer::from_bytes(data.dtype, first),
     ))
 }
+
+/// The elements of `value`, if it is a constant.
+pub fn elements_of(g: &Graph, value: ValueId) -> Option<Tensor> {
+    let shape = g.ty(value).static_shape()?;
+    let shape: Vec<usize> = shape.into_iter().map(|extent| extent as usize).collect();
+    if let Some(scalar) = scalar_of(g, value) {
+        let count = shape.iter().product();
+        return Some(Tensor::new(shape, scalar.buffer().splat(count)));
+    }
+    let data = g.view::<ConstTensor>(g.defining_op(value)?)?.data(g);
+    Some(Tensor::new(
+        shape,
+        Buffer::from_bytes(data.dtype, data.bytes),
+    ))
+}

@@ -20,7 +20,7 @@ mod sums;
 pub mod windows;
 
 pub use apply::apply;
-pub use constant::{constant, literal_constant, scalar_of, splat};
+pub use constant::{constant, elements_of, literal_constant, scalar_of, splat};
 
 use mind_ir::opdef::Dialect;
 

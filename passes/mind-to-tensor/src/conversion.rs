@@ -60,13 +60,15 @@ pub struct Options {
 
 impl Options {
     fn conversion(&self, def: &'static OpDef) -> Option<Conversion> {
-        let own = if self.dots_bytes {
-            product::ROWS_OF_BYTES
-        } else {
-            &[]
-        };
-        let row = own.iter().find(|(own, _)| std::ptr::eq(*own, def));
-        row.map(|&(_, lower)| Conversion::Always(lower))
+        if !self.dots_bytes {
+            return conversion(def);
+        }
+        let is = |own: &OpDef| std::ptr::eq(own, def);
+        let products = product::ROWS_OF_BYTES.iter().find(|(own, _)| is(own));
+        let windows = convolve::ROWS_OF_BYTES.iter().find(|(own, _)| is(own));
+        let product = products.map(|&(_, lower)| Conversion::Always(lower));
+        product
+            .or_else(|| windows.map(|&(_, lower)| Conversion::Known(lower)))
             .or_else(|| conversion(def))
     }
 }

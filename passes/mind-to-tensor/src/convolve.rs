@@ -1,8 +1,10 @@
-//! Convolutions: those that `tensor.window` computes, those that run backwards and are products, and all others as
-//! windows of more dimensions.
+//! Convolutions: those of narrow integers, which are products of patches, those that `tensor.window` computes, those that
+//! run backwards and are products, and all others as windows of more dimensions.
 //!
 //! A dimension of channels is split into the groups and the channels of one; the filters of a group are one more
 //! dimension, along which the input is repeated.
+
+mod patches;
 
 use mind_core::eval::sliding::SlideAxis;
 use mind_core::ops::convolution::{Conv, ConvTranspose, Convolve, Direction, Layout};
@@ -22,21 +24,33 @@ use crate::known::Known;
 use crate::window::{extents, is_small, slide};
 
 pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
-    (Conv::DEF, |op, b| {
-        let view = Conv::from_id(op);
-        let convolve = view.convolve(b.graph)?;
-        let (input, filter) = (view.input(b.graph), view.filter(b.graph));
-        lower(b, op, &convolve, [input, filter])
-    }),
+    (Conv::DEF, |op, b| forward(b, op, false)),
     (ConvTranspose::DEF, |op, b| {
         let view = ConvTranspose::from_id(op);
         let convolve = view.convolve(b.graph)?;
         let (input, filter) = (view.input(b.graph), view.filter(b.graph));
-        lower(b, op, &convolve, [input, filter])
+        lower(b, op, &convolve, [input, filter], false)
     }),
 ];
 
-fn lower(b: &mut Builder<'_>, op: OpId, convolve: &Convolve, operands: [ValueId; 2]) -> Known {
+/// As [`ROWS`], but that products of bytes take four at a time.
+pub(crate) const ROWS_OF_BYTES: &[(&OpDef, LowerKnown)] =
+    &[(Conv::DEF, |op, b| forward(b, op, true))];
+
+fn forward(b: &mut Builder<'_>, op: OpId, dots_bytes: bool) -> Known {
+    let view = Conv::from_id(op);
+    let convolve = view.convolve(b.graph)?;
+    let (input, filter) = (view.input(b.graph), view.filter(b.graph));
+    lower(b, op, &convolve, [input, filter], dots_bytes)
+}
+
+fn lower(
+    b: &mut Builder<'_>,
+    op: OpId,
+    convolve: &Convolve,
+    operands: [ValueId; 2],
+    dots_bytes: bool,
+) -> Known {
     let shapes = operands.map(|value| extents(&shape(b, value)));
     let [Some(input), Some(filter)] = &shapes else {
         return Ok(None);
@@ -59,7 +73,10 @@ fn lower(b: &mut Builder<'_>, op: OpId, convolve: &Convolve, operands: [ValueId;
         out,
     };
     let dtype = b.graph.ty(b.graph.result(op)).dtype;
-    form.lower(b, operands, dtype).map(Some)
+    match form.patches(b, op, operands, dtype, dots_bytes)? {
+        Some(product) => Ok(Some(product)),
+        None => form.lower(b, operands, dtype).map(Some),
+    }
 }
 
 /// Kinds of positions that windows have code for, at most.

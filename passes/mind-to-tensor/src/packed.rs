@@ -31,6 +31,16 @@ const LEAST: [i64; 3] = [4, 16, 16];
 /// What flipping the sign bit of a byte changes it by.
 const BIAS: i32 = 128;
 
+/// Whether products of elements of these dtypes are summed up in `dtype` several at a time, and rows, columns and terms are
+/// enough for that.
+pub(crate) fn pays(dtypes: [DType; 2], dtype: DType, extents: [i64; 3]) -> bool {
+    let is_part = |dtype| matches!(dtype, DType::I8 | DType::U8 | DType::I16);
+    let mut extents = extents.into_iter().zip(LEAST);
+    dtype == DType::I32
+        && dtypes.into_iter().all(is_part)
+        && extents.all(|(own, least)| own >= least)
+}
+
 /// How the elements of a product are put together.
 pub(crate) struct Packing {
     parts: Parts,
@@ -54,14 +64,9 @@ impl Packing {
         dots_bytes: bool,
     ) -> Option<Packing> {
         let dtypes = operands.map(|value| b.graph.ty(value).dtype);
-        let is_part = |dtype| matches!(dtype, DType::I8 | DType::U8 | DType::I16);
-        if dtype != DType::I32 || !dtypes.into_iter().all(is_part) {
-            return None;
-        }
         let lhs = Extents::of(b, operands[0], &pairs.lhs)?;
         let rhs = Extents::of(b, operands[1], &pairs.rhs)?;
-        let own = [lhs.free(), rhs.free(), lhs.terms];
-        if own.iter().zip(LEAST).any(|(&own, least)| own < least) {
+        if !pays(dtypes, dtype, [lhs.free(), rhs.free(), lhs.terms]) {
             return None;
         }
         let are_bytes = dtypes.iter().all(|dtype| dtype.size() == 1);

@@ -23,10 +23,22 @@ fn lower_dot_general(op: OpId, b: &mut Builder<'_>, dots_bytes: bool) -> Lowered
     let operands = [view.lhs(b.graph), view.rhs(b.graph)];
     let pairs = view.pairs(b.graph, operands.map(|value| b.graph.ty(value).rank()))?;
     let dtype = b.graph.ty(b.graph.result(op)).dtype;
-    if let Some(packing) = Packing::of(b, &pairs, operands, dtype, dots_bytes) {
-        return packing.product(op, b, &pairs, operands);
+    product(op, b, &pairs, operands, dtype, dots_bytes)
+}
+
+/// The product of `operands` with sums of `dtype`, of bytes as they are if `dots_bytes`, that `op` becomes.
+pub(crate) fn product(
+    op: OpId,
+    b: &mut Builder<'_>,
+    pairs: &Pairs,
+    operands: [ValueId; 2],
+    dtype: DType,
+    dots_bytes: bool,
+) -> Lowered {
+    match Packing::of(b, pairs, operands, dtype, dots_bytes) {
+        Some(packing) => packing.product(op, b, pairs, operands),
+        None => plain(b, pairs, operands, dtype),
     }
-    plain(b, &pairs, operands, dtype)
 }
 
 /// The product of the operands in the dtype of the sums.

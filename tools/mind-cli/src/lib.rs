@@ -312,6 +312,7 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
             Err(_) => Vec::new(),
         },
         bound: Vec::new(),
+        keeps_dequantized: false,
         beside: Vec::new(),
     }
 }

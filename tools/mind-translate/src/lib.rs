@@ -135,6 +135,9 @@ fn load(
     host: &mut dyn Host,
 ) -> Result<Input, u8> {
     let mut options = mind_cli::load_options(matches);
+    // MIL has no products of bytes.
+    options.keeps_dequantized |=
+        matches!(request.write(), Some(Write::Program(_) | Write::Package));
     let form = DiagnosticFormat::of(matches);
     if let Some(format) = request.from
         && matches!(format.read, Some(Read::Model))

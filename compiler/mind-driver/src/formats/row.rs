@@ -226,6 +226,8 @@ pub struct LoadOptions {
     pub dims: Vec<(String, usize)>,
     /// Inputs that are constants, where a format takes such.
     pub bound: Vec<(String, Tensor)>,
+    /// Whether products of numbers that integers stand for stay products of floats, where a format has such.
+    pub keeps_dequantized: bool,
     /// The files beside the one that is read, where a format has such.
     pub beside: Vec<Beside>,
 }

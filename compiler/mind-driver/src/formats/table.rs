@@ -80,6 +80,7 @@ fn onnx_options(options: &LoadOptions) -> mind_onnx::ImportOptions {
             .map(|(name, extent)| (name.clone(), *extent as i64))
             .collect(),
         bound: options.bound.iter().cloned().collect(),
+        keeps_dequantized: options.keeps_dequantized,
         files: beside.collect(),
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn folded(
     at: &Place<'_>,
     inputs: &[Option<Value>],
 ) -> Option<Vec<Value>> {
-    if at.node.attribute.iter().any(|own| own.g.is_some()) {
+    if at.row.stays || at.node.attribute.iter().any(|own| own.g.is_some()) {
         return None;
     }
     let mut stand_ins = StandIns::default();

@@ -4,7 +4,7 @@ use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 
-use super::product::centred;
+use super::integers::{centred, convolution, integer_convolution};
 use super::{Operator, pool::Geometry};
 use crate::import::emit::One;
 use crate::import::node::Node;
@@ -13,12 +13,16 @@ use crate::refused::Refused;
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Conv", &[1, 11, 22], |n| {
         let (x, filter) = (n.input(0)?, n.input(1)?);
-        let own = conv(n, x, filter)?;
+        let own = convolution(n, x, filter)?;
         biased(n, own)
     }),
     Operator::one("ConvInteger", &[10], |n| {
         let (x, filter) = (n.input(0)?, n.input(1)?);
         let (low, right) = (n.optional(2)?, n.optional(3)?);
+        let low = low.map(|zero| n.e.reshape_to(zero, &[])).transpose()?;
+        if right.is_none() {
+            return integer_convolution(n, [x, filter], low);
+        }
         let right = match right {
             Some(list) if n.e.rank(list) == 1 => {
                 let mut shape = n.e.dims(list);
@@ -27,7 +31,6 @@ pub(super) const ROWS: &[Operator] = &[
             }
             other => other,
         };
-        let low = low.map(|zero| n.e.reshape_to(zero, &[])).transpose()?;
         let (x, filter) = (
             centred(&mut n.e, x, low)?,
             centred(&mut n.e, filter, right)?,

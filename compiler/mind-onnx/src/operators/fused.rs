@@ -7,9 +7,10 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
 use super::activation::{Activation, swish, tanh_gelu};
-use super::convolution::{biased, conv};
+use super::convolution::biased;
+use super::integers::{convolution, matrix_product};
 use super::normalize::{layer_of, rms_of};
-use super::product::{gemm, product};
+use super::product::gemm;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::One;
 use crate::import::node::Node;
@@ -47,7 +48,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("FusedConv", &[1], |n| {
         let activation = conv_activation(n)?;
         let (x, filter) = (n.input(0)?, n.input(1)?);
-        let own = conv(n, x, filter)?;
+        let own = convolution(n, x, filter)?;
         let mut own = biased(n, own)?;
         if let Some(other) = n.optional(3)? {
             own = n.e.apply(ScalarFn::Add, &[own, other])?;
@@ -79,7 +80,7 @@ fn fused_product(n: &mut Node<'_, '_, '_>) -> One {
             *operand = n.e.transpose(*operand, &order)?;
         }
     }
-    let own = product(&mut n.e, operands[0], operands[1])?;
+    let own = matrix_product(n, operands[0], operands[1])?;
     match alpha {
         1.0 => Ok(own),
         alpha => n.e.apply_number(ScalarFn::Mul, own, alpha),

@@ -5,6 +5,7 @@ mod attention;
 mod blocks;
 mod control;
 mod convolution;
+mod dequantised;
 mod determinant;
 mod einsum;
 mod elementwise;
@@ -14,6 +15,7 @@ mod fused;
 mod fused_attention;
 mod grid;
 mod index;
+mod integers;
 mod linear_attention;
 mod loss;
 mod normalize;
@@ -68,6 +70,8 @@ pub(crate) struct Operator {
     import: Import,
     /// Whether the elements of the result are elements of its inputs.
     pub moves: bool,
+    /// Whether nodes stay though all that they read is known: what reads them looks for the operator.
+    pub stays: bool,
 }
 
 /// How an operator is imported.
@@ -90,6 +94,7 @@ impl Operator {
             since,
             import,
             moves: false,
+            stays: false,
         }
     }
 
@@ -125,6 +130,14 @@ impl Operator {
     const fn moving(self) -> Operator {
         Operator {
             moves: true,
+            ..self
+        }
+    }
+
+    /// The same operator, which is not computed while a model is read.
+    const fn staying(self) -> Operator {
+        Operator {
+            stays: true,
             ..self
         }
     }

@@ -4,10 +4,9 @@ use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Min};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
-use mind_ir::types::DType;
+use mind_ir::types::{DType, Dim};
 
-use super::convolution::conv;
-use super::product::product;
+use super::integers::{convolution, matrix_product};
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -20,18 +19,21 @@ pub(super) const ROWS: &[Operator] = &[
         "DequantizeLinear",
         &[10, 13, 19, 21, 23, 24, 25],
         dequantize,
-    ),
+    )
+    .staying(),
     Operator::one("QuantizeLinear", &[1], quantize).of(MICROSOFT),
-    Operator::one("DequantizeLinear", &[1], dequantize).of(MICROSOFT),
+    Operator::one("DequantizeLinear", &[1], dequantize)
+        .of(MICROSOFT)
+        .staying(),
     Operator::many("DynamicQuantizeLinear", &[11], dynamic),
     Operator::one("QLinearMatMul", &[10, 21], |n| {
         let (lhs, rhs) = (real(n, 0, -1)?, real(n, 3, -1)?);
-        let own = product(&mut n.e, lhs, rhs)?;
+        let own = matrix_product(n, lhs, rhs)?;
         requantized(n, own, 6)
     }),
     Operator::one("QLinearConv", &[10], |n| {
         let (x, filter) = (real(n, 0, -1)?, real(n, 3, 0)?);
-        let mut own = conv(n, x, filter)?;
+        let mut own = convolution(n, x, filter)?;
         if let Some(bias) = n.optional(8)? {
             // The bias is on the scale of the products.
             let (input, weight) = (n.input(1)?, n.input(4)?);
@@ -47,9 +49,12 @@ pub(super) const ROWS: &[Operator] = &[
 
 /// A scale or zero point as core takes it: one of one element as a number.
 pub(super) fn point(e: &mut Emit<'_>, value: ValueId) -> One {
-    match e.dims(value)[..] {
-        [mind_ir::types::Dim::Fixed(1)] => e.reshape_to(value, &[]),
-        _ => Ok(value),
+    if e.dims(value)[..] != [Dim::Fixed(1)] {
+        return Ok(value);
+    }
+    match mind_core::scalar_of(e.g(), value) {
+        Some(number) => Ok(e.tensor(&number)),
+        None => e.reshape_to(value, &[]),
     }
 }
 

@@ -4,4 +4,5 @@ mod damaged;
 mod export;
 mod import;
 mod model;
+mod quantised;
 mod refused;

@@ -22,9 +22,9 @@ pub enum CostClass {
     Normalisation(u64),
     /// Chains of multiply-adds.
     Contraction(Inner),
-    /// Chains of multiply-adds along dimensions that the op lists, that no kernel holds beside other ops.
+    /// Chains of multiply-adds along dimensions that the op lists.
     Product,
-    /// As many simple scalar functions at every position, that no kernel holds beside other ops.
+    /// As many simple scalar functions at every position: of elements and their scales, operand 1.
     Scaled(u64),
     /// Chains of multiply-adds under windows, in either layout and by groups, that no kernel holds beside other ops.
     Convolution,

@@ -82,6 +82,8 @@ impl<'a> Field<'a> {
                 | CostClass::Reduction
                 | CostClass::Normalisation(_)
                 | CostClass::Contraction(_)
+                | CostClass::Product
+                | CostClass::Scaled(_)
                 | CostClass::View
         );
         if !fused && (!groupable || self.cx.rules.ops().transparent(g.def(op)).is_none()) {

@@ -4,7 +4,7 @@ use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 use mind_ir::kernel::{self, Read, Source, Step, StepKind};
 use mind_ir::opdef::Trait;
-use mind_ir::types::Dim;
+use mind_ir::types::{Dim, TypeView};
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
@@ -101,8 +101,9 @@ impl<'a> Flattener<'a> {
             return false;
         };
         let values = std::iter::once(result).chain(g.operands(op).iter().copied());
-        let width = kernel::width(values.clone().map(|value| g.ty(value).dtype));
-        let mut shapes = values.map(|value| g.ty(value).shape);
+        let types = values.map(|value| g.ty(value));
+        let width = kernel::width(types.clone().map(|ty| ty.dtype));
+        let mut shapes = types.clone().map(|ty| ty.shape);
         if !g.regions(op).is_empty() || !shapes.all(is_groupable) {
             return false;
         }
@@ -125,7 +126,7 @@ impl<'a> Flattener<'a> {
             }
         });
         let step = Step {
-            kind: step_kind(class),
+            kind: step_kind(class, types),
             width,
             axes,
             result: g.ty(result).shape,
@@ -142,23 +143,38 @@ fn is_groupable(shape: &[Dim]) -> bool {
     shape.len() <= MAX_RANK && !shape.contains(&Dim::Dynamic)
 }
 
-/// What an op of `class` does in a kernel.
-pub(super) fn step_kind(class: CostClass) -> StepKind {
+/// What an op of `class` does in a kernel; `types` are those of its result and its operands.
+pub(super) fn step_kind<'t>(
+    class: CostClass,
+    mut types: impl Iterator<Item = TypeView<'t>>,
+) -> StepKind {
     match class {
         CostClass::Elementwise => StepKind::Elementwise,
         CostClass::Reduction => StepKind::Reduction,
         CostClass::Normalisation(_) => StepKind::Normalisation,
         CostClass::Contraction(Inner::LastOfLhs) => StepKind::Product,
-        CostClass::Contraction(Inner::AllButLastOfRhs) => StepKind::Contraction,
+        CostClass::Contraction(Inner::AllButLastOfRhs) | CostClass::Product => {
+            StepKind::Contraction
+        }
+        CostClass::Scaled(_) if has_one_scale(&mut types) => StepKind::Elementwise,
         CostClass::View => StepKind::View,
         CostClass::Permute => StepKind::Permute,
         CostClass::Free
         | CostClass::Move
         | CostClass::Lookup
-        | CostClass::Product
         | CostClass::Scaled(_)
         | CostClass::Convolution => StepKind::Other,
     }
+}
+
+/// Whether all elements have one scale, operand 1, and the differences of their integers are computed in 32 bits.
+fn has_one_scale<'t>(types: &mut impl Iterator<Item = TypeView<'t>>) -> bool {
+    let (Some(result), Some(input), Some(scale)) = (types.next(), types.next(), types.next())
+    else {
+        return false;
+    };
+    let is_narrow = |ty: TypeView<'_>| ty.dtype.is_float() || ty.dtype.size() <= 2;
+    scale.rank() == 0 && is_narrow(result) && is_narrow(input)
 }
 
 /// The axes that an op runs over, a bit each; no bit for ops that are no reductions. `None` if its

@@ -372,11 +372,11 @@ impl Proposals<'_, '_> {
             Some(store.attr(attrs[index]).as_attr())
         };
         let class = store.costs.class(op);
-        let dtype = |class: ClassIx| store.ty(dense.class(class).ty).dtype;
         let classes = std::iter::once(node.class).chain(node.children.iter().copied());
+        let types = classes.map(|class| store.ty(dense.class(class).ty));
         Some(Step {
-            kind: step_kind(class),
-            width: kernel::width(classes.map(dtype)),
+            kind: step_kind(class, types.clone()),
+            width: kernel::width(types.map(|ty| ty.dtype)),
             axes: axes(class, rank, attr)?,
             result: shape(node.class),
             reads: reads.collect(),
