@@ -3,9 +3,9 @@
 use crate::code::{Code, CodeBuilder, FunctionOffset};
 use crate::error::CompileError;
 use crate::ir::{Function, Status};
-use crate::target::{CodeTarget, Isa, TargetInfo};
 #[cfg(feature = "portable")]
 use crate::portable;
+use crate::target::{CodeTarget, Isa, TargetInfo};
 use crate::x86;
 
 /// What every kernel is in memory: arguments in, status out.

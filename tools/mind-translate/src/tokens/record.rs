@@ -2,6 +2,7 @@
 
 use mind_ir::attr::{Attr, Literal, Padding};
 use mind_ir::opdef::Trait;
+use mind_ir::tensor::Element;
 use mind_ir::types::{DType, shape_text};
 use mind_ir::{BlockId, Graph, OpId, ValueId, with_dtype};
 use serde_json::{Map, Value, json};
@@ -76,14 +77,16 @@ fn attribute(g: &Graph, attr: &Attr<'_>) -> Value {
 }
 
 fn elements(literal: &Literal<'_>) -> Value {
-    let width = literal.dtype.size();
-    let read = |bytes: &[u8]| match literal.dtype {
-        DType::Bool => json!(bytes[0] != 0),
-        dtype => {
-            with_dtype!(dtype, T => json!(<T as mind_ir::tensor::Element>::read(bytes).to_string()))
-        }
+    let values: Vec<Value> = match literal.dtype {
+        DType::Bool => bool::read(literal.bytes)
+            .into_iter()
+            .map(Value::Bool)
+            .collect(),
+        dtype => with_dtype!(dtype, T => {
+            let elements = <T as Element>::read(literal.bytes);
+            elements.iter().map(|element| json!(element.to_string())).collect()
+        }),
     };
-    let values: Vec<Value> = literal.bytes.chunks_exact(width).map(read).collect();
     let numbers = values.into_iter().map(|value| {
         match value.as_str().and_then(|text| text.parse::<f64>().ok()) {
             Some(number) if number.is_finite() => json!(number),
