@@ -45,7 +45,7 @@ mod tests {
     use regalloc2::checker::Checker;
     use regalloc2::{Block, Edit, Function as _, Operand, VReg};
 
-    use super::super::machine::{Node, fixed_def};
+    use super::super::machine::{Condition, Node, Test, fixed_def};
     use super::super::registers::{self, RDI};
     use super::*;
 
@@ -86,7 +86,7 @@ mod tests {
         ];
         machine.push(Node::Entry, &replaced);
         let succs = vec![(latch, Vec::new()), (exit, Vec::new())];
-        let node = Node::Branch(super::super::machine::Condition::Less, Some(1));
+        let node = Node::Branch(Test::Compare(Condition::Less, Some(1)));
         machine.end(body, node, &[Operand::reg_use(carried[1])], succs);
         machine.open(latch);
         // The parameters change places.
