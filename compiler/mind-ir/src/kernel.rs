@@ -62,8 +62,8 @@ pub struct Step<'s> {
 
 /// The bytes of the widest number that an op on these dtypes computes with; truth values are as wide as what they choose.
 ///
-/// Integers of 8 and 16 bits become floats of 32 bits and back in the lanes of these, as `i32` does with `f32`; other
-/// integers and floats become each other by way of `f64`.
+/// Integers of 8 and 16 bits become floats of 32 bits and back in the lanes of these, as `i32` does with `f32`; conversions
+/// between other integers and floats go through `f64`.
 pub fn width(dtypes: impl IntoIterator<Item = DType> + Clone) -> usize {
     let numbers = || {
         dtypes
@@ -74,9 +74,9 @@ pub fn width(dtypes: impl IntoIterator<Item = DType> + Clone) -> usize {
     let has_floats = numbers().any(DType::is_float);
     let mut wide = numbers().filter(|&dtype| dtype.is_int() && dtype.size() > 2);
     let only_f32 = || numbers().all(|dtype| dtype.is_int() || dtype == DType::F32);
-    let by_way_of_f64 = has_floats && wide.any(|dtype| dtype != DType::I32 || !only_f32());
+    let through_f64 = has_floats && wide.any(|dtype| dtype != DType::I32 || !only_f32());
     let widest = numbers().map(|dtype| dtype.carrier().size()).max();
-    if by_way_of_f64 {
+    if through_f64 {
         DType::F64.size()
     } else {
         widest.unwrap_or(1)

@@ -83,6 +83,9 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let bytes = bytes_asked(matches, host)?;
     let mut options = mind_cli::load_options(matches);
     options.bound = constants::read(matches, options.limits.bytes, host)?;
+    // MIL has no products of bytes.
+    let mut passes = pipeline.steps.iter().map(|step| step.pass.name);
+    options.keeps_dequantized = passes.any(|pass| pass == mind_to_mil::PASS.name);
     let asked = rules::read(matches, host, &options.limits)?;
     let path = matches
         .get_one::<String>("FILE")

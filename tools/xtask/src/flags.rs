@@ -40,6 +40,7 @@ const ROWS: &[Row] = &[
     own("color", "`--color`"),
     row("quiet", "", "mind-opt/quiet.mic2"),
     row("dim", "", "mind-onnx/classifier.test"),
+    row("bind", "", "mind-onnx/classifier.test"),
     own("to", ""),
     row("output", "`-o`", "mind-opt/output-file.core"),
     row("opset", "", "mind-onnx/opset.core"),

@@ -82,7 +82,6 @@ impl<'a> Field<'a> {
                 | CostClass::Reduction
                 | CostClass::Normalisation(_)
                 | CostClass::Contraction(_)
-                | CostClass::Product
                 | CostClass::Scaled(_)
                 | CostClass::View
         );

@@ -153,15 +153,14 @@ pub(super) fn step_kind<'t>(
         CostClass::Reduction => StepKind::Reduction,
         CostClass::Normalisation(_) => StepKind::Normalisation,
         CostClass::Contraction(Inner::LastOfLhs) => StepKind::Product,
-        CostClass::Contraction(Inner::AllButLastOfRhs) | CostClass::Product => {
-            StepKind::Contraction
-        }
+        CostClass::Contraction(Inner::AllButLastOfRhs) => StepKind::Contraction,
         CostClass::Scaled(_) if has_one_scale(&mut types) => StepKind::Elementwise,
         CostClass::View => StepKind::View,
         CostClass::Permute => StepKind::Permute,
         CostClass::Free
         | CostClass::Move
         | CostClass::Lookup
+        | CostClass::Product
         | CostClass::Scaled(_)
         | CostClass::Convolution => StepKind::Other,
     }
