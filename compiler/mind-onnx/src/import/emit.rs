@@ -171,6 +171,14 @@ impl Emit<'_> {
         })
     }
 
+    /// The extent of a value along an axis, as a value of the module.
+    pub fn extent_value(&mut self, value: ValueId, axis: usize) -> One {
+        match self.dims(value)[axis] {
+            Dim::Fixed(extent) => Ok(self.tensor(&Tensor::scalar(extent))),
+            Dim::Symbol(_) | Dim::Dynamic => Ok(ExtentOf::with(axis as i64).build(self, value)?),
+        }
+    }
+
     /// An axis, counted from the end if it is negative.
     ///
     /// # Errors

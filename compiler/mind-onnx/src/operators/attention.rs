@@ -3,7 +3,7 @@
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
-use mind_core::ops::extents::{ExtentOf, Iota};
+use mind_core::ops::extents::Iota;
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::normalize::Softmax;
 use mind_core::ops::pad::PadOp;
@@ -64,14 +64,6 @@ pub(super) fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
     let shape = [batch, own, Dim::Fixed(count), positions, features];
     let copies = BroadcastTo::with(&shape).build(e, apart)?;
     e.reshape(copies, &[batch, Dim::Fixed(heads), positions, features])
-}
-
-/// The extent of a value along an axis, as a value.
-pub(super) fn extent(e: &mut Emit<'_>, x: ValueId, axis: usize) -> One {
-    match e.dims(x)[axis] {
-        Dim::Fixed(extent) => Ok(e.tensor(&Tensor::scalar(extent))),
-        Dim::Symbol(_) | Dim::Dynamic => Ok(ExtentOf::with(axis as i64).build(e, x)?),
-    }
 }
 
 /// What is added to the products of queries and keys, and which of it hides keys.
@@ -163,12 +155,12 @@ fn attention(n: &mut Node<'_, '_, '_>) -> Many {
     let lengths = n.optional(6)?;
     let mut offset = n.e.tensor(&Tensor::scalar(0i64));
     if let Some(past) = n.optional(4)? {
-        offset = extent(&mut n.e, past, 2)?;
+        offset = n.e.extent_value(past, 2)?;
         key = n.e.concat(&[past, key], 2)?;
     } else if let Some(lengths) = lengths {
         let wide = n.e.convert(lengths, DType::I64)?;
         let apart = ExpandDims::with(&[1, 2, 3]).build(&mut n.e, wide)?;
-        let queries = extent(&mut n.e, query, 2)?;
+        let queries = n.e.extent_value(query, 2)?;
         offset = n.e.apply(ScalarFn::Sub, &[apart, queries])?;
     }
     if let Some(past) = n.optional(5)? {

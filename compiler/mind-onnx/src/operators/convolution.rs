@@ -1,11 +1,12 @@
 //! Convolutions.
 
-use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
+use mind_core::ops::convolution::{ConvTranspose, Layout};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 
+use super::Operator;
+use super::contract::conv;
 use super::integers::{centred, convolution, integer_convolution};
-use super::{Operator, pool::Geometry};
 use crate::import::emit::One;
 use crate::import::node::Node;
 use crate::refused::Refused;
@@ -39,19 +40,6 @@ pub(super) const ROWS: &[Operator] = &[
     }),
     Operator::one("ConvTranspose", &[1, 11, 22], transposed),
 ];
-
-pub(super) fn conv(n: &mut Node<'_, '_, '_>, x: ValueId, filter: ValueId) -> One {
-    let taps = n.e.shape(filter)?[2..].to_vec();
-    let geometry = Geometry::of(n, x, &taps)?;
-    let groups = n.int("group")?.unwrap_or(1);
-    let conv = Conv::with()
-        .layout(Layout::Nchw)
-        .strides(&geometry.strides)
-        .dilations(&geometry.dilations)
-        .groups(groups);
-    let pads = geometry.pads();
-    Ok(conv.pads(&pads).build(&mut n.e, x, filter)?)
-}
 
 /// `own` with the third input, a number for each channel.
 pub(super) fn biased(n: &mut Node<'_, '_, '_>, own: ValueId) -> One {

@@ -9,7 +9,7 @@ use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
-use super::attention::{extent, heads, rotated, together};
+use super::attention::{heads, rotated, together};
 use super::place::places;
 use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
@@ -82,7 +82,7 @@ impl Seen {
         }
         if self.unidirectional {
             let (row, column) = (places(e, queries, 0, 2)?, places(e, keys, 1, 2)?);
-            let (all, own) = (extent(e, key, 2)?, extent(e, query, 2)?);
+            let (all, own) = (e.extent_value(key, 2)?, e.extent_value(query, 2)?);
             let past = e.apply(ScalarFn::Sub, &[all, own])?;
             let row = e.apply(ScalarFn::Add, &[row, past])?;
             let seen = Compare::with(Direction::Le).build(e, column, row)?;

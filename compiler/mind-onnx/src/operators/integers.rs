@@ -9,10 +9,9 @@ use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
-use super::convolution::conv;
+use super::contract::{conv, product};
 use super::dequantised::Dequantised;
 use super::pool::Geometry;
-use super::product::product;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::refused::Refused;

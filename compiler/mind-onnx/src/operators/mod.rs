@@ -3,6 +3,7 @@
 mod activation;
 mod attention;
 mod blocks;
+mod contract;
 mod control;
 mod convolution;
 mod dequantised;

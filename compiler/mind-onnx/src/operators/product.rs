@@ -1,13 +1,10 @@
 //! Matrix products.
 
-use mind_core::ops::contract::MatMul;
-use mind_core::ops::shape::{ExpandDims, Squeeze};
-use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 
 use super::Operator;
 use super::integers::{integer_product, matrix_product};
-use crate::import::emit::{Emit, One};
+use crate::import::emit::One;
 use crate::import::node::Node;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -22,32 +19,6 @@ pub(super) const ROWS: &[Operator] = &[
         integer_product(&mut n.e, [lhs, rhs], [low, right])
     }),
 ];
-
-/// A product of matrices, of which a list is a row on the left and a column on the right.
-pub(super) fn product(e: &mut Emit<'_>, lhs: ValueId, rhs: ValueId) -> One {
-    let (left, right) = (e.rank(lhs), e.rank(rhs));
-    let row = if left == 1 {
-        ExpandDims::with(&[0]).build(e, lhs)?
-    } else {
-        lhs
-    };
-    let column = if right == 1 {
-        ExpandDims::with(&[1]).build(e, rhs)?
-    } else {
-        rhs
-    };
-    let product = MatMul::build(e, row, column)?;
-    let rank = e.rank(product) as i64;
-    let mut units = Vec::new();
-    units.extend((left == 1).then_some(rank - 2));
-    units.extend((right == 1).then_some(rank - 1));
-    if units.is_empty() {
-        return Ok(product);
-    }
-    // With a list on one side the product has that many dimensions more.
-    units.retain(|axis| *axis >= 0);
-    Ok(Squeeze::with(&units).build(e, product)?)
-}
 
 /// `alpha A' B' + beta C`.
 pub(super) fn gemm(n: &mut Node<'_, '_, '_>) -> One {

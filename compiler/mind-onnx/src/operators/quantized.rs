@@ -10,9 +10,9 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
 use super::activation::{Activation, softmax};
+use super::contract::product;
 use super::integers::integer_product;
 use super::pool::average_of;
-use super::product::product;
 use super::quantize::{dynamically, optional_point, point, real, requantized};
 use super::slice::part_of;
 use super::{MICROSOFT, Operator};

@@ -9,7 +9,6 @@ use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
-use super::attention::extent;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
@@ -168,7 +167,7 @@ fn slice_at_run_time(
             return Err(Refused::new("a step is 0"));
         }
         let axis = e.axis(axis, rank)?;
-        let size = extent(e, x, axis)?;
+        let size = e.extent_value(x, axis)?;
         let [start, end] = [starts, ends].map(|list| {
             let own = part_of(e, list, 0, at as i64, at as i64 + 1)?;
             let own = e.reshape_to(own, &[])?;
