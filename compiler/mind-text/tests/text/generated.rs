@@ -164,6 +164,11 @@ fn push(
     };
     let op = g.insert(at, new);
     scope.values.extend(g.results(op));
+    if format == Format::Mic1 && rng.below(3) == 0 {
+        // Above those of all others, as long as the regions are empty.
+        let last = g.results(op).get(g.results(op).len() - 1);
+        g.set_label(last, g.label(last) + rng.below(1000) as u64);
+    }
     for region in 0..g.regions(op).len() {
         let block = g.block(g.regions(op)[region]);
         let arguments = g.add_arguments(block, rng.below(3));
@@ -178,11 +183,6 @@ fn push(
     let needs_type = def.has(mind_ir::opdef::Trait::DeclaresType);
     if needs_type || (format == Format::Mic1 && rng.below(2) == 0) {
         g.declare(value, ty);
-    }
-    if format == Format::Mic1 && rng.below(3) == 0 {
-        // Above those of all others.
-        let last = g.results(op).get(g.results(op).len() - 1);
-        g.set_label(last, g.label(last) + rng.below(1000) as u64);
     }
 }
 
