@@ -318,7 +318,7 @@ fn every_level_reads_back_what_it_prints() {
 
 /// Each format either refuses the module or prints a text that parses, verifies and prints the same.
 fn reads_back(session: &Session, g: &Graph) -> Result<(), String> {
-    for format in Format::ALL {
+    for &format in Format::ALL {
         let Ok(printed) = session.formats.print(format, g) else {
             if format == Format::Core {
                 return Err("Core text cannot say the module".to_owned());
@@ -347,7 +347,7 @@ fn text_says_all_of_a_module() {
     for seed in seeds() {
         let g = draw(seed);
         let text = print(&session, &g);
-        for format in Format::ALL {
+        for &format in Format::ALL {
             // What a format cannot say it refuses.
             let Ok(printed) = session.formats.print(format, &g) else {
                 assert_ne!(format, Format::Core);

@@ -2,20 +2,22 @@
 //!
 //! - [`session`] holds the dialects, formats and passes that all tools know; [`formats`] is the table of formats,
 //!   [`mod@canonical`] their canonical form.
-//! - [`host`] is what a tool may touch of the world, [`disk`] the real one; [`input`], [`weights`] and [`load`] lead from
-//!   a file to a verified module, [`mod@emit`] and [`draw`] back to text and pictures.
+//! - [`host`] is what a tool may touch of the world, [`disk`] the real one; [`input`] and [`load`] lead from a file to a
+//!   verified module, [`mod@emit`] and [`draw`] back to text and pictures.
 //! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module;
 //!   [`segments`] says at which ops a program is cut.
 //! - [`patch`] edits modules, [`graph_diff`] compares them as graphs, [`equivalence`] by the bits of their results.
 //! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`failure`] why a
 //!   pipeline stopped.
 //!
-//! Machine code is behind the feature `jit`, Core ML packages behind `package`; both are on by default.
+//! Machine code is behind the feature `jit`, and each large format behind one of its own: `irv2`, `mil`, `onnx`, `package`.
+//! All are on by default.
 
 pub mod admission;
 pub mod canonical;
 #[cfg(feature = "jit")]
 pub mod compiled;
+#[cfg(feature = "jit")]
 mod cut;
 pub mod disk;
 pub mod draw;
@@ -33,9 +35,9 @@ pub mod history;
 pub mod host;
 pub mod input;
 pub mod load;
+#[cfg_attr(not(feature = "mil"), path = "mil/absent.rs")]
 pub mod mil;
 pub mod patch;
 #[cfg(feature = "jit")]
 pub mod segments;
 pub mod session;
-pub mod weights;

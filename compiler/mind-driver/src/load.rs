@@ -3,10 +3,10 @@
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_mil::check::Interface;
 use mind_text::Limits;
 
-use crate::formats::{Format, FormatInfo, Formats, LoadOptions, Read};
+use crate::formats::{FormatInfo, Formats, LoadOptions, Read};
+use crate::mil;
 
 /// A verified module and where it came from.
 pub struct Loaded {
@@ -93,7 +93,7 @@ pub fn without_text(
             let (file, graph) = (package.program)(name, &bytes, &options.limits);
             Ok(WithoutText {
                 file,
-                format: Format::Mil.info(),
+                format: package.reads_as.info(),
                 graph,
             })
         }
@@ -109,11 +109,7 @@ pub fn without_text(
 /// What `format`, in which a verified module was read or is printed, warns of: for the primer's spelling of MIL
 /// what the primer says compilers reject when they parse.
 pub fn warnings(format: &FormatInfo, graph: &Graph) -> Diagnostics {
-    if format.text() == Some(Format::MilPrimer) {
-        mind_mil::primer::rejected(graph)
-    } else {
-        Diagnostics::new()
-    }
+    mil::warnings(format, graph)
 }
 
 /// The text in `bytes`.
@@ -201,8 +197,8 @@ pub fn verified(
         profile: options.profile,
     };
     let mut found = verify(&mut graph, &config);
-    if !found.has_errors() && mind_mil::structure::program(&graph).is_some() {
-        found = mind_mil::check::check(&graph, Interface::Any);
+    if !found.has_errors() {
+        found = mil::check(&graph);
     }
     if found.has_errors() {
         Err(found)

@@ -33,6 +33,7 @@ pub fn registry() -> Registry {
         mind_core::DIALECT,
         mind_tensor::DIALECT,
         mind_loops::DIALECT,
+        #[cfg(feature = "mil")]
         mind_mil::DIALECT,
     ])
 }
@@ -45,7 +46,9 @@ const PASS_GROUPS: &[&[PassInfo]] = &[
     mind_eqsat::PASSES,
     mind_to_tensor::PASSES,
     mind_to_loops::PASSES,
+    #[cfg(feature = "mil")]
     mind_to_mil::PASSES,
+    #[cfg(feature = "mil")]
     mind_from_mil::PASSES,
 ];
 

@@ -20,6 +20,7 @@ use mind_driver::formats::{FormatInfo, LoadOptions, Read};
 use mind_driver::host::{Host, Style, Tool};
 use mind_driver::input::{self, FileError, Input};
 use mind_ir::verify::Profile;
+#[cfg(feature = "irv2")]
 use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
 
@@ -253,6 +254,7 @@ pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
             "no-input-limits",
             "lift the limits on size, nodes and strings, for input you trust",
         ),
+        #[cfg(feature = "irv2")]
         flag(
             "keep-padding",
             "compute with the padding of an IR v2 document's weights, which holds \
@@ -301,6 +303,7 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
             Limits::default()
         },
         profile: word("profile").and_then(Profile::parse).unwrap_or_default(),
+        #[cfg(feature = "irv2")]
         padding: if matches.get_flag("keep-padding") {
             Padding::Kept
         } else {

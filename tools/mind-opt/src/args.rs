@@ -8,7 +8,7 @@ use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES};
 use mind_pass::{PassInfo, Pipeline, parse_pipeline};
 
-use crate::check_rules;
+use crate::{check_rules, mil};
 
 const PASS_FLAGS: &str = "Passes, run in the order given";
 const WATCHING: &str = "Watching the passes";
@@ -47,8 +47,8 @@ pub(super) fn command() -> Command {
         .args(listing_args())
 }
 
-fn output_args() -> [Arg; 6] {
-    [
+fn output_args() -> Vec<Arg> {
+    let target = [
         value(
             "to",
             "FORMAT",
@@ -59,16 +59,8 @@ fn output_args() -> [Arg; 6] {
             .short('o')
             .value_name("OUT")
             .help("write there, not to standard output"),
-        optional(
-            value(
-                "ane-report",
-                "FORM",
-                "print, instead of the module, which of its MIL ops run on the neural \
-                 engine, and why",
-            )
-            .value_parser(["text", "json"]),
-            "text",
-        ),
+    ];
+    let form = [
         value(
             "diff",
             "OLD",
@@ -85,11 +77,12 @@ fn output_args() -> [Arg; 6] {
             "print nothing and check the diagnostics against `expected-error {{...}}` \
                  comments",
         ),
-    ]
+    ];
+    target.into_iter().chain(mil::args()).chain(form).collect()
 }
 
 /// An argument whose value, given behind `=`, may be left out and is then `missing`.
-fn optional(arg: Arg, missing: &'static str) -> Arg {
+pub(super) fn optional(arg: Arg, missing: &'static str) -> Arg {
     arg.num_args(0..=1)
         .require_equals(true)
         .default_missing_value(missing)

@@ -12,6 +12,8 @@ mod diff;
 mod expected;
 mod explain;
 mod listing;
+#[cfg_attr(not(feature = "mil"), path = "mil/absent.rs")]
+mod mil;
 mod remarks;
 mod report;
 mod reproducer;
@@ -32,7 +34,6 @@ use mind_driver::history;
 use mind_driver::host::Host;
 use mind_driver::load::{decode, parse_and_verify, verified, warnings, without_text};
 use mind_driver::session::{PASSES, Session};
-use mind_driver::weights;
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{
@@ -84,8 +85,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let mut options = mind_cli::load_options(matches);
     options.bound = constants::read(matches, options.limits.bytes, host)?;
     // MIL has no products of bytes.
-    let mut passes = pipeline.steps.iter().map(|step| step.pass.name);
-    options.keeps_dequantized = passes.any(|pass| pass == mind_to_mil::PASS.name);
+    options.keeps_dequantized = mil::is_lowered_to(&pipeline);
     let asked = rules::read(matches, host, &options.limits)?;
     let path = matches
         .get_one::<String>("FILE")
@@ -159,7 +159,7 @@ fn bytes_asked(
             None => Ok(None),
         };
     };
-    if matches.get_flag("split-input-file") || matches.contains_id("ane-report") {
+    if matches.get_flag("split-input-file") || mil::is_report(matches) {
         let message =
             "`--split-input-file` and `--ane-report` print texts, and an ONNX model is none";
         return refused(host, message);
@@ -356,9 +356,7 @@ impl<'a> Run<'a> {
             Err(found) => return outcome.found.append(found),
         };
         outcome.found.append(warnings(format, &g));
-        if self.imports()
-            && let Err(found) = weights::read(&mut g, self.path, watch.host)
-        {
+        if let Err(found) = mil::read_weights(self.pipeline, &mut g, self.path, watch.host) {
             return outcome.found.append(found);
         }
         if let Err(found) = self.passes(&mut g, &mut watch, &mut outcome.statistics) {
@@ -369,17 +367,11 @@ impl<'a> Run<'a> {
             outcome.report = self.report(&recording, &watch.rewrites.history);
             watch.mark("report");
         }
-        if let Some(form) = self.matches.get_one::<String>("ane-report") {
-            if mind_mil::structure::program(&g).is_none() {
-                let error = Diagnostic::error(Span::FILE, "this module is no program of MIL");
-                outcome.found.push(error.help("`--lower-to-mil` makes one"));
-                return;
+        if let Some(report) = mil::report(self.matches, &g) {
+            match report {
+                Ok(text) => outcome.printed.push(text),
+                Err(error) => outcome.found.push(error),
             }
-            let report = mind_to_mil::ane::report(&g);
-            outcome.printed.push(match form.as_str() {
-                "json" => report.json(),
-                _ => report.text(),
-            });
             return;
         }
         let wanted = self
@@ -419,13 +411,6 @@ impl<'a> Run<'a> {
         outcome.steps = watch.step;
         outcome.times.append(&mut watch.times);
         outcome.times.push(printing);
-    }
-
-    /// Whether a pass computes with weights, which are read for it.
-    fn imports(&self) -> bool {
-        let importing = mind_from_mil::PASSES;
-        let mut steps = self.pipeline.steps.iter();
-        steps.any(|step| importing.iter().any(|pass| pass.name == step.pass.name))
     }
 
     /// The page that `--report` asks for.

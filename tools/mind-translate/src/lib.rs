@@ -13,9 +13,9 @@ use mind_driver::formats::{Format, FormatInfo, Read, Write, WriteOptions, descri
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module, verified, warnings};
 use mind_driver::mil;
+use mind_driver::mil::weights;
 use mind_driver::patch::{self, Edit, PatchError};
 use mind_driver::session::{PASSES, Session};
-use mind_driver::weights;
 use mind_ir::Graph;
 use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;

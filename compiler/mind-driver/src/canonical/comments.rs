@@ -10,8 +10,10 @@ use std::ops::Range;
 use crate::formats::Format;
 use mind_diag::{Diagnostic, Diagnostics, Span};
 
+use super::lines;
+#[cfg(feature = "mil")]
+use super::mil;
 use super::split::Split;
-use super::{lines, mil};
 
 /// What a statement is found again by.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -111,6 +113,7 @@ fn collect(source: &str, format: Format) -> (HashMap<Key, Comments>, Vec<Range<u
 fn split(source: &str, format: Format) -> Split {
     match format {
         Format::Mic1 | Format::Mic2 | Format::Core => lines::split(source),
+        #[cfg(feature = "mil")]
         Format::Mil | Format::MilPrimer => mil::split(source),
     }
 }
@@ -132,6 +135,7 @@ impl Keys {
     fn next(&mut self, statement: &str) -> Key {
         let word = match self.format {
             Format::Mic1 | Format::Mic2 | Format::Core => lines::word(statement, self.format),
+            #[cfg(feature = "mil")]
             Format::Mil | Format::MilPrimer => mil::word(statement),
         };
         let count = self.seen.entry(word.clone()).or_default();

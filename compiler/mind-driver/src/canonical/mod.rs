@@ -2,6 +2,7 @@
 
 mod comments;
 mod lines;
+#[cfg(feature = "mil")]
 mod mil;
 mod split;
 

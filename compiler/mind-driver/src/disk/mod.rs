@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::host::{Contents, FileBytes, FileSystem};
 use memmap2::Mmap;
 
+#[cfg_attr(not(feature = "below"), path = "closed.rs")]
 mod below;
 
 /// The files of the machine. A file that is written comes into its place as a whole.

@@ -1,12 +1,16 @@
 //! The formats that every tool knows: one table, from which words, detection, help and documents follow.
 
+#[cfg(feature = "irv2")]
+mod document;
 mod row;
 mod table;
 pub(crate) mod text;
 
+#[cfg(feature = "irv2")]
+pub use document::described;
 pub use row::{
     Beside, Binary, BinaryOptions, FormatInfo, LoadOptions, Print, Read, ReadProgram, Write,
     WriteBinary, WriteOptions,
 };
-pub use table::{FORMATS, described, detect};
+pub use table::{FORMATS, detect};
 pub use text::{Format, Formats};

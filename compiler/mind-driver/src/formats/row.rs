@@ -8,6 +8,7 @@ use mind_draw::Detail;
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::Profile;
+#[cfg(feature = "irv2")]
 use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
 
@@ -38,7 +39,7 @@ pub enum Read {
     Module(Format),
     /// A text describes a model, of which a module is made.
     Document(fn(&str, &LoadOptions) -> Result<Graph, Diagnostics>),
-    /// A folder has a file that holds a program of MIL, which reads as that of a text of [`Format::Mil`] does.
+    /// A folder has a file that holds a program.
     Package(PackageReader),
     /// The bytes of a file are a module.
     Binary(BinaryReader),
@@ -66,6 +67,8 @@ pub struct PackageReader {
     pub program_path: fn(&[u8]) -> Result<String, ManifestError>,
     /// The program in that file, whose name is for diagnostics.
     pub program: fn(&str, &[u8], &Limits) -> ReadProgram,
+    /// The format whose texts read as the program does.
+    pub reads_as: Format,
 }
 
 /// Why a manifest leads to no program.
@@ -221,6 +224,7 @@ pub struct LoadOptions {
     /// What the module may use.
     pub profile: Profile,
     /// What becomes of the padding of weights in IR v2 documents.
+    #[cfg(feature = "irv2")]
     pub padding: Padding,
     /// The extents of dimensions that a format names, where it computes with them while it is read.
     pub dims: Vec<(String, usize)>,

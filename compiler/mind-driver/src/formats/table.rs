@@ -3,18 +3,18 @@
 use std::fmt;
 use std::path::Path;
 
+#[cfg(feature = "mil")]
 use mind_coreml::mil;
 #[cfg(feature = "package")]
 use mind_coreml::package;
-use mind_diag::{Diagnostic, Diagnostics, Span};
-use mind_ir::Graph;
-use mind_irv2::{ReadOptions, is_document};
 
+#[cfg(feature = "irv2")]
+use super::document;
 #[cfg(feature = "package")]
 use super::row::PackageReader;
 #[cfg(feature = "onnx")]
-use super::row::{Binary, BinaryReader};
-use super::row::{FormatInfo, LoadOptions, Read, Write};
+use super::row::{Binary, BinaryReader, LoadOptions};
+use super::row::{FormatInfo, Read, Write};
 use super::text::Format;
 use crate::draw;
 #[cfg(feature = "jit")]
@@ -35,8 +35,11 @@ impl Format {
     /// What the names of its files end with.
     pub fn extension(self) -> &'static str {
         match self {
+            #[cfg(feature = "mil")]
             Format::MilPrimer => Format::Mil.extension(),
-            Format::Mic1 | Format::Mic2 | Format::Core | Format::Mil => self.info().extensions[0],
+            #[cfg(feature = "mil")]
+            Format::Mil => self.info().extensions[0],
+            Format::Mic1 | Format::Mic2 | Format::Core => self.info().extensions[0],
         }
     }
 
@@ -111,6 +114,7 @@ pub static FORMATS: &[FormatInfo] = &[
         read: Some(Read::Module(Format::Core)),
         write: Some(Write::Text(Format::Core)),
     },
+    #[cfg(feature = "mil")]
     FormatInfo {
         word: "mil",
         extensions: &["mil"],
@@ -119,6 +123,7 @@ pub static FORMATS: &[FormatInfo] = &[
         read: Some(Read::Module(Format::Mil)),
         write: Some(Write::Program(Format::Mil)),
     },
+    #[cfg(feature = "mil")]
     FormatInfo {
         word: "mil-primer",
         extensions: &[],
@@ -136,6 +141,7 @@ pub static FORMATS: &[FormatInfo] = &[
         read: Some(Read::Package(PackageReader {
             program_path: |manifest| Ok(package::read::model_path(manifest)?),
             program: package::read::program,
+            reads_as: Format::Mil,
         })),
         write: Some(Write::Package),
     },
@@ -164,15 +170,13 @@ pub static FORMATS: &[FormatInfo] = &[
             })
         })),
     },
+    #[cfg(feature = "irv2")]
     FormatInfo {
         word: "irv2",
         extensions: &["json"],
         summary: "an IR v2 document, which describes a decoder model",
-        sniff: Some(is_document),
-        read: Some(Read::Document(|text, options| {
-            let (document, _) = mind_irv2::read(text, &ReadOptions::default())?;
-            described(&document, options)
-        })),
+        sniff: Some(mind_irv2::is_document),
+        read: Some(Read::Document(document::read)),
         write: Some(Write::Description),
     },
     FormatInfo {
@@ -267,26 +271,13 @@ impl FormatInfo {
     }
 }
 
-/// The module of a model that is described.
-///
-/// # Errors
-///
-/// A model that cannot be a module.
-pub fn described(
-    document: &mind_irv2::Document,
-    options: &LoadOptions,
-) -> Result<Graph, Diagnostics> {
-    let graph = mind_irv2::graph::document::model(document, options.padding);
-    graph.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_read_back() {
-        for format in Format::ALL {
+        for &format in Format::ALL {
             assert_eq!(Format::parse(format.name()), Some(format));
         }
         assert_eq!(Format::parse("mic@1"), None);

@@ -1,5 +1,6 @@
 //! The text formats together.
 
+#[cfg(feature = "mil")]
 use mind_coreml::mil::{self, Spelling};
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
@@ -16,24 +17,29 @@ pub enum Format {
     /// Core text.
     Core,
     /// MIL, as compilers print it.
+    #[cfg(feature = "mil")]
     Mil,
     /// MIL, as the primer for writing by hand spells it.
+    #[cfg(feature = "mil")]
     MilPrimer,
 }
 
 /// Which crate reads and writes a format.
 enum Syntax {
     Text(mind_text::Format),
+    #[cfg(feature = "mil")]
     Mil(Spelling),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 5] = [
+    pub const ALL: &[Format] = &[
         Format::Mic1,
         Format::Mic2,
         Format::Core,
+        #[cfg(feature = "mil")]
         Format::Mil,
+        #[cfg(feature = "mil")]
         Format::MilPrimer,
     ];
 
@@ -42,7 +48,9 @@ impl Format {
             Format::Mic1 => Syntax::Text(mind_text::Format::Mic1),
             Format::Mic2 => Syntax::Text(mind_text::Format::Mic2),
             Format::Core => Syntax::Text(mind_text::Format::Core),
+            #[cfg(feature = "mil")]
             Format::Mil => Syntax::Mil(Spelling::Compiler),
+            #[cfg(feature = "mil")]
             Format::MilPrimer => Syntax::Mil(Spelling::Primer),
         }
     }
@@ -76,6 +84,7 @@ impl Formats {
     ) -> Result<Graph, Diagnostics> {
         match format.syntax() {
             Syntax::Text(format) => self.text.parse(format, text, base, limits),
+            #[cfg(feature = "mil")]
             Syntax::Mil(spelling) => mil::parse(text, base, limits, spelling),
         }
     }
@@ -95,6 +104,7 @@ impl Formats {
     ) -> Result<Graph, Diagnostics> {
         match format.syntax() {
             Syntax::Text(format) => self.text.parse_mapped(format, text, base, limits, map),
+            #[cfg(feature = "mil")]
             Syntax::Mil(spelling) => mil::parse_mapped(text, base, limits, spelling, map),
         }
     }
@@ -103,6 +113,7 @@ impl Formats {
     pub fn ops(&self, format: Format) -> Vec<(&'static str, &'static OpDef)> {
         match format.syntax() {
             Syntax::Text(format) => self.text.ops(format),
+            #[cfg(feature = "mil")]
             Syntax::Mil(_) => {
                 let mut ops: Vec<_> = mil::ops().collect();
                 ops.sort_unstable_by_key(|(word, _)| *word);
@@ -119,6 +130,7 @@ impl Formats {
     pub fn print(&self, format: Format, g: &Graph) -> Result<String, Diagnostics> {
         match format.syntax() {
             Syntax::Text(format) => self.text.print(format, g),
+            #[cfg(feature = "mil")]
             Syntax::Mil(spelling) => mil::print(g, spelling),
         }
     }

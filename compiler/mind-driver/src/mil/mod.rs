@@ -1,14 +1,18 @@
-//! MIL that a module becomes.
+//! Programs of MIL: what modules become, and what is asked of those that are read.
+
+pub mod weights;
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
 use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;
+use mind_mil::check::Interface;
 use mind_mil::structure::program;
 use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
 use mind_to_mil::Config;
 
 use crate::failure;
+use crate::formats::{Format, FormatInfo};
 use crate::session::Session;
 
 /// Lowers a verified module to MIL in its canonical form, where what is known of constants has been computed; a program
@@ -32,4 +36,22 @@ pub fn lower(session: &Session, g: &mut Graph, config: &Config) -> Result<(), Di
     let done = manager.run(&pipeline, g, &mut Statistics::default(), &mut NoopListener);
     done.map_err(failure::diagnostics)?;
     mind_to_mil::lower(g, config).map(|_| ())
+}
+
+/// What the spelling of `format` has that compilers reject when they parse.
+pub(crate) fn warnings(format: &FormatInfo, g: &Graph) -> Diagnostics {
+    if format.text() == Some(Format::MilPrimer) {
+        mind_mil::primer::rejected(g)
+    } else {
+        Diagnostics::new()
+    }
+}
+
+/// What a verified module breaks of the rules of whole programs; nothing if it is no program of MIL.
+pub(crate) fn check(g: &Graph) -> Diagnostics {
+    if program(g).is_some() {
+        mind_mil::check::check(g, Interface::Any)
+    } else {
+        Diagnostics::new()
+    }
 }

@@ -1,0 +1,68 @@
+//! What MIL adds to the tool: weights that are read for passes, and the report on the neural engine.
+
+use clap::{Arg, ArgMatches};
+use mind_cli::value;
+use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_driver::host::FileSystem;
+use mind_driver::mil::weights;
+use mind_ir::Graph;
+use mind_pass::Pipeline;
+
+/// The arguments.
+pub(super) fn args() -> Vec<Arg> {
+    let report = value(
+        "ane-report",
+        "FORM",
+        "print, instead of the module, which of its MIL ops run on the neural engine, and why",
+    );
+    let report = report.value_parser(["text", "json"]);
+    vec![super::args::optional(report, "text")]
+}
+
+/// Whether the report on the neural engine is printed, not the module.
+pub(super) fn is_report(matches: &ArgMatches) -> bool {
+    matches.contains_id("ane-report")
+}
+
+/// Whether the pipeline lowers to MIL.
+pub(super) fn is_lowered_to(pipeline: &Pipeline) -> bool {
+    let mut steps = pipeline.steps.iter();
+    steps.any(|step| step.pass.name == mind_to_mil::PASS.name)
+}
+
+/// Reads the weights of a program of MIL, in the file `path`, if a pass computes with them.
+///
+/// # Errors
+///
+/// Weights that cannot be read.
+pub(super) fn read_weights(
+    pipeline: &Pipeline,
+    g: &mut Graph,
+    path: &str,
+    files: &mut dyn FileSystem,
+) -> Result<(), Diagnostics> {
+    let importing = mind_from_mil::PASSES;
+    let mut steps = pipeline.steps.iter();
+    if steps.any(|step| importing.iter().any(|pass| pass.name == step.pass.name)) {
+        weights::read(g, path, files)?;
+    }
+    Ok(())
+}
+
+/// The report on the neural engine, if it is asked for.
+///
+/// # Errors
+///
+/// A module that is no program of MIL.
+pub(super) fn report(matches: &ArgMatches, g: &Graph) -> Option<Result<String, Diagnostic>> {
+    let form = matches.get_one::<String>("ane-report")?;
+    if mind_mil::structure::program(g).is_none() {
+        let error = Diagnostic::error(Span::FILE, "this module is no program of MIL");
+        return Some(Err(error.help("`--lower-to-mil` makes one")));
+    }
+    let report = mind_to_mil::ane::report(g);
+    Some(Ok(match form.as_str() {
+        "json" => report.json(),
+        _ => report.text(),
+    }))
+}
