@@ -6,26 +6,19 @@ use super::checked::Checked;
 
 /// What a chain accumulates in.
 pub(crate) trait Accumulator: Copy {
-    /// What every chain starts from.
-    const ZERO: Self;
-
     /// `self * factor + addend`, rounded once.
     fn multiply_add(self, factor: Self, addend: Self) -> Self;
 }
 
 impl<A: Num> Accumulator for A {
-    const ZERO: A = <A as mind_ir::tensor::Element>::ZERO;
-
     #[inline(always)]
     fn multiply_add(self, factor: A, addend: A) -> A {
         self.fma(factor, addend)
     }
 }
 
-impl<T: Num> Accumulator for Checked<T> {
-    const ZERO: Checked<T> = Checked::ZERO;
-
-    fn multiply_add(self, factor: Checked<T>, addend: Checked<T>) -> Checked<T> {
+impl Accumulator for Checked {
+    fn multiply_add(self, factor: Checked, addend: Checked) -> Checked {
         self.mul(factor).add(addend)
     }
 }

@@ -1,40 +1,50 @@
 //! Integer arithmetic that notices overflow.
 
-use mind_ir::eval::EvalError;
-use mind_ir::tensor::Num;
+use mind_ir::eval::{EvalCx, EvalError, Overflow};
+use mind_ir::tensor::{Num, Tensor};
+use mind_ir::types::DType;
+use mind_ir::with_int;
 
-/// An integer, and whether some step that led to it left its dtype.
+/// An integer of a dtype, unless some step that led to it left the dtype.
 #[derive(Clone, Copy)]
-pub(crate) struct Checked<T> {
-    value: T,
-    overflowed: bool,
+pub(crate) struct Checked {
+    value: Option<i128>,
+    dtype: DType,
 }
 
-impl<T: Num> Checked<T> {
-    /// Zero.
-    pub(crate) const ZERO: Checked<T> = Checked {
-        value: T::ZERO,
-        overflowed: false,
-    };
+impl Checked {
+    /// Whether numbers of `dtype` are computed with so.
+    pub(crate) fn applies(cx: &EvalCx<'_>, dtype: DType) -> bool {
+        dtype.is_int() && cx.overflow == Overflow::Refuse
+    }
 
-    /// A given integer.
-    pub(crate) fn of(value: T) -> Checked<T> {
+    /// A given integer of `dtype`.
+    pub(crate) fn of(value: i128, dtype: DType) -> Checked {
         Checked {
-            value,
-            overflowed: false,
+            value: Some(value),
+            dtype,
         }
     }
 
+    /// The elements of a tensor of integers.
+    ///
+    /// # Errors
+    ///
+    /// E6004 too large.
+    pub(crate) fn elements(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Vec<Checked>, EvalError> {
+        cx.count(DType::I64, tensor.shape())?;
+        let elements = integers(tensor).into_iter();
+        Ok(elements.map(|x| Checked::of(x, tensor.dtype())).collect())
+    }
+
     /// Sum.
-    pub(crate) fn add(self, rhs: Checked<T>) -> Checked<T> {
-        let exact = self.exact().checked_add(rhs.exact());
-        self.step(rhs, self.value.add(rhs.value), exact)
+    pub(crate) fn add(self, rhs: Checked) -> Checked {
+        self.step(rhs, i128::checked_add)
     }
 
     /// Product.
-    pub(crate) fn mul(self, rhs: Checked<T>) -> Checked<T> {
-        let exact = self.exact().checked_mul(rhs.exact());
-        self.step(rhs, self.value.mul(rhs.value), exact)
+    pub(crate) fn mul(self, rhs: Checked) -> Checked {
+        self.step(rhs, i128::checked_mul)
     }
 
     /// The integer.
@@ -42,24 +52,40 @@ impl<T: Num> Checked<T> {
     /// # Errors
     ///
     /// E6005 when a step overflowed.
-    pub(crate) fn finish(self) -> Result<T, EvalError> {
-        if self.overflowed {
-            Err(EvalError::Overflow)
-        } else {
-            Ok(self.value)
+    pub(crate) fn finish(self) -> Result<i128, EvalError> {
+        self.value.ok_or(EvalError::Overflow)
+    }
+
+    fn step(self, rhs: Checked, exact: fn(i128, i128) -> Option<i128>) -> Checked {
+        let value = match (self.value, rhs.value) {
+            (Some(lhs), Some(rhs)) => exact(lhs, rhs),
+            (None, _) | (_, None) => None,
+        };
+        let (least, most) = range(self.dtype);
+        Checked {
+            value: value.filter(|value| (least..=most).contains(value)),
+            dtype: self.dtype,
         }
     }
+}
 
-    fn exact(self) -> i128 {
-        self.value
-            .to_i128()
-            .expect("checked arithmetic is for integers")
-    }
+/// The smallest and the largest integer of a dtype; an empty range for other dtypes.
+pub(crate) fn range(dtype: DType) -> (i128, i128) {
+    with_int!(dtype, T => (i128::from(T::MIN), i128::from(T::MAX)), else (0, -1))
+}
 
-    fn step(self, rhs: Checked<T>, value: T, exact: Option<i128>) -> Checked<T> {
-        let overflowed = self.overflowed || rhs.overflowed || value.to_i128() != exact;
-        Checked { value, overflowed }
-    }
+/// The elements of a tensor of integers; none of other tensors.
+pub(crate) fn integers(tensor: &Tensor) -> Vec<i128> {
+    with_int!(tensor.dtype(), T => {
+        tensor.elements::<T>().iter().map(|&x| i128::from(x)).collect()
+    }, else Vec::new())
+}
+
+/// The tensor of integers that lie in their dtype.
+pub(crate) fn tensor_of(dtype: DType, shape: Vec<usize>, integers: &[i128]) -> Tensor {
+    with_int!(dtype, T => {
+        Tensor::of(shape, integers.iter().map(|&x| T::from_i128(x)).collect())
+    }, else unreachable!("the dtype is an integer's"))
 }
 
 #[cfg(test)]
@@ -67,17 +93,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn overflow_sticks_although_the_wrapped_value_returns() {
-        let (big, one) = (Checked::of(i8::MAX), Checked::of(1));
-        let back = big.add(one).add(Checked::of(-1));
-        assert_eq!(back.finish(), Err(EvalError::Overflow));
-        assert_eq!(big.add(Checked::of(-1)).finish(), Ok(126));
+    fn overflow_sticks_although_the_sum_returns() {
+        let [big, one, less] = [127, 1, -1].map(|x| Checked::of(x, DType::I8));
+        assert_eq!(big.add(one).add(less).finish(), Err(EvalError::Overflow));
+        assert_eq!(less.add(big.add(one)).finish(), Err(EvalError::Overflow));
+        assert_eq!(big.add(less).finish(), Ok(126));
     }
 
     #[test]
     fn products_past_i128_overflow() {
-        let big = Checked::of(u64::MAX);
+        let big = Checked::of(i128::from(u64::MAX), DType::U64);
         assert_eq!(big.mul(big).finish(), Err(EvalError::Overflow));
-        assert_eq!(big.mul(Checked::of(1)).finish(), Ok(u64::MAX));
+        let one = Checked::of(1, DType::U64);
+        assert_eq!(big.mul(one).finish(), Ok(i128::from(u64::MAX)));
     }
 }

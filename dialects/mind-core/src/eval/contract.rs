@@ -1,7 +1,7 @@
 //! Products of stacks of matrices.
 
 use super::chain::{self, Accumulator};
-use super::contraction::Contraction;
+use super::contraction::{Contraction, Emit};
 use super::strided::Space;
 use mind_ir::eval::EvalError;
 use mind_ir::tensor::broadcast_strides;
@@ -27,12 +27,13 @@ impl Contraction for Product {
 
     fn sums<A: Accumulator>(
         &self,
+        zero: A,
         lhs: &[A],
         rhs: &[A],
-        mut emit: impl FnMut(&[A]) -> Result<(), EvalError>,
+        emit: Emit<'_, A>,
     ) -> Result<(), EvalError> {
         let [m, k, n] = self.matrix;
-        let mut sums = vec![A::ZERO; n];
+        let mut sums = vec![zero; n];
         let stacks = |shape: &[usize]| {
             let strides = broadcast_strides(shape, &self.batch);
             Space::new(self.batch.iter().copied().zip(strides))
@@ -41,7 +42,7 @@ impl Contraction for Product {
         for (left, right) in lhs_stack.offsets(0).zip(rhs_stack.offsets(0)) {
             let matrix = &rhs[right * k * n..][..k * n];
             for row in 0..m {
-                sums.fill(A::ZERO);
+                sums.fill(zero);
                 chain::extend(&lhs[(left * m + row) * k..][..k], matrix, &mut sums);
                 emit(&sums)?;
             }

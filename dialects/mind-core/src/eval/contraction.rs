@@ -2,24 +2,28 @@
 
 use std::borrow::Cow;
 
-use mind_ir::eval::{EvalCx, EvalError, Overflow};
+use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Element, Num, Tensor};
 use mind_ir::with_num;
 
 use super::chain::Accumulator;
-use super::checked::Checked;
+use super::checked::{self, Checked};
+
+/// Takes the sums of a row of the result.
+pub(crate) type Emit<'e, A> = &'e mut dyn FnMut(&[A]) -> Result<(), EvalError>;
 
 /// A contraction of two tensors whose extents are settled.
 pub(crate) trait Contraction {
     /// The shape of the result, which is not empty when [`Self::sums`] is called.
     fn shape(&self) -> &[usize];
 
-    /// Gives `emit` the sums of the result row by row, and stops at its first error.
+    /// Gives `emit` the sums of the result row by row, each a chain from `zero`, and stops at its first error.
     fn sums<A: Accumulator>(
         &self,
+        zero: A,
         lhs: &[A],
         rhs: &[A],
-        emit: impl FnMut(&[A]) -> Result<(), EvalError>,
+        emit: Emit<'_, A>,
     ) -> Result<(), EvalError>;
 }
 
@@ -34,38 +38,33 @@ pub(crate) fn evaluate(
     lhs: &Tensor,
     rhs: &Tensor,
 ) -> Result<Tensor, EvalError> {
-    with_num!(lhs.dtype(), T => evaluate_as::<T>(cx, contraction, lhs, rhs), else {
-        unreachable!("verified operands are numeric")
-    })
-}
-
-fn evaluate_as<T: Num>(
-    cx: &EvalCx<'_>,
-    contraction: &impl Contraction,
-    lhs: &Tensor,
-    rhs: &Tensor,
-) -> Result<Tensor, EvalError> {
-    let shape = contraction.shape().to_vec();
-    let count = cx.count(T::DTYPE, &shape)?;
-    let mut elements: Vec<T> = Vec::with_capacity(count);
-    if count == 0 {
-        return Ok(Tensor::of(shape, elements));
-    }
-    if T::IS_FLOAT || cx.overflow == Overflow::Wrap {
-        let (lhs, rhs) = (widened::<T>(cx, lhs)?, widened::<T>(cx, rhs)?);
-        contraction.sums::<T::Acc>(&lhs, &rhs, |sums| {
-            elements.extend(sums.iter().map(|&sum| T::narrow(sum)));
-            Ok(())
-        })?;
-    } else {
-        contraction.sums(&checked::<T>(lhs), &checked::<T>(rhs), |sums| {
+    let (dtype, shape) = (lhs.dtype(), contraction.shape().to_vec());
+    let count = cx.count(dtype, &shape)?;
+    if count > 0 && Checked::applies(cx, dtype) {
+        let mut elements = Vec::with_capacity(count);
+        let zero = Checked::of(0, dtype);
+        let (lhs, rhs) = (Checked::elements(cx, lhs)?, Checked::elements(cx, rhs)?);
+        contraction.sums(zero, &lhs, &rhs, &mut |sums| {
             for sum in sums {
                 elements.push(sum.finish()?);
             }
             Ok(())
         })?;
+        return Ok(checked::tensor_of(dtype, shape, &elements));
     }
-    Ok(Tensor::of(shape, elements))
+    with_num!(dtype, T => {
+        let mut elements: Vec<T> = Vec::with_capacity(count);
+        if count > 0 {
+            let (lhs, rhs) = (widened::<T>(cx, lhs)?, widened::<T>(cx, rhs)?);
+            contraction.sums(<T as Num>::Acc::ZERO, &lhs, &rhs, &mut |sums| {
+                elements.extend(sums.iter().map(|&sum| T::narrow(sum)));
+                Ok(())
+            })?;
+        }
+        Ok(Tensor::of(shape, elements))
+    }, else {
+        unreachable!("verified operands are numeric")
+    })
 }
 
 /// The elements in the accumulator's type, copied only where that is another one.
@@ -80,12 +79,4 @@ fn widened<'t, T: Num>(
     Ok(Cow::Owned(
         tensor.elements::<T>().iter().map(|x| x.widen()).collect(),
     ))
-}
-
-fn checked<T: Num>(tensor: &Tensor) -> Vec<Checked<T>> {
-    tensor
-        .elements::<T>()
-        .iter()
-        .map(|&x| Checked::of(x))
-        .collect()
 }

@@ -1,7 +1,7 @@
 //! Sliding windows.
 
 use super::chain::{self, Accumulator};
-use super::contraction::Contraction;
+use super::contraction::{Contraction, Emit};
 use mind_ir::eval::EvalError;
 
 /// The sliding of a window along one spatial axis.
@@ -75,14 +75,15 @@ impl Contraction for Convolution {
 
     fn sums<A: Accumulator>(
         &self,
+        zero: A,
         input: &[A],
         filter: &[A],
-        mut emit: impl FnMut(&[A]) -> Result<(), EvalError>,
+        emit: Emit<'_, A>,
     ) -> Result<(), EvalError> {
         let [batch, output_rows, output_columns, filters] = self.shape;
         let (rows, columns, channels) = (&self.rows, &self.columns, self.channels);
-        let padding = vec![A::ZERO; channels];
-        let mut sums = vec![A::ZERO; filters];
+        let padding = vec![zero; channels];
+        let mut sums = vec![zero; filters];
         // A filter without elements may have any number of taps.
         let taps = match filter.len() {
             0 => [0, 0],
@@ -90,7 +91,7 @@ impl Contraction for Convolution {
         };
         for image in 0..batch {
             for (y, x) in (0..output_rows).flat_map(|y| (0..output_columns).map(move |x| (y, x))) {
-                sums.fill(A::ZERO);
+                sums.fill(zero);
                 let windows = (0..taps[0]).flat_map(|i| (0..taps[1]).map(move |j| (i, j)));
                 let weights = filter.chunks_exact((channels * filters).max(1));
                 for ((i, j), weights) in windows.zip(weights) {

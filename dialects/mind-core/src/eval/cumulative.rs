@@ -1,10 +1,10 @@
 //! Chains along one axis that keep every step.
 
-use mind_ir::eval::{EvalCx, EvalError, Overflow};
+use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Element, Num, Tensor};
 use mind_ir::with_num;
 
-use super::checked::Checked;
+use super::checked::{self, Checked};
 use super::reduce::Reduction;
 
 mind_ir::words! {
@@ -55,31 +55,14 @@ impl Prefixes {
     ///
     /// E6004 too large, E6005 integer overflow where that is refused.
     pub fn of(self, cx: &EvalCx<'_>, input: &Tensor, axis: usize) -> Result<Tensor, EvalError> {
-        with_num!(input.dtype(), T => self.typed::<T>(cx, input, axis), else {
+        let dtype = input.dtype();
+        let sums = matches!(self.kind, Accumulation::Sum | Accumulation::Prod);
+        if sums && Checked::applies(cx, dtype) {
+            return self.checked(cx, input, axis);
+        }
+        with_num!(dtype, T => self.rounded::<T>(cx, input, axis), else {
             unreachable!("verified operands are numeric")
         })
-    }
-
-    fn typed<T: Num>(
-        self,
-        cx: &EvalCx<'_>,
-        input: &Tensor,
-        axis: usize,
-    ) -> Result<Tensor, EvalError> {
-        let refuses = cx.overflow == Overflow::Refuse && !T::IS_FLOAT;
-        let (zero, one) = (T::Acc::ZERO, T::Acc::ONE);
-        match self.kind {
-            Accumulation::Sum if refuses => self.checked::<T>(cx, input, axis, zero, Checked::add),
-            Accumulation::Prod if refuses => self.checked::<T>(cx, input, axis, one, Checked::mul),
-            Accumulation::Sum => self.rounded::<T>(cx, input, axis, zero, T::Acc::add),
-            Accumulation::Prod => self.rounded::<T>(cx, input, axis, one, T::Acc::mul),
-            Accumulation::Max => {
-                self.rounded::<T>(cx, input, axis, T::Acc::LOWEST, T::Acc::maximum)
-            }
-            Accumulation::Min => {
-                self.rounded::<T>(cx, input, axis, T::Acc::HIGHEST, T::Acc::minimum)
-            }
-        }
     }
 
     fn rounded<T: Num>(
@@ -87,59 +70,74 @@ impl Prefixes {
         cx: &EvalCx<'_>,
         input: &Tensor,
         axis: usize,
-        identity: T::Acc,
-        combine: Step<T::Acc>,
     ) -> Result<Tensor, EvalError> {
-        let step = |sum, x: T| combine(sum, x.widen());
-        self.run(cx, input, axis, identity, step, |sum| Ok(T::narrow(sum)))
-    }
-
-    fn checked<T: Num>(
-        self,
-        cx: &EvalCx<'_>,
-        input: &Tensor,
-        axis: usize,
-        identity: T::Acc,
-        combine: Step<Checked<T::Acc>>,
-    ) -> Result<Tensor, EvalError> {
-        let step = |sum, x: T| combine(sum, Checked::of(x.widen()));
-        let identity = Checked::of(identity);
-        self.run(cx, input, axis, identity, step, |sum| {
-            Ok(T::narrow(sum.finish()?))
-        })
-    }
-
-    fn run<T: Num, A: Copy>(
-        self,
-        cx: &EvalCx<'_>,
-        input: &Tensor,
-        axis: usize,
-        identity: A,
-        step: impl Fn(A, T) -> A,
-        kept: impl Fn(A) -> Result<T, EvalError>,
-    ) -> Result<Tensor, EvalError> {
-        let shape = input.shape().to_vec();
-        let count = cx.count(T::DTYPE, &shape)?;
+        cx.count(T::DTYPE, input.shape())?;
+        let (identity, combine): (T::Acc, Step<T::Acc>) = match self.kind {
+            Accumulation::Sum => (T::Acc::ZERO, T::Acc::add),
+            Accumulation::Prod => (T::Acc::ONE, T::Acc::mul),
+            Accumulation::Max => (T::Acc::LOWEST, T::Acc::maximum),
+            Accumulation::Min => (T::Acc::HIGHEST, T::Acc::minimum),
+        };
         let elements = input.elements::<T>();
-        let mut prefixes = vec![T::ZERO; count];
-        if count == 0 {
-            return Ok(Tensor::of(shape, prefixes));
+        let mut prefixes = vec![T::ZERO; elements.len()];
+        let mut chain = identity;
+        self.walk(input.shape(), axis, &mut |at, is_first| {
+            let before = if is_first { identity } else { chain };
+            chain = combine(before, elements[at].widen());
+            prefixes[at] = T::narrow(if self.exclusive { before } else { chain });
+            Ok(())
+        })?;
+        Ok(Tensor::of(input.shape().to_vec(), prefixes))
+    }
+
+    /// A sum or a product of integers that may not overflow.
+    fn checked(self, cx: &EvalCx<'_>, input: &Tensor, axis: usize) -> Result<Tensor, EvalError> {
+        let dtype = input.dtype();
+        let (identity, combine): (i128, Step<Checked>) = match self.kind {
+            Accumulation::Prod => (1, Checked::mul),
+            Accumulation::Sum | Accumulation::Max | Accumulation::Min => (0, Checked::add),
+        };
+        let identity = Checked::of(identity, dtype);
+        let elements = Checked::elements(cx, input)?;
+        let mut prefixes = vec![0; elements.len()];
+        let mut chain = identity;
+        self.walk(input.shape(), axis, &mut |at, is_first| {
+            let before = if is_first { identity } else { chain };
+            chain = combine(before, elements[at]);
+            prefixes[at] = if self.exclusive { before } else { chain }.finish()?;
+            Ok(())
+        })?;
+        Ok(checked::tensor_of(dtype, input.shape().to_vec(), &prefixes))
+    }
+
+    /// Gives `step` the place of each element along each line of `axis`, in the order of the chains, and whether it is the
+    /// first of its chain.
+    ///
+    /// # Errors
+    ///
+    /// The first of `step`.
+    fn walk(
+        self,
+        shape: &[usize],
+        axis: usize,
+        step: &mut dyn FnMut(usize, bool) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        if shape.contains(&0) {
+            return Ok(());
         }
+        let count: usize = shape.iter().product();
         let (extent, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
         for line in 0..count / extent {
             let start = line / inner * extent * inner + line % inner;
-            let mut sum = identity;
-            for index in 0..extent {
+            for taken in 0..extent {
                 let index = if self.reverse {
-                    extent - 1 - index
+                    extent - 1 - taken
                 } else {
-                    index
+                    taken
                 };
-                let (at, before) = (start + index * inner, sum);
-                sum = step(sum, elements[at]);
-                prefixes[at] = kept(if self.exclusive { before } else { sum })?;
+                step(start + index * inner, taken == 0)?;
             }
         }
-        Ok(Tensor::of(shape, prefixes))
+        Ok(())
     }
 }

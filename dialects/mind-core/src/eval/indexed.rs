@@ -13,10 +13,10 @@ pub(crate) fn picked(
     cx: &EvalCx<'_>,
     input: &Tensor,
     shape: Vec<usize>,
-    offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
+    mut offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
 ) -> Result<Tensor, EvalError> {
     let zero = Tensor::new(Vec::new(), Buffer::zeros(input.dtype(), 1));
-    picked_or(cx, input, &zero, shape, offset)
+    picked_or(cx, input, &zero, shape, &mut offset)
 }
 
 /// As [`picked`], with the element of the scalar `other` for `None`.
@@ -29,7 +29,7 @@ pub(crate) fn picked_or(
     input: &Tensor,
     other: &Tensor,
     shape: Vec<usize>,
-    offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
+    offset: &mut dyn FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
 ) -> Result<Tensor, EvalError> {
     let count = cx.count(input.dtype(), &shape)?;
     with_dtype!(input.dtype(), T => {
@@ -70,7 +70,7 @@ fn elements_at<T: Element>(
     other: T,
     shape: &[usize],
     count: usize,
-    mut offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
+    offset: &mut dyn FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
 ) -> Result<Vec<T>, EvalError> {
     let mut picked = Vec::with_capacity(count);
     let mut index = vec![0; shape.len()];

@@ -1,18 +1,21 @@
 //! The order of every reduction: 64 interleaved partial results, then halving.
 
 /// How many partial results a reduction keeps.
-const LANES: usize = 64;
+pub(crate) const LANES: usize = 64;
+
+/// Combines each element of the first slice with that of the second at its place.
+pub(crate) type Combine<A> = fn(&mut [A], &[A]);
 
 /// A reduction in progress: the i-th element it takes goes to partial result `i mod 64`.
-pub(crate) struct Lanes<A, F> {
+pub(crate) struct Lanes<A> {
     partial: [A; LANES],
     next: usize,
-    combine: F,
+    combine: Combine<A>,
 }
 
-impl<A: Copy, F: Fn(A, A) -> A> Lanes<A, F> {
+impl<A: Copy> Lanes<A> {
     /// A reduction by `combine` whose partial results start from `identity`.
-    pub(crate) fn new(identity: A, combine: F) -> Lanes<A, F> {
+    pub(crate) fn new(identity: A, combine: Combine<A>) -> Lanes<A> {
         Lanes {
             partial: [identity; LANES],
             next: 0,
@@ -20,26 +23,15 @@ impl<A: Copy, F: Fn(A, A) -> A> Lanes<A, F> {
         }
     }
 
-    /// Takes one element.
-    pub(crate) fn push(&mut self, x: A) {
-        let lane = &mut self.partial[self.next];
-        *lane = (self.combine)(*lane, x);
-        self.next = (self.next + 1) % LANES;
-    }
-
-    /// Takes the elements of `run` in order, each as `load` gives it.
-    pub(crate) fn extend<T: Copy>(&mut self, run: &[T], load: impl Fn(T) -> A) {
-        let head = run.len().min((LANES - self.next) % LANES);
-        let (head, body) = run.split_at(head);
-        head.iter().for_each(|&x| self.push(load(x)));
-        let rounds = body.chunks_exact(LANES);
-        let tail = rounds.remainder();
-        for round in rounds {
-            for (lane, &x) in self.partial.iter_mut().zip(round) {
-                *lane = (self.combine)(*lane, load(x));
-            }
+    /// Takes the elements of `run` in order.
+    pub(crate) fn extend(&mut self, mut run: &[A]) {
+        while !run.is_empty() {
+            let taken = run.len().min(LANES - self.next);
+            let (now, later) = run.split_at(taken);
+            (self.combine)(&mut self.partial[self.next..][..taken], now);
+            self.next = (self.next + taken) % LANES;
+            run = later;
         }
-        tail.iter().for_each(|&x| self.push(load(x)));
     }
 
     /// The result: lane j takes lane j + 32 for each j below 32, then likewise 16, 8, 4, 2 and 1.
@@ -47,14 +39,24 @@ impl<A: Copy, F: Fn(A, A) -> A> Lanes<A, F> {
         let mut half = LANES / 2;
         while half > 0 {
             let (low, high) = self.partial.split_at_mut(half);
-            for (low, high) in low.iter_mut().zip(high) {
-                *low = (self.combine)(*low, *high);
-            }
+            (self.combine)(low, &high[..half]);
             half /= 2;
         }
         self.partial[0]
     }
 }
+
+/// What combines slices with a function of two elements.
+macro_rules! each {
+    ($combine:expr) => {
+        |into: &mut [_], from: &[_]| {
+            for (x, &y) in into.iter_mut().zip(from) {
+                *x = $combine(*x, y);
+            }
+        }
+    };
+}
+pub(crate) use each;
 
 #[cfg(test)]
 mod tests {
@@ -70,14 +72,12 @@ mod tests {
     #[test]
     fn runs_of_any_length_give_the_bits_of_single_elements() {
         let elements = uneven(1000);
-        let mut single = Lanes::new(0.0, |a: f32, b| a + b);
-        elements.iter().for_each(|&x| single.push(x));
+        let mut single = Lanes::new(0.0, each!(|a: f32, b: f32| a + b));
+        elements.chunks(1).for_each(|x| single.extend(x));
         let expected = single.total();
         for length in [1, 3, 63, 64, 65, 200, 1000] {
-            let mut lanes = Lanes::new(0.0, |a: f32, b| a + b);
-            elements
-                .chunks(length)
-                .for_each(|run| lanes.extend(run, |x| x));
+            let mut lanes = Lanes::new(0.0, each!(|a: f32, b: f32| a + b));
+            elements.chunks(length).for_each(|run| lanes.extend(run));
             assert_eq!(
                 lanes.total().to_bits(),
                 expected.to_bits(),
@@ -94,7 +94,12 @@ mod tests {
 
     #[test]
     fn no_element_gives_the_identity() {
-        assert_eq!(Lanes::new(0.0f32, |a, b| a + b).total().to_bits(), 0);
-        assert_eq!(Lanes::new(i8::MIN, |a, b| a.max(b)).total(), i8::MIN);
+        assert_eq!(
+            Lanes::new(0.0, each!(|a: f32, b: f32| a + b))
+                .total()
+                .to_bits(),
+            0
+        );
+        assert_eq!(Lanes::new(i8::MIN, each!(i8::max)).total(), i8::MIN);
     }
 }

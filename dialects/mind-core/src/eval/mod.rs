@@ -8,7 +8,7 @@
 pub mod bits;
 pub mod bounds;
 pub(crate) mod chain;
-mod checked;
+pub(crate) mod checked;
 pub(crate) mod contract;
 pub(crate) mod contraction;
 pub(crate) mod control;

@@ -1,13 +1,13 @@
 //! Reductions in the order of docs/numerics.md.
 
 use super::checked::Checked;
-use super::lanes::Lanes;
+use super::lanes::{Combine, LANES, Lanes, each};
 use super::strided::{Axis, Space, strides_of};
 use crate::axes;
-use mind_ir::eval::{EvalCx, EvalError, Overflow};
+use mind_ir::eval::{EvalCx, EvalError};
 pub use mind_ir::scalar::Reduction;
 use mind_ir::tensor::{Element, Num, Tensor};
-use mind_ir::with_num;
+use mind_ir::{with_int, with_num};
 
 /// The reduction of `input` along axes.
 ///
@@ -93,7 +93,7 @@ impl Along {
 ///
 /// E6004 too large, E6005 integer overflow where that is refused.
 pub fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-    with_num!(input.dtype(), T => sum_as::<T>(cx, input, along), else not_numeric())
+    rounded(cx, input, along, Accumulated::Sum)
 }
 
 /// Mean along axes: the sum divided before it is rounded to the dtype.
@@ -102,7 +102,14 @@ pub fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Eva
 ///
 /// As [`sum`]; E6005 over no element, for integers.
 pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-    with_num!(input.dtype(), T => mean_as::<T>(cx, input, along), else not_numeric())
+    with_num!(input.dtype(), T => {
+        let (shape, mut sums) = accumulated::<T>(cx, input, along, Accumulated::Sum)?;
+        let count = input.count().checked_div(sums.len()).unwrap_or(0);
+        for sum in &mut sums {
+            *sum = quotient(*sum, count)?;
+        }
+        Ok(Tensor::of(shape, narrowed::<T>(&sums)))
+    }, else not_numeric())
 }
 
 /// Product along axes.
@@ -111,7 +118,7 @@ pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Ev
 ///
 /// As [`sum`].
 pub fn prod(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-    with_num!(input.dtype(), T => prod_as::<T>(cx, input, along), else not_numeric())
+    rounded(cx, input, along, Accumulated::Product)
 }
 
 /// Maximum along axes; of truth values, whether any is true.
@@ -120,8 +127,8 @@ pub fn prod(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Ev
 ///
 /// E6004 too large.
 pub fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-    with_num!(input.dtype(), T => extreme(cx, input, along, T::LOWEST, <T as Num>::maximum), else {
-        extreme(cx, input, along, false, |x, y| x | y)
+    with_num!(input.dtype(), T => extreme(cx, input, along, T::LOWEST, each!(<T as Num>::maximum)), else {
+        extreme(cx, input, along, false, each!(|x, y| x | y))
     })
 }
 
@@ -131,38 +138,91 @@ pub fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Eva
 ///
 /// E6004 too large.
 pub fn min(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-    with_num!(input.dtype(), T => extreme(cx, input, along, T::HIGHEST, <T as Num>::minimum), else {
-        extreme(cx, input, along, true, |x, y| x & y)
+    with_num!(input.dtype(), T => extreme(cx, input, along, T::HIGHEST, each!(<T as Num>::minimum)), else {
+        extreme(cx, input, along, true, each!(|x, y| x & y))
     })
+}
+
+/// A sum or a product, rounded to the dtype.
+fn rounded(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    along: &Along,
+    kind: Accumulated,
+) -> Result<Tensor, EvalError> {
+    with_num!(input.dtype(), T => {
+        let (shape, elements) = accumulated::<T>(cx, input, along, kind)?;
+        Ok(Tensor::of(shape, narrowed::<T>(&elements)))
+    }, else not_numeric())
+}
+
+/// Elements of the accumulator, rounded to the dtype.
+pub(crate) fn narrowed<T: Num>(elements: &[T::Acc]) -> Vec<T> {
+    elements.iter().map(|&x| T::narrow(x)).collect()
 }
 
 fn not_numeric() -> Result<Tensor, EvalError> {
     unreachable!("verified operands are numeric")
 }
 
-fn sum_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-    let (shape, sums) = sums::<T>(cx, input, along)?;
-    Ok(Tensor::of(shape, sums.into_iter().map(T::narrow).collect()))
+/// The shape of a sum or a product and its elements, not rounded to the dtype yet.
+fn accumulated<T: Num>(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    along: &Along,
+    kind: Accumulated,
+) -> Result<(Vec<usize>, Vec<T::Acc>), EvalError> {
+    let shape = along.shape(input.shape());
+    let count = cx.count(T::Acc::DTYPE, &shape)?;
+    let elements = if Checked::applies(cx, T::DTYPE) {
+        let integers = checked(input, along, count, kind)?.into_iter();
+        integers.map(T::Acc::from_i128).collect()
+    } else {
+        let (identity, combine) = kind.steps();
+        fold(input, along, count, identity, T::widen, combine)
+    };
+    Ok((shape, elements))
 }
 
-fn mean_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-    let (shape, sums) = sums::<T>(cx, input, along)?;
-    let count = input.count().checked_div(sums.len()).unwrap_or(0);
-    let means: Result<Vec<T>, EvalError> = sums
-        .into_iter()
-        .map(|sum| Ok(T::narrow(quotient(sum, count)?)))
-        .collect();
-    Ok(Tensor::of(shape, means?))
+/// The elements of a sum or a product of integers.
+///
+/// # Errors
+///
+/// E6005 overflow.
+fn checked(
+    input: &Tensor,
+    along: &Along,
+    count: usize,
+    kind: Accumulated,
+) -> Result<Vec<i128>, EvalError> {
+    let dtype = input.dtype();
+    let (identity, combine): (i128, Combine<Checked>) = match kind {
+        Accumulated::Sum => (0, each!(Checked::add)),
+        Accumulated::Product => (1, each!(Checked::mul)),
+    };
+    let identity = Checked::of(identity, dtype);
+    let elements = with_int!(dtype, T => {
+        let load = |x: T| Checked::of(i128::from(x), dtype);
+        fold(input, along, count, identity, load, combine)
+    }, else Vec::new());
+    elements.into_iter().map(Checked::finish).collect()
 }
 
-fn prod_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-    let one = T::Acc::ONE;
-    let (shape, products) =
-        accumulated::<T>(cx, input, along, one, T::Acc::mul, Checked::<T::Acc>::mul)?;
-    Ok(Tensor::of(
-        shape,
-        products.into_iter().map(T::narrow).collect(),
-    ))
+/// What is computed in the accumulator's dtype.
+#[derive(Clone, Copy)]
+enum Accumulated {
+    Sum,
+    Product,
+}
+
+impl Accumulated {
+    /// What it starts from, and how it goes on.
+    fn steps<A: Num>(self) -> (A, Combine<A>) {
+        match self {
+            Accumulated::Sum => (A::ZERO, each!(A::add)),
+            Accumulated::Product => (A::ONE, each!(A::mul)),
+        }
+    }
 }
 
 fn extreme<T: Element>(
@@ -170,45 +230,12 @@ fn extreme<T: Element>(
     input: &Tensor,
     along: &Along,
     identity: T,
-    combine: impl Fn(T, T) -> T + Copy,
+    combine: Combine<T>,
 ) -> Result<Tensor, EvalError> {
     let shape = along.shape(input.shape());
     let count = cx.count(T::DTYPE, &shape)?;
     let elements = fold(input, along, count, identity, |x: T| x, combine);
     Ok(Tensor::of(shape, elements))
-}
-
-/// The shape of a sum and its elements, not rounded to the dtype yet.
-fn sums<T: Num>(
-    cx: &EvalCx<'_>,
-    input: &Tensor,
-    along: &Along,
-) -> Result<(Vec<usize>, Vec<T::Acc>), EvalError> {
-    let zero = T::Acc::ZERO;
-    accumulated::<T>(cx, input, along, zero, T::Acc::add, Checked::<T::Acc>::add)
-}
-
-/// The shape of a reduction in the accumulator and its elements, not rounded to the dtype yet. `checked` is `combine` of
-/// integers where overflow is refused.
-fn accumulated<T: Num>(
-    cx: &EvalCx<'_>,
-    input: &Tensor,
-    along: &Along,
-    identity: T::Acc,
-    combine: impl Fn(T::Acc, T::Acc) -> T::Acc + Copy,
-    checked: impl Fn(Checked<T::Acc>, Checked<T::Acc>) -> Checked<T::Acc> + Copy,
-) -> Result<(Vec<usize>, Vec<T::Acc>), EvalError> {
-    let shape = along.shape(input.shape());
-    let count = cx.count(T::Acc::DTYPE, &shape)?;
-    if T::IS_FLOAT || cx.overflow == Overflow::Wrap {
-        let elements = fold(input, along, count, identity, T::widen, combine);
-        return Ok((shape, elements));
-    }
-    let load = |x: T| Checked::of(x.widen());
-    let elements = fold(input, along, count, Checked::of(identity), load, checked);
-    let elements: Result<Vec<T::Acc>, EvalError> =
-        elements.into_iter().map(Checked::finish).collect();
-    Ok((shape, elements?))
 }
 
 /// One result for each of the `count` positions of the dimensions that are kept. The order is that of
@@ -219,7 +246,7 @@ fn fold<T: Element, A: Copy>(
     count: usize,
     identity: A,
     load: impl Fn(T) -> A + Copy,
-    combine: impl Fn(A, A) -> A + Copy,
+    combine: Combine<A>,
 ) -> Vec<A> {
     let elements = input.elements::<T>();
     if elements.is_empty() {
@@ -227,17 +254,30 @@ fn fold<T: Element, A: Copy>(
     }
     let (kept, reduced) = (along.space(input, false), along.space(input, true));
     let (len, stride) = reduced.inner;
-    let result = |base: usize| {
+    let mut loaded = [identity; LANES];
+    let mut results = Vec::with_capacity(count);
+    for base in kept.offsets(0) {
         let mut lanes = Lanes::new(identity, combine);
         for start in reduced.runs(base) {
-            match stride {
-                1 => lanes.extend(&elements[start..start + len], load),
-                _ => (0..len).for_each(|i| lanes.push(load(elements[start + i * stride]))),
+            for first in (0..len).step_by(LANES) {
+                let taken = LANES.min(len - first);
+                let from = &elements[start + first * stride..];
+                match stride {
+                    1 => {
+                        let run = loaded.iter_mut().zip(&from[..taken]);
+                        run.for_each(|(slot, &x)| *slot = load(x));
+                    }
+                    _ => {
+                        let run = loaded[..taken].iter_mut().enumerate();
+                        run.for_each(|(at, slot)| *slot = load(from[at * stride]));
+                    }
+                }
+                lanes.extend(&loaded[..taken]);
             }
         }
-        lanes.total()
-    };
-    kept.offsets(0).map(result).collect()
+        results.push(lanes.total());
+    }
+    results
 }
 
 /// `sum / count`; integers truncate toward zero, also where `count` does not fit the dtype.
@@ -246,22 +286,23 @@ fn fold<T: Element, A: Copy>(
 ///
 /// E6005 no element, for integers.
 pub(crate) fn quotient<A: Num>(sum: A, count: usize) -> Result<A, EvalError> {
-    let divisor = A::from_count(count);
-    let (Some(exact), Some(represented)) = (sum.to_i128(), divisor.to_i128()) else {
-        return Ok(sum.div(divisor).expect("floats divide by anything"));
-    };
-    let count = count as i128;
-    if represented == count {
-        return sum.div(divisor).ok_or(EvalError::Division {
-            lhs: exact,
-            rhs: count,
-        });
+    match sum.to_i128() {
+        Some(exact) => Ok(A::from_i128(integer_quotient(exact, count as i128)?)),
+        None => Ok(sum
+            .div(A::from_count(count))
+            .expect("floats divide by anything")),
     }
-    Ok(if exact == -count {
-        A::ZERO.sub(A::ONE)
-    } else {
-        A::ZERO
-    })
+}
+
+/// `sum / divisor`, truncated toward zero.
+///
+/// # Errors
+///
+/// E6005 a division by 0.
+pub(crate) fn integer_quotient(sum: i128, divisor: i128) -> Result<i128, EvalError> {
+    let (lhs, rhs) = (sum, divisor);
+    let quotient = sum.checked_div(divisor);
+    quotient.ok_or(EvalError::Division { lhs, rhs })
 }
 
 #[cfg(test)]

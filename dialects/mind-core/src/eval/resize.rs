@@ -320,7 +320,7 @@ fn nearest(
     let fill = Tensor::of(Vec::new(), vec![filter.fill]);
     let fill = cast(cx, &fill, input.dtype())?;
     let extents = input.shape().to_vec();
-    picked_or(cx, input, &fill, shape, |index| {
+    picked_or(cx, input, &fill, shape, &mut |index| {
         let mut offset = Some(0);
         for (dimension, &at) in index.iter().enumerate() {
             let place = match &places[dimension] {

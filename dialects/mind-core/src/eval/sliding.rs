@@ -1,14 +1,14 @@
 //! Windows that slide over a tensor.
 
-use mind_ir::eval::{EvalCx, EvalError, Overflow};
+use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::scalar::Reduction;
 use mind_ir::tensor::{Element, Num, Tensor, advance, row_major};
 use mind_ir::types::DType;
 use mind_ir::with_num;
 
 use super::chain::Accumulator;
-use super::checked::Checked;
-use super::reduce::quotient;
+use super::checked::{self, Checked};
+use super::reduce::{integer_quotient, quotient};
 
 /// The sliding of a window along one dimension.
 ///
@@ -154,6 +154,12 @@ impl Sliding {
         self.axes.iter().map(|axis| axis.positions).collect()
     }
 
+    /// The number of all taps of a window, inside or not.
+    fn taps_of_window(&self) -> usize {
+        let taps = self.axes.iter().map(|axis| axis.window);
+        taps.fold(1, usize::saturating_mul)
+    }
+
     /// Gives `emit` what `combine` makes of the taps at each position, from `identity` on, row-major.
     ///
     /// # Errors
@@ -253,75 +259,125 @@ pub fn reduce_windows(
     divisor: Divisor<'_>,
     input: &Tensor,
 ) -> Result<Tensor, EvalError> {
-    with_num!(input.dtype(), T => reduce_as::<T>(cx, kind, windows, divisor, input), else {
+    let dtype = input.dtype();
+    let chain = match kind {
+        Reduction::Max | Reduction::Min => return extreme(cx, kind, windows, input),
+        Reduction::Sum | Reduction::Mean => Chain::Sum,
+        Reduction::Prod => Chain::Product,
+    };
+    let divisor = (kind == Reduction::Mean).then_some(divisor);
+    if Checked::applies(cx, dtype) {
+        return reduce_checked(cx, chain, windows, divisor, input);
+    }
+    with_num!(dtype, T => reduce_as::<T>(cx, chain, windows, divisor, input), else {
+        unreachable!("verified operands are numeric")
+    })
+}
+
+/// What is chained under each window.
+#[derive(Clone, Copy)]
+enum Chain {
+    Sum,
+    Product,
+}
+
+/// Two numbers combined.
+type Step<A> = fn(A, A) -> A;
+
+/// The largest or the smallest element under each window.
+fn extreme(
+    cx: &EvalCx<'_>,
+    kind: Reduction,
+    windows: &Sliding,
+    input: &Tensor,
+) -> Result<Tensor, EvalError> {
+    with_num!(input.dtype(), T => {
+        let shape = windows.shape();
+        let mut results: Vec<T> = Vec::with_capacity(cx.count(T::DTYPE, &shape)?);
+        let elements = input.elements::<T>();
+        let (start, best): (T, Step<T>) = match kind {
+            Reduction::Max => (T::LOWEST, <T as Num>::maximum),
+            Reduction::Min | Reduction::Sum | Reduction::Mean | Reduction::Prod => {
+                (T::HIGHEST, <T as Num>::minimum)
+            }
+        };
+        let step = |x, at: Option<usize>, _| best(x, at.map_or(T::ZERO, |at| elements[at]));
+        windows.walk(start, &step, &mut |x, _| {
+            results.push(x);
+            Ok(())
+        })?;
+        Ok(Tensor::of(shape, results))
+    }, else {
         unreachable!("verified operands are numeric")
     })
 }
 
 fn reduce_as<T: Num>(
     cx: &EvalCx<'_>,
-    kind: Reduction,
+    chain: Chain,
     windows: &Sliding,
-    divisor: Divisor<'_>,
+    divisor: Option<Divisor<'_>>,
     input: &Tensor,
 ) -> Result<Tensor, EvalError> {
     let shape = windows.shape();
     let mut results: Vec<T> = Vec::with_capacity(cx.count(T::DTYPE, &shape)?);
     let elements = input.elements::<T>();
-    let element = |at: Option<usize>| at.map_or(T::ZERO, |at| elements[at]);
-    let taps = windows.axes.iter().map(|axis| axis.window);
-    let taps = taps.fold(1, usize::saturating_mul);
-    let mean = |sum: T::Acc, position: Position| match divisor {
-        Divisor::Inside => quotient(sum, position.inside),
-        Divisor::Window => quotient(sum, taps),
-        Divisor::Given(tensor) => divided(sum, tensor.elements::<T::Acc>()[position.place]),
+    let (start, combine): (T::Acc, Step<T::Acc>) = match chain {
+        Chain::Sum => (T::Acc::ZERO, T::Acc::add),
+        Chain::Product => (T::Acc::ONE, T::Acc::mul),
     };
-    let extreme: Option<(T, Step<T>)> = match kind {
-        Reduction::Max => Some((T::LOWEST, <T as Num>::maximum)),
-        Reduction::Min => Some((T::HIGHEST, <T as Num>::minimum)),
-        Reduction::Sum | Reduction::Mean | Reduction::Prod => None,
-    };
-    if let Some((start, best)) = extreme {
-        let step = |x, at, _| best(x, element(at));
-        windows.walk(start, &step, &mut |x, _| {
-            results.push(x);
-            Ok(())
-        })?;
-        return Ok(Tensor::of(shape, results));
-    }
-    let multiplies = kind == Reduction::Prod;
-    let add: Step<T::Acc> = if multiplies { T::Acc::mul } else { T::Acc::add };
-    let checked: Step<Checked<T::Acc>> = if multiplies {
-        Checked::mul
-    } else {
-        Checked::add
-    };
-    let start = if multiplies {
-        T::Acc::ONE
-    } else {
-        <T::Acc as Element>::ZERO
-    };
-    let mut emit = |sum: T::Acc, position: Position| {
-        let is_mean = kind == Reduction::Mean;
-        let result = if is_mean { mean(sum, position)? } else { sum };
+    let step =
+        |sum, at: Option<usize>, _| combine(sum, at.map_or(T::ZERO, |at| elements[at]).widen());
+    windows.walk(start, &step, &mut |sum, position| {
+        let result = match divisor {
+            None => sum,
+            Some(Divisor::Inside) => quotient(sum, position.inside)?,
+            Some(Divisor::Window) => quotient(sum, windows.taps_of_window())?,
+            Some(Divisor::Given(tensor)) => {
+                divided(sum, tensor.elements::<T::Acc>()[position.place])?
+            }
+        };
         results.push(T::narrow(result));
         Ok(())
-    };
-    if !T::IS_FLOAT && cx.overflow == Overflow::Refuse {
-        let step = |sum, at, _| checked(sum, Checked::of(element(at).widen()));
-        let start = Checked::of(start);
-        windows.walk(start, &step, &mut |sum, position| {
-            emit(sum.finish()?, position)
-        })?;
-    } else {
-        let step = |sum, at, _| add(sum, element(at).widen());
-        windows.walk(start, &step, &mut emit)?;
-    }
+    })?;
     Ok(Tensor::of(shape, results))
 }
 
-/// Two numbers combined.
-type Step<A> = fn(A, A) -> A;
+/// As [`reduce_as`], of integers that may not overflow.
+fn reduce_checked(
+    cx: &EvalCx<'_>,
+    chain: Chain,
+    windows: &Sliding,
+    divisor: Option<Divisor<'_>>,
+    input: &Tensor,
+) -> Result<Tensor, EvalError> {
+    let (dtype, shape) = (input.dtype(), windows.shape());
+    let mut results = Vec::with_capacity(cx.count(dtype, &shape)?);
+    let elements = Checked::elements(cx, input)?;
+    let (start, combine): (i128, Step<Checked>) = match chain {
+        Chain::Sum => (0, Checked::add),
+        Chain::Product => (1, Checked::mul),
+    };
+    let given = match divisor {
+        Some(Divisor::Given(tensor)) => checked::integers(tensor),
+        Some(Divisor::Inside | Divisor::Window) | None => Vec::new(),
+    };
+    let zero = Checked::of(0, dtype);
+    let step = |sum, at: Option<usize>, _| combine(sum, at.map_or(zero, |at| elements[at]));
+    windows.walk(Checked::of(start, dtype), &step, &mut |sum, position| {
+        let sum = sum.finish()?;
+        let divisor = match divisor {
+            None => 1,
+            Some(Divisor::Inside) => position.inside as i128,
+            Some(Divisor::Window) => windows.taps_of_window() as i128,
+            Some(Divisor::Given(_)) => given[position.place],
+        };
+        let quotient = Checked::of(integer_quotient(sum, divisor)?, dtype);
+        results.push(quotient.add(zero).finish()?);
+        Ok(())
+    })?;
+    Ok(checked::tensor_of(dtype, shape, &results))
+}
 
 /// # Errors
 ///
@@ -381,38 +437,38 @@ pub fn multiply_windows(
     input: &Tensor,
     filter: &Tensor,
 ) -> Result<Tensor, EvalError> {
-    with_num!(input.dtype(), T => multiply_as::<T>(cx, windows, input, filter), else {
+    let (dtype, shape) = (input.dtype(), windows.shape());
+    let count = cx.count(dtype, &shape)?;
+    if Checked::applies(cx, dtype) {
+        let mut results = Vec::with_capacity(count);
+        let zero = Checked::of(0, dtype);
+        let (elements, weights) = (
+            Checked::elements(cx, input)?,
+            Checked::elements(cx, filter)?,
+        );
+        let step = |sum, at: Option<usize>, place: usize| {
+            let element = at.map_or(zero, |at| elements[at]);
+            element.multiply_add(weights[place], sum)
+        };
+        windows.walk(zero, &step, &mut |sum, _| {
+            results.push(sum.finish()?);
+            Ok(())
+        })?;
+        return Ok(checked::tensor_of(dtype, shape, &results));
+    }
+    with_num!(dtype, T => {
+        let mut results: Vec<T> = Vec::with_capacity(count);
+        let (elements, weights) = (input.elements::<T>(), filter.elements::<T>());
+        let step = |sum, at: Option<usize>, place: usize| {
+            let element = at.map_or(T::ZERO, |at| elements[at]);
+            element.widen().fma(weights[place].widen(), sum)
+        };
+        windows.walk(<T as Num>::Acc::ZERO, &step, &mut |sum, _| {
+            results.push(T::narrow(sum));
+            Ok(())
+        })?;
+        Ok(Tensor::of(shape, results))
+    }, else {
         unreachable!("verified operands are numeric")
     })
-}
-
-fn multiply_as<T: Num>(
-    cx: &EvalCx<'_>,
-    windows: &Sliding,
-    input: &Tensor,
-    filter: &Tensor,
-) -> Result<Tensor, EvalError> {
-    let shape = windows.shape();
-    let count = cx.count(T::DTYPE, &shape)?;
-    let mut results: Vec<T> = Vec::with_capacity(count);
-    let (elements, weights) = (input.elements::<T>(), filter.elements::<T>());
-    let element = |at: Option<usize>| at.map_or(T::ZERO, |at| elements[at]);
-    if !T::IS_FLOAT && cx.overflow == Overflow::Refuse {
-        let factor = |x: T| Checked::of(x.widen());
-        windows.walk(
-            Checked::<T::Acc>::ZERO,
-            &|sum, at, place| factor(element(at)).multiply_add(factor(weights[place]), sum),
-            &mut |sum, _| sum.finish().map(|sum| results.push(T::narrow(sum))),
-        )?;
-    } else {
-        windows.walk(
-            <T::Acc as Element>::ZERO,
-            &|sum, at, place| element(at).widen().fma(weights[place].widen(), sum),
-            &mut |sum, _| {
-                results.push(T::narrow(sum));
-                Ok(())
-            },
-        )?;
-    }
-    Ok(Tensor::of(shape, results))
 }

@@ -251,7 +251,7 @@ fn eval_pad(op: PadOp, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, 
     let zero = Tensor::new(Vec::new(), Buffer::zeros(input.dtype(), 1));
     let value = operands.get(1).copied().unwrap_or(&zero);
     let strides = strides_of(input);
-    indexed::picked_or(cx, input, value, shape, |index| {
+    indexed::picked_or(cx, input, value, shape, &mut |index| {
         let mut offset = 0;
         for (axis, margins) in margins.iter().enumerate() {
             let Some(place) = margins.source(mode, index[axis], input.shape()[axis]) else {

@@ -6,8 +6,9 @@ use mind_ir::ops;
 use mind_ir::tensor::{Num, Tensor, advance};
 use mind_ir::types::{DType, TensorType, TypeView};
 use mind_ir::verify::{InferResult, VerifyError};
-use mind_ir::with_num;
+use mind_ir::with_float;
 
+use crate::eval::checked::{self, integers};
 use crate::extent::agree;
 use crate::scale::Granularity;
 
@@ -187,14 +188,6 @@ fn places(
     Ok((0..operands[0].count()).map(next).collect())
 }
 
-/// The elements of a tensor of integers.
-fn integers(tensor: &Tensor) -> Vec<i128> {
-    with_num!(tensor.dtype(), T => {
-        let elements = tensor.elements::<T>().iter();
-        elements.map(|x| x.to_i128().unwrap_or_default()).collect()
-    }, else { Vec::new() })
-}
-
 /// The floats of `operands[0]` as integers of `dtype` on the scales of `operands[1]`, about the zero points of
 /// `operands[2]` if there is one.
 ///
@@ -210,27 +203,37 @@ pub fn quantized(
     let (input, scale) = (operands[0], operands[1]);
     cx.count(dtype, input.shape())?;
     let places = places("quantize", granularity, operands)?;
+    let quotients = quotients(input, scale, &places);
     let zeros = operands.get(2).map(|zero_point| integers(zero_point));
-    let numbers: Vec<f64> = with_num!(input.dtype(), T => {
-        input.elements::<T>().iter().map(|x| x.to_f64()).collect()
-    }, else { Vec::new() });
-    let rounded: Vec<i128> = with_num!(scale.dtype(), S => {
+    let (least, most) = checked::range(dtype);
+    let mut elements = Vec::with_capacity(places.len());
+    for (at, place) in places.into_iter().enumerate() {
+        // The conversion cuts to the range of `i64`, and NaN becomes 0.
+        let rounded = quotients[at].round_ties_even() as i64;
+        let zero = zeros.as_ref().map_or(0, |zeros| zeros[place]);
+        elements.push((i128::from(rounded) + zero).clamp(least, most));
+    }
+    Ok(checked::tensor_of(dtype, input.shape().to_vec(), &elements))
+}
+
+/// The elements of `input`, rounded to the dtype of `scale` and divided in it by its elements at `places`.
+fn quotients(input: &Tensor, scale: &Tensor, places: &[usize]) -> Vec<f64> {
+    let mut numbers = floats(input);
+    with_float!(scale.dtype(), S => {
         let scales = scale.elements::<S>();
-        let quotient = |(&x, &at): (&f64, &usize)| {
-            let quotient = S::cast_f64(x).div(scales[at]).map_or(f64::NAN, |quotient| quotient.to_f64());
-            // The conversion cuts to the range of `i64`, and NaN becomes 0.
-            i128::from(quotient.round_ties_even() as i64)
-        };
-        numbers.iter().zip(&places).map(quotient).collect()
-    }, else { Vec::new() });
-    let shifted = rounded.iter().zip(&places);
-    let shifted = shifted.map(|(&x, &at)| x + zeros.as_ref().map_or(0, |zeros| zeros[at]));
-    Ok(with_num!(dtype, T => {
-        let least = T::LOWEST.to_i128().unwrap_or_default();
-        let most = T::HIGHEST.to_i128().unwrap_or_default();
-        let elements = shifted.map(|x| T::from_i128(x.clamp(least, most)));
-        Tensor::of(input.shape().to_vec(), elements.collect::<Vec<T>>())
-    }, else { unreachable!("a verified dtype is an integer") }))
+        for (x, &at) in numbers.iter_mut().zip(places) {
+            let quotient = S::cast_f64(*x).div(scales[at]);
+            *x = quotient.map_or(f64::NAN, |quotient| quotient.to_f64());
+        }
+    }, else {});
+    numbers
+}
+
+/// The elements of a tensor of floats, exactly.
+fn floats(tensor: &Tensor) -> Vec<f64> {
+    with_float!(tensor.dtype(), T => {
+        tensor.elements::<T>().iter().map(|x| x.to_f64()).collect()
+    }, else { Vec::new() })
 }
 
 /// The numbers that the integers of `operands[0]` stand for on the scales of `operands[1]`, about the zero points of
@@ -248,14 +251,17 @@ pub fn dequantized(
     cx.count(scale.dtype(), input.shape())?;
     let places = places("dequantize", granularity, operands)?;
     let zeros = operands.get(2).map(|zero_point| integers(zero_point));
-    let numbers = integers(input);
-    Ok(with_num!(scale.dtype(), S => {
+    let mut numbers = integers(input);
+    if let Some(zeros) = zeros {
+        numbers
+            .iter_mut()
+            .zip(&places)
+            .for_each(|(x, &at)| *x -= zeros[at]);
+    }
+    Ok(with_float!(scale.dtype(), S => {
         let scales = scale.elements::<S>();
-        let number = |(&x, &at): (&i128, &usize)| {
-            let zero = zeros.as_ref().map_or(0, |zeros| zeros[at]);
-            S::from_i128(x - zero).mul(scales[at])
-        };
-        let elements = numbers.iter().zip(&places).map(number);
+        let elements = numbers.iter().zip(&places);
+        let elements = elements.map(|(&x, &at)| S::from_i128(x).mul(scales[at]));
         Tensor::of(input.shape().to_vec(), elements.collect::<Vec<S>>())
     }, else { unreachable!("a verified scale is a float") }))
 }
