@@ -4,6 +4,9 @@ use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Buffer, Element, Tensor, advance};
 use mind_ir::with_dtype;
 
+/// Computes the offset of the element at an index; `None` if no element is read.
+pub(crate) type OffsetAt<'a> = dyn FnMut(&[usize]) -> Result<Option<usize>, EvalError> + 'a;
+
 /// The tensor of `shape` whose element at each index is that of `input` at `offset(index)`, or 0 for `None`.
 ///
 /// # Errors
@@ -29,7 +32,7 @@ pub(crate) fn picked_or(
     input: &Tensor,
     other: &Tensor,
     shape: Vec<usize>,
-    offset: &mut dyn FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
+    offset: &mut OffsetAt<'_>,
 ) -> Result<Tensor, EvalError> {
     let count = cx.count(input.dtype(), &shape)?;
     with_dtype!(input.dtype(), T => {
@@ -70,7 +73,7 @@ fn elements_at<T: Element>(
     other: T,
     shape: &[usize],
     count: usize,
-    offset: &mut dyn FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
+    offset: &mut OffsetAt<'_>,
 ) -> Result<Vec<T>, EvalError> {
     let mut picked = Vec::with_capacity(count);
     let mut index = vec![0; shape.len()];
