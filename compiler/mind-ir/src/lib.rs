@@ -27,6 +27,7 @@ pub mod tensor;
 pub mod types;
 pub mod verify;
 
+pub use bytes::Bytes;
 pub use entity::{BlockId, OpId, RegionId, Sym, Ty, UseId, ValueId};
 pub use graph::Graph;
 pub use symbol::Symbols;

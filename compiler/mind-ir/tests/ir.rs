@@ -4,6 +4,8 @@
 mod edit;
 #[path = "ir/kernel.rs"]
 mod kernel;
+#[path = "ir/literals.rs"]
+mod literals;
 #[path = "ir/scalar.rs"]
 mod scalar;
 #[path = "ir/table.rs"]

@@ -21,11 +21,11 @@ impl FileSystem for Disk {
         if file.metadata()?.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
-        read_up_to(file, limit)
+        read_file(file, limit)
     }
 
     fn read_below(&mut self, root: &Path, below: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        read_up_to(below::open(root, below)?, limit)
+        read_file(below::open(root, below)?, limit)
     }
 
     fn map(&mut self, path: &Path) -> io::Result<Contents> {
@@ -113,8 +113,19 @@ pub fn partial_name(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn read_up_to(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+fn read_file(file: File, limit: u64) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len().min(limit);
     let mut bytes = Vec::new();
+    // The length is what most files turn out to have; reading takes what memory it needs.
+    let _ = usize::try_from(length).map(|length| bytes.try_reserve_exact(length));
+    read_into(bytes, file, limit)
+}
+
+fn read_up_to(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    read_into(Vec::new(), source, limit)
+}
+
+fn read_into(mut bytes: Vec<u8>, source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     source
         .take(limit.saturating_add(1))
         .read_to_end(&mut bytes)?;

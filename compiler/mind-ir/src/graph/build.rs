@@ -4,6 +4,7 @@ use mind_diag::Span;
 use smallvec::SmallVec;
 
 use super::data::{BlockData, OpData, RegionData, ValueData};
+use super::shared::SharedBytes;
 use super::{Graph, ValueDef, ValueRange};
 use crate::attr::{Attr, Padding};
 use crate::entity::{BlockId, OpId, RegionId, Ty, ValueId};
@@ -146,7 +147,7 @@ impl Graph {
         ValueRange::new(start, count)
     }
 
-    /// The attribute, with what it borrows copied into the arena.
+    /// The attribute, with what it borrows copied into the arena unless it is shared.
     #[inline]
     pub(super) fn store_attr(&mut self, attr: Attr<'_>) -> Attr<'static> {
         match attr {
@@ -165,7 +166,11 @@ impl Graph {
             Attr::Ints(list) => Attr::Ints(self.arena.slice(list)),
             Attr::Dims(list) => Attr::Dims(self.arena.slice(list)),
             Attr::Literal(literal) => {
-                let bytes = self.arena.bytes(literal.bytes);
+                let bytes = if SharedBytes::admits(literal.bytes) {
+                    self.shared.stored(literal.bytes)
+                } else {
+                    self.arena.bytes(literal.bytes)
+                };
                 let literal = crate::attr::Literal { bytes, ..*literal };
                 Attr::Literal(self.arena.item(literal))
             }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::{Graph, InsertPoint, NewOp};
+use crate::attr::Attr;
 use crate::entity::{BlockId, OpId, Ty, ValueId};
 
 /// What the values read by an op are in the copy of it.
@@ -73,6 +74,9 @@ impl Graph {
             .into_iter()
             .map(|value| (from.type_id(value), from.declared(value)))
             .collect();
+        if let Some(other) = other {
+            self.share_literals(other, &attrs);
+        }
         let new = NewOp {
             def,
             operands,
@@ -90,6 +94,17 @@ impl Graph {
             self.copy_regions(other, op, copy, copies);
         }
         copy
+    }
+
+    /// Shares the large literals among attributes of another module.
+    fn share_literals(&mut self, other: &Graph, attrs: &[Attr<'_>]) {
+        for attr in attrs {
+            if let Attr::Literal(literal) = attr
+                && let Some(own) = other.shared.owned(literal.bytes)
+            {
+                self.share(own);
+            }
+        }
     }
 
     /// Gives a copy of a value of another module the number of that.

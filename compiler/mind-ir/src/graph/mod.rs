@@ -3,7 +3,8 @@
 //! - Every op, value, block and region is a dense `Copy` id into tables of the [`Graph`].
 //! - A region holds exactly one block; control flow is structured.
 //! - Attributes and operands are slots of one table each; what attributes borrow is in the graph's
-//!   arena, never freed singly.
+//!   arena, never freed singly. The bytes of large literals are not: copies of a graph share them, and so may
+//!   whoever made them.
 //! - Each value keeps the list of operand slots that read it, so that its users are at hand and
 //!   replacing it costs one step per use.
 
@@ -13,6 +14,7 @@ mod data;
 mod edit;
 mod iter;
 mod label;
+mod shared;
 
 pub use build::{InsertPoint, NewOp};
 pub use data::{Preamble, ValueDef};
@@ -20,11 +22,12 @@ pub use iter::{Ops, Uses, ValueRange, Walk};
 
 use std::ops::Range;
 
+use bytes::Bytes;
 use mind_diag::Span;
 use rustc_hash::FxHashSet;
 
 use crate::arena::Arena;
-use crate::attr::Attr;
+use crate::attr::{Attr, Literal};
 use crate::entity::{BlockId, OpId, RegionId, Sym, Ty, UseId, ValueId};
 use crate::opdef::{Op, OpDef};
 use crate::scalar::ScalarFn;
@@ -32,6 +35,7 @@ use crate::symbol::Symbols;
 use crate::table::{Slab, Table};
 use crate::types::{TypeTable, TypeView};
 use data::{BlockData, OpData, RegionData, UseData, ValueData};
+use shared::SharedBytes;
 
 /// One module.
 ///
@@ -41,7 +45,8 @@ use data::{BlockData, OpData, RegionData, UseData, ValueData};
 pub struct Graph {
     arena: Arena,
     ops: Table<OpData>,
-    /// The attributes of all ops; what they borrow is in the arena.
+    shared: SharedBytes,
+    /// The attributes of all ops; what they borrow is in the arena, or is shared bytes.
     attrs: Table<Attr<'static>>,
     values: Table<ValueData>,
     /// By operand slot: the value read.
@@ -85,6 +90,7 @@ impl Graph {
         blocks.push(BlockData::default());
         Graph {
             arena: Arena::default(),
+            shared: SharedBytes::default(),
             ops: slab.table(ops),
             attrs: slab.table(attrs),
             values: slab.table(ops),
@@ -394,10 +400,11 @@ impl Default for Graph {
 }
 
 impl Clone for Graph {
-    /// A copy with the same ids.
+    /// A copy with the same ids, which shares large literals with this graph.
     fn clone(&self) -> Graph {
         let mut copy = Graph {
             arena: Arena::default(),
+            shared: self.shared.clone(),
             ops: self.ops.clone(),
             attrs: Table::from(Vec::with_capacity(self.attrs.len())),
             values: self.values.clone(),
@@ -417,6 +424,22 @@ impl Clone for Graph {
             copy.attrs.push(attr);
         }
         copy
+    }
+}
+
+/// Literals.
+impl Graph {
+    /// Shares the ownership of `bytes`: literals of these very bytes are stored without a copy of them.
+    pub fn share(&mut self, bytes: Bytes) {
+        if SharedBytes::admits(&bytes) {
+            self.shared.hold(bytes);
+        }
+    }
+
+    /// The bytes of a literal of this graph, which outlive the graph. Large ones are not copied.
+    pub fn shared_bytes(&self, literal: &Literal<'_>) -> Bytes {
+        let own = self.shared.owned(literal.bytes);
+        own.unwrap_or_else(|| Bytes::copy_from_slice(literal.bytes))
     }
 }
 

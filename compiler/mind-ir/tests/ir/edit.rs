@@ -84,7 +84,7 @@ fn an_op_with_readers_is_not_erased() {
 }
 
 #[test]
-fn a_clone_shares_nothing() {
+fn a_clone_changes_alone() {
     let mut g = Graph::new();
     let x = source(&mut g, 4);
     let op = push(&mut g, Blend::DEF, &[x, x]);

@@ -29,6 +29,14 @@ ops! {
         infer: |_, _| Ok(Inferred::Declared),
     }
 
+    /// Constant bytes.
+    Datum = "toy.datum" {
+        attrs: { data: LiteralData },
+        traits: [Pure, DeclaresType],
+        names: {},
+        infer: |_, _| Ok(Inferred::Declared),
+    }
+
     /// Negation.
     Flip = "toy.flip" {
         operands: (input: Signed),

@@ -103,6 +103,7 @@ impl Emit<'_> {
             bytes: &constant.bytes,
         };
         let ty = self.b.graph.intern_type(ty.view());
+        self.b.graph.share(constant.bytes.clone());
         mind_core::literal_constant(&mut self.b, &literal, ty)
     }
 
