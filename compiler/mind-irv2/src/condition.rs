@@ -83,7 +83,7 @@ const WORDS: &[Word] = &[
         truth(config.tie_word_embeddings)
     }),
     word("fused_qkv", |config, _| truth(config.family.is_fused())),
-    word("gated_mlp", |_, _| 1.0),
+    word("gated_mlp", |config, _| truth(config.family.is_gated())),
     word("has_lm_head", |_, _| 1.0),
     word("has_pos_emb", |config, _| truth(config.rope.is_none())),
     word("rope_disabled", |config, _| truth(config.rope.is_none())),

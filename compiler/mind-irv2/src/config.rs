@@ -4,7 +4,10 @@ use std::ops::Deref;
 
 use thiserror::Error;
 
+use crate::attributes::{Activation, Attribute, Attributes, Layers};
 use crate::factors::FrequencyFactors;
+use crate::family::Family;
+use crate::layout::buffers::{Buffer, Scope};
 
 /// How many elements a padded extent is a multiple of: 64 bytes of `f32`, whatever the dtype.
 pub const ALIGNMENT: usize = 16;
@@ -20,68 +23,46 @@ pub const fn align(n: usize) -> usize {
     n.next_multiple_of(ALIGNMENT)
 }
 
-/// The architecture that a model's hyperparameters and tensor names follow.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Family {
-    /// Llama, and what shares its architecture: SmolLM2 among others.
-    Llama,
-    /// Qwen2 and Qwen2.5: q, k and v have biases.
-    Qwen2,
-    /// Mistral without a sliding window.
-    Mistral,
-    /// Qwen3: q and k are normalised per head.
-    Qwen3,
-    /// Phi-3: q, k, v and gate, up are fused in the checkpoint.
-    Phi3,
-}
-
-impl Family {
-    /// Every family.
-    pub const ALL: [Family; 5] = [
-        Family::Llama,
-        Family::Qwen2,
-        Family::Mistral,
-        Family::Qwen3,
-        Family::Phi3,
-    ];
-
-    /// The word for it in `model_type` and in `meta.family`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Family::Llama => "llama",
-            Family::Qwen2 => "qwen2",
-            Family::Mistral => "mistral",
-            Family::Qwen3 => "qwen3",
-            Family::Phi3 => "phi3",
-        }
-    }
-
-    /// Whether its checkpoints keep q, k and v in one matrix.
-    pub const fn is_fused(self) -> bool {
-        matches!(self, Family::Phi3)
-    }
-
-    /// The family called `name`.
-    pub fn parse(name: &str) -> Option<Family> {
-        Family::ALL.into_iter().find(|family| family.name() == name)
-    }
-}
-
-/// Which projections add a bias.
+/// Which of the weights that a checkpoint may lack a model has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Biases {
-    /// The query projection, buffer `bq`.
-    pub q: bool,
-    /// The key projection, buffer `bk`.
-    pub k: bool,
-    /// The value projection, buffer `bv`.
-    pub v: bool,
-    /// The projection behind attention, buffer `bo`.
-    pub o: bool,
-    /// Gate and up projections, buffer `b1`.
-    pub gate_up: bool,
-    /// The down projection, buffer `b2`.
-    pub down: bool,
+pub struct Biases(u64);
+
+impl Biases {
+    /// The most that a family may have.
+    pub const MOST: usize = u64::BITS as usize;
+
+    /// With the weight that is at `index` among those of its family.
+    pub(crate) const fn with(self, index: usize) -> Biases {
+        Biases(self.0 | 1 << index)
+    }
+
+    /// Whether the weight at `index` is one of them.
+    pub(crate) const fn has(self, index: usize) -> bool {
+        self.0 >> index & 1 == 1
+    }
+
+    /// Those of both.
+    pub const fn and(self, other: Biases) -> Biases {
+        Biases(self.0 & other.0)
+    }
+}
+
+/// By which frequencies the heads of a layer turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turning {
+    /// Those of the model.
+    Usual,
+    /// Those of layers with a window.
+    Local,
+    /// None.
+    None,
+}
+
+impl Turning {
+    /// How many there are.
+    pub const COUNT: usize = 3;
+    /// Each of them, in the order of their numbers.
+    pub const ALL: [Turning; Turning::COUNT] = [Turning::Usual, Turning::Local, Turning::None];
 }
 
 /// How frequencies of rotary embeddings are stretched for contexts longer than those trained on.
@@ -105,6 +86,17 @@ pub enum RopeScaling {
         /// The context that the model was trained on, in tokens.
         original_context: usize,
     },
+}
+
+impl RopeScaling {
+    /// The word in `rope_type`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            RopeScaling::None => "default",
+            RopeScaling::Linear { .. } => "linear",
+            RopeScaling::Llama3 { .. } => "llama3",
+        }
+    }
 }
 
 /// Rotary position embeddings.
@@ -149,10 +141,16 @@ pub struct Parameters {
     pub rope: Option<Rope>,
     /// Whether the language model's head is the table of embeddings.
     pub tie_word_embeddings: bool,
-    /// Which projections add a bias.
+    /// Which of the weights that a checkpoint may lack there are: biases, mostly.
     pub biases: Biases,
-    /// Whether q and k are normalised per head, in front of the rotation.
-    pub qk_norm: bool,
+    /// What the MLP does to each element in between, where its plan asks.
+    pub activation: Activation,
+    /// Numbers that most models leave at what changes nothing.
+    pub attributes: Attributes,
+    /// The layers whose queries see a window alone.
+    pub sliding_layers: Layers,
+    /// The layers whose heads do not rotate.
+    pub no_rope_layers: Layers,
 }
 
 /// Why parameters describe no model; keys are those of a document's `config`.
@@ -198,6 +196,12 @@ pub enum ConfigError {
         /// How many pairs of a head rotate.
         pairs: usize,
     },
+    /// An activation that no step of the family reads.
+    #[error("`hidden_act` is {activation:?}, which no step of the family reads")]
+    Activation {
+        /// The activation.
+        activation: &'static str,
+    },
     /// An odd number of elements to rotate in pairs.
     #[error("`{key}` is {value}, which must be even where heads are rotated")]
     Odd {
@@ -225,6 +229,7 @@ impl ConfigError {
             | ConfigError::Odd { key, .. } => Some(key),
             ConfigError::Groups { .. } => Some("num_attention_heads"),
             ConfigError::Factors { .. } => Some("rope_factors"),
+            ConfigError::Activation { .. } => Some("hidden_act"),
             ConfigError::TooLarge { .. } => None,
         }
     }
@@ -254,6 +259,7 @@ impl Config {
         let mut errors = Vec::new();
         check_extents(&parameters, &mut errors);
         check_reals(&parameters, &mut errors);
+        check_activation(&parameters, &mut errors);
         if errors.is_empty() {
             check_sizes(&parameters, &mut errors);
         }
@@ -272,6 +278,36 @@ impl Config {
     /// The width of all key heads together, which is that of the values too.
     pub fn kv_width(&self) -> usize {
         self.num_kv_heads * self.head_dim
+    }
+
+    /// Whether the model has a buffer: one that its checkpoint may lack is among its `biases`.
+    pub fn has(&self, buffer: &Buffer) -> bool {
+        buffer.exists(self) && (!buffer.optional || self.has_bias(&buffer.name))
+    }
+
+    /// Whether the weight `name` is one that a checkpoint may lack, and the model has it.
+    pub fn has_bias(&self, name: &str) -> bool {
+        let index = self.family.optional_index(name);
+        index.is_some_and(|index| self.biases.has(index))
+    }
+
+    /// How the heads of `layer` turn.
+    pub fn turning(&self, layer: usize) -> Turning {
+        if self.no_rope_layers.has(layer) {
+            Turning::None
+        } else if self.sliding_layers.has(layer)
+            && self.attributes.get(Attribute::LocalRopeTheta) > 0.0
+        {
+            Turning::Local
+        } else {
+            Turning::Usual
+        }
+    }
+
+    /// How many positions a query of `layer` sees, itself included; `None` for all in front of it.
+    pub fn window(&self, layer: usize) -> Option<usize> {
+        let width = self.attributes.get(Attribute::SlidingWindow) as usize;
+        (self.sliding_layers.has(layer) && width > 0).then_some(width)
     }
 
     /// How many query heads share a key-value head.
@@ -338,6 +374,30 @@ fn check_reals(p: &Parameters, errors: &mut Vec<ConfigError>) {
     let eps = p.rms_norm_eps;
     let fine = eps > 0.0 && eps < 1.0;
     real("rms_norm_eps", eps, fine, "a number between 0 and 1");
+    for attribute in Attribute::all() {
+        let value = p.attributes.get(attribute);
+        let problem = attribute.problem(value);
+        real(
+            attribute.key(),
+            value,
+            problem.is_none(),
+            problem.unwrap_or_default(),
+        );
+    }
+    for (attribute, value) in p.attributes.set_ones() {
+        let mut nodes = p.family.nodes().iter();
+        let is_read = nodes.any(|node| node.kernel.reads.contains(&attribute));
+        real(
+            attribute.key(),
+            value,
+            is_read,
+            "none: no step of the family reads it",
+        );
+    }
+    let window = p.attributes.get(Attribute::SlidingWindow);
+    let key = Attribute::SlidingWindow.key();
+    let fine = p.sliding_layers.is_empty() || window >= 1.0;
+    real(key, window, fine, "at least 1 where layers have a window");
     let Some(rope) = &p.rope else { return };
     let positive = |value: f64| value > 0.0 && value < 1e30;
     let theta = rope.theta;
@@ -350,6 +410,15 @@ fn check_reals(p: &Parameters, errors: &mut Vec<ConfigError>) {
     {
         let found = factors.as_slice().len();
         errors.push(ConfigError::Factors { found, pairs });
+    }
+}
+
+fn check_activation(p: &Parameters, errors: &mut Vec<ConfigError>) {
+    let mut nodes = p.family.nodes().iter();
+    let is_read = nodes.any(|node| node.kernel.reads_activation);
+    if !is_read && p.activation != Activation::default() {
+        let activation = p.activation.name();
+        errors.push(ConfigError::Activation { activation });
     }
 }
 
@@ -382,16 +451,26 @@ fn check_scaling(
     }
 }
 
-/// Sizes with their padding. Each factor is at most 2^24 and each term has at most four, so nothing overflows.
+/// Sizes with their padding. Each factor is at most 2^27 and each term has at most four, so nothing overflows.
 fn check_sizes(p: &Parameters, errors: &mut Vec<ConfigError>) {
     let wide = |n: usize| n as u128;
+    let config = Config(*p);
+    let size = |buffer: &Buffer| -> u128 {
+        let Some(extents) = buffer.resolved(&config, p.context_window) else {
+            return u128::MAX;
+        };
+        let count = match buffer.scope {
+            Scope::Global => 1,
+            Scope::Layer => p.num_layers,
+        };
+        let extents = extents.into_iter().map(wide);
+        extents.fold(wide(count), u128::saturating_mul)
+    };
+    let buffers = p.family.buffers().iter().filter(|own| own.is_weight());
+    let weights = buffers.map(size).fold(0, u128::saturating_add);
     let embed = wide(align(p.hidden_size));
     let head = wide(align(p.head_dim));
     let inner = wide(align(p.intermediate_size));
-    let heads = wide(p.num_attention_heads) + wide(p.num_kv_heads);
-    let layer = 2 * heads * head * embed + 3 * inner * embed;
-    let tables = 2 * wide(p.vocab_size) * embed;
-    let weights = wide(p.num_layers) * layer + tables;
     let context = wide(align(p.context_window));
     let cache = 2 * wide(p.num_layers) * wide(p.num_kv_heads) * context * head;
     let widest = embed.max(2 * inner).max(wide(p.vocab_size));
@@ -413,8 +492,9 @@ pub(crate) mod tests {
 
     /// Qwen2-0.5B.
     pub(crate) fn qwen2() -> Parameters {
+        let qwen2 = Family::named("qwen2").unwrap();
         Parameters {
-            family: Family::Qwen2,
+            family: qwen2,
             num_layers: 24,
             hidden_size: 896,
             intermediate_size: 4864,
@@ -431,13 +511,11 @@ pub(crate) mod tests {
                 rotary_dims: 64,
             }),
             tie_word_embeddings: true,
-            biases: Biases {
-                q: true,
-                k: true,
-                v: true,
-                ..Biases::default()
-            },
-            qk_norm: false,
+            biases: qwen2.biases(&["bq", "bk", "bv"]),
+            activation: Activation::Silu,
+            attributes: Attributes::default(),
+            sliding_layers: Layers::NONE,
+            no_rope_layers: Layers::NONE,
         }
     }
 
@@ -464,10 +542,10 @@ pub(crate) mod tests {
 
     #[test]
     fn families_read_back() {
-        for family in Family::ALL {
-            assert_eq!(Family::parse(family.name()), Some(family));
+        for &family in Family::shipped() {
+            assert_eq!(Family::named(family.name()), Some(family));
         }
-        assert_eq!(Family::parse("gpt2"), None);
+        assert_eq!(Family::named("perceiver"), None);
     }
 
     #[test]

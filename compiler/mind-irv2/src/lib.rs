@@ -1,16 +1,19 @@
-//! IR v2: documents that describe decoder models.
+//! IR v2: documents that describe models.
 //!
-//! [`Config`] is the description that everything else follows from: the tables of [`layout`] make of it the
-//! dimensions, buffers and nodes of a [`Document`]. [`read`](fn@read) accepts both dialects of the format,
+//! [`Config`] is the description that everything else follows from: the plan of its [`Family`] makes of it the
+//! buffers and nodes of a [`Document`], by the kernels of [`kernels`]. [`read`](fn@read) accepts both dialects of the format,
 //! [`write`](fn@write) gives one. [`graph`] makes modules of a description.
 
+mod attributes;
 pub mod checkpoint;
 pub mod codes;
 pub mod condition;
 mod config;
 mod factors;
+pub mod family;
 pub mod graph;
 pub mod hf;
+pub mod kernels;
 pub mod layout;
 mod meta;
 mod read;
@@ -18,11 +21,13 @@ mod rope;
 mod schema;
 mod write;
 
+pub use attributes::{Activation, Attribute, Attributes, Layers};
 pub use config::{
-    Biases, Config, ConfigError, Family, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters, Rope,
-    RopeScaling, align,
+    Biases, Config, ConfigError, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters, Rope,
+    RopeScaling, Turning, align,
 };
 pub use factors::{FrequencyFactors, MAX_FACTORS};
+pub use family::{Families, Family, FamilyError, FamilyFiles};
 pub use read::{ReadOptions, is_document, read};
 pub use schema::{Document, Foreign, WeightTypes};
 pub use write::write;

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use mind_json::Member;
-use mind_weights::{Role, WeightType};
+use mind_weights::WeightType;
 
 use crate::config::Config;
-use crate::layout::buffers::BUFFERS;
-use crate::meta::BIASES;
+use crate::layout::buffers::Form;
 
 /// A document of IR v2.
 ///
-/// Dimensions, buffers and nodes follow from the configuration by the tables of [`layout`](crate::layout); a
+/// Dimensions, buffers and nodes follow from the configuration and the plan of its family; a
 /// document that says anything else of them is refused when it is read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Document {
@@ -38,48 +37,53 @@ pub struct Foreign {
     pub meta: Vec<Member>,
 }
 
-/// How each weight of a model is stored; `f32` where nothing else is said.
+/// How each tensor of a model is stored; `f32` where nothing else is said.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WeightTypes {
     /// Never `f32`, so that equal tables are equal.
-    usual: BTreeMap<Role, WeightType>,
+    usual: BTreeMap<&'static str, WeightType>,
     /// Never what is usual.
-    layers: BTreeMap<(usize, Role), WeightType>,
+    layers: BTreeMap<(usize, &'static str), WeightType>,
 }
 
 impl WeightTypes {
-    /// Matrices stored as `matrices`, vectors as `vectors`.
-    pub fn uniform(matrices: WeightType, vectors: WeightType) -> WeightTypes {
+    /// Matrices of the model of `config` stored as `matrices`, vectors as `vectors`.
+    pub fn uniform(config: &Config, matrices: WeightType, vectors: WeightType) -> WeightTypes {
         let mut types = WeightTypes::default();
-        for row in BUFFERS {
-            let is_vector = row.shape.len() == 1 || BIASES.iter().any(|bias| bias.name == row.name);
-            let dtype = if is_vector { vectors } else { matrices };
-            row.roles().iter().for_each(|&role| types.set(role, dtype));
+        for buffer in config.family.buffers() {
+            let dtype = match buffer.form(config) {
+                Form::Vector { .. } | Form::HeadVector { .. } => vectors,
+                Form::Matrix { .. } | Form::HeadRows { .. } | Form::HeadColumns { .. } => matrices,
+            };
+            buffer
+                .parts()
+                .iter()
+                .for_each(|part| types.set(part, dtype));
         }
         types
     }
 
-    /// How the tensor of `role` is stored in `layer`, or in no layer.
-    pub fn of(&self, role: Role, layer: Option<usize>) -> WeightType {
-        let own = layer.and_then(|layer| self.layers.get(&(layer, role)));
-        let usual = self.usual.get(&role);
+    /// How the tensor `part` is stored in `layer`, or in no layer.
+    pub fn of(&self, part: &str, layer: Option<usize>) -> WeightType {
+        let own = layer.and_then(|layer| self.layers.get(&(layer, part)));
+        let usual = self.usual.get(part);
         own.or(usual).copied().unwrap_or(WeightType::F32)
     }
 
-    /// Sets how tensors of `role` are stored; layers are set afterwards.
-    pub fn set(&mut self, role: Role, dtype: WeightType) {
+    /// Sets how the tensors `part` are stored; layers are set afterwards.
+    pub fn set(&mut self, part: &'static str, dtype: WeightType) {
         match dtype {
-            WeightType::F32 => drop(self.usual.remove(&role)),
-            dtype => drop(self.usual.insert(role, dtype)),
+            WeightType::F32 => drop(self.usual.remove(part)),
+            dtype => drop(self.usual.insert(part, dtype)),
         }
     }
 
-    /// Sets how the tensor of `role` is stored in `layer`.
-    pub fn set_in_layer(&mut self, layer: usize, role: Role, dtype: WeightType) {
-        if self.of(role, None) == dtype {
-            self.layers.remove(&(layer, role));
+    /// Sets how the tensor `part` is stored in `layer`.
+    pub fn set_in_layer(&mut self, layer: usize, part: &'static str, dtype: WeightType) {
+        if self.of(part, None) == dtype {
+            self.layers.remove(&(layer, part));
         } else {
-            self.layers.insert((layer, role), dtype);
+            self.layers.insert((layer, part), dtype);
         }
     }
 }

@@ -1,15 +1,15 @@
 //! From a document to text, in the document dialect.
 
 use mind_json::{Kind, Member, Value};
-use mind_weights::{Role, WeightType};
+use mind_weights::WeightType;
 
+use crate::attributes::Activation;
 use crate::config::{Config, Rope, RopeScaling};
 use crate::layout::arena::ALIGNMENT;
-use crate::layout::buffers::{BUFFERS, Buffer, Scope, bytes_of};
+use crate::layout::buffers::{Buffer, Scope, When, bytes_of};
 use crate::layout::dims::{Dim, Extent};
 use crate::layout::nodes::{Node, Part, nodes};
-use crate::meta;
-use crate::schema::{Document, WeightTypes};
+use crate::schema::Document;
 
 /// The text of `document`. Reading it gives the same document.
 pub fn write(document: &Document) -> String {
@@ -22,7 +22,7 @@ pub fn write(document: &Document) -> String {
             ("value", value.into()),
         ])
     });
-    let buffers = BUFFERS.iter().filter(|row| row.is_listed(config));
+    let buffers = config.family.buffers().iter();
     let buffers: Vec<Value> = buffers.map(|row| buffer(row, document)).collect();
     let notes = document.notes.iter().map(String::as_str);
     let mut members = vec![
@@ -77,6 +77,20 @@ fn config_value(document: &Document) -> Value {
         "tie_word_embeddings",
         config.tie_word_embeddings,
     ));
+    if config.activation != Activation::default() {
+        members.push(Member::new("hidden_act", config.activation.name()));
+    }
+    for (attribute, value) in config.attributes.set_ones() {
+        members.push(Member::new(attribute.key(), value));
+    }
+    for (key, layers) in [
+        ("sliding_layers", &config.sliding_layers),
+        ("no_rope_layers", &config.no_rope_layers),
+    ] {
+        if !layers.is_empty() {
+            members.push(Member::new(key, Value::array(layers.iter())));
+        }
+    }
     members.extend(document.foreign.config.iter().cloned());
     Kind::Object(members).into()
 }
@@ -120,11 +134,12 @@ fn extent(extent: &Extent) -> Value {
 fn buffer(row: &Buffer, document: &Document) -> Value {
     let config = &document.config;
     let tied = row.name == "lm_head_weight" && config.tie_word_embeddings;
-    let dtype = match row.roles() {
+    let dtype = match row.parts() {
         _ if !row.is_weight() => WeightType::F32,
-        [] => document.dtypes.of(Role::FinalNorm, None),
-        [_, ..] if tied => document.dtypes.of(Role::TokenEmbedding, None),
-        [role, ..] => document.dtypes.of(*role, None),
+        // What inference does not read is stored as the vectors that it does.
+        [] => document.dtypes.of("final_ln_weight", None),
+        [_, ..] if tied => document.dtypes.of("token_emb", None),
+        [part, ..] => document.dtypes.of(part, None),
     };
     let shape = row.resolved(config, config.context_window);
     let bytes = shape.and_then(|shape| bytes_of(&shape, dtype));
@@ -136,7 +151,7 @@ fn buffer(row: &Buffer, document: &Document) -> Value {
     };
     let text = |text: Option<&str>| text.map_or(Value::NULL, Value::from);
     object([
-        ("name", row.name.into()),
+        ("name", row.name.as_str().into()),
         ("scope", row.scope.name().into()),
         ("role", role.into()),
         ("dtype", dtype.name().into()),
@@ -144,7 +159,7 @@ fn buffer(row: &Buffer, document: &Document) -> Value {
         // A checked configuration has no extents whose product does not fit.
         ("resolved_shape", Value::array(bytes)),
         ("alias_of", text(tied.then_some("token_emb"))),
-        ("condition", text(row.condition)),
+        ("condition", condition(row.when.as_ref())),
     ])
 }
 
@@ -158,32 +173,41 @@ fn node_values(config: &Config) -> Vec<Value> {
 
 fn node(row: &Node, layer: i64, config: &Config) -> Value {
     let listed = row.args.iter().filter(|arg| arg.is_listed(config));
-    let bindings =
-        listed.map(|arg| object([("arg", arg.name.into()), ("buffer", arg.buffer.into())]));
+    let bindings = listed.map(|arg| {
+        object([
+            ("arg", arg.name.into()),
+            ("buffer", arg.buffer.as_str().into()),
+        ])
+    });
     object([
         ("layer", layer.into()),
-        ("op", row.op.into()),
-        ("kernel", row.kernel.into()),
+        ("op", row.op().into()),
+        ("kernel", row.kernel.symbol.into()),
         ("flags", 0usize.into()),
-        ("condition", row.condition.map_or(Value::NULL, Value::from)),
+        ("condition", condition(row.when.as_ref())),
         ("bindings", Value::array(bindings)),
     ])
 }
 
+fn condition(when: Option<&When>) -> Value {
+    when.map_or(Value::NULL, |own| own.text.as_str().into())
+}
+
 fn meta_value(document: &Document) -> Value {
     let config = &document.config;
-    let biases = meta::BIASES.iter().filter(|bias| bias.get(&config.biases));
+    let biases = config.family.optional().map(|own| own.name.as_str());
+    let biases = biases.filter(|name| config.has_bias(name));
     let mut members = vec![
         Member::new("family", config.family.name()),
         Member::new("fused_qkv", document.fused_qkv),
-        Member::new("gated_mlp", true),
+        Member::new("gated_mlp", config.family.is_gated()),
         Member::new("has_pos_emb", config.rope.is_none()),
         Member::new("has_lm_head", true),
         Member::new("tie_word_embeddings", config.tie_word_embeddings),
-        Member::new("biases", Value::array(biases.map(|bias| bias.name))),
+        Member::new("biases", Value::array(biases)),
     ];
     let layers = (0..config.num_layers).filter_map(|layer| {
-        let own = layer_types(layer, &document.dtypes);
+        let own = layer_types(layer, document);
         (!own.is_empty()).then(|| Member::new(layer.to_string(), Kind::Object(own)))
     });
     let layers: Vec<Member> = layers.collect();
@@ -195,20 +219,22 @@ fn meta_value(document: &Document) -> Value {
 }
 
 /// What `layer` stores otherwise than the buffers say.
-fn layer_types(layer: usize, dtypes: &WeightTypes) -> Vec<Member> {
+fn layer_types(layer: usize, document: &Document) -> Vec<Member> {
+    let dtypes = &document.dtypes;
     let mut own = Vec::new();
-    for row in BUFFERS.iter().filter(|row| row.scope == Scope::Layer) {
-        let Some((&first, parts)) = row.roles().split_first() else {
+    let layered = document.config.family.buffers().iter();
+    for row in layered.filter(|row| row.scope == Scope::Layer) {
+        let Some((first, parts)) = row.parts().split_first() else {
             continue;
         };
         let stored = dtypes.of(first, Some(layer));
         if stored != dtypes.of(first, None) {
-            own.push(Member::new(row.name, stored.name()));
+            own.push(Member::new(row.name.as_str(), stored.name()));
         }
-        for &part in parts {
+        for (at, part) in parts.iter().enumerate() {
             let part_stored = dtypes.of(part, Some(layer));
             if part_stored != stored {
-                own.push(Member::new(meta::dtype_key(part), part_stored.name()));
+                own.push(Member::new(row.part_key(1 + at), part_stored.name()));
             }
         }
     }

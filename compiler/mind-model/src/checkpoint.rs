@@ -4,36 +4,9 @@ use std::borrow::Cow;
 
 use mind_driver::host::Contents;
 use mind_irv2::checkpoint::Checkpoint;
-use mind_irv2::graph::parts::names;
-use mind_weights::{Permutation, Role, TensorView, WeightType, decode_blocks};
+use mind_weights::{Permutation, TensorView, WeightType, decode_blocks};
 
 use crate::weights::{Stored, WeightError, Weights};
-
-/// What each weight is called.
-pub(crate) const ROLES: &[(&str, Role)] = &[
-    ("token_emb", Role::TokenEmbedding),
-    ("pos_emb", Role::PositionEmbedding),
-    (names::FINAL_LN, Role::FinalNorm),
-    (names::LM_HEAD, Role::LmHead),
-    (names::LN1, Role::AttentionNorm),
-    (names::LN2, Role::MlpNorm),
-    (names::WQ, Role::Query),
-    (names::BQ, Role::QueryBias),
-    (names::WK, Role::Key),
-    (names::BK, Role::KeyBias),
-    (names::WV, Role::Value),
-    (names::BV, Role::ValueBias),
-    (names::WO, Role::Output),
-    (names::BO, Role::OutputBias),
-    (names::GATE, Role::Gate),
-    (names::GATE_BIAS, Role::GateBias),
-    (names::UP, Role::Up),
-    (names::UP_BIAS, Role::UpBias),
-    (names::DOWN, Role::Down),
-    (names::DOWN_BIAS, Role::DownBias),
-    (names::Q_NORM, Role::QueryNorm),
-    (names::K_NORM, Role::KeyNorm),
-];
 
 /// Weights that are read where a checkpoint has them.
 #[derive(Clone, Debug)]
@@ -41,8 +14,7 @@ pub struct CheckpointWeights<'a>(pub Checkpoint<'a>);
 
 impl<'a> CheckpointWeights<'a> {
     fn find(&self, name: &str, layer: Option<usize>) -> Result<&TensorView<'a>, WeightError> {
-        let role = ROLES.iter().find(|(own, _)| *own == name);
-        let view = role.and_then(|&(_, role)| self.0.tensor(role, layer));
+        let view = self.0.tensor(name, layer);
         view.ok_or_else(|| error(name, layer, "the checkpoint has none".to_owned()))
     }
 }
@@ -127,20 +99,6 @@ impl Weights for MappedWeights<'_> {
     fn release(&self) {
         for file in &self.files {
             file.release();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_name_has_one_role() {
-        for (at, (name, role)) in ROLES.iter().enumerate() {
-            for (other, own) in &ROLES[at + 1..] {
-                assert!(name != other && role != own, "{name} {other}");
-            }
         }
     }
 }

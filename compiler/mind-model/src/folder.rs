@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::host::{Contents, FileSystem};
 use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
-use mind_irv2::{Document, ReadOptions, hf, is_document, read as read_document};
+use mind_irv2::family::FILE_NAMES;
+use mind_irv2::{
+    Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, hf, is_document,
+    read as read_document,
+};
 use mind_weights::{FileError, WeightFile, shards};
 
 /// The most bytes of a `config.json`, an index or a tokenizer.
@@ -45,6 +49,9 @@ pub enum FolderError {
         /// What is wrong with it.
         error: FileError,
     },
+    /// A file of `--kernel-maps` that something is wrong with.
+    #[error("{}: {}", .0.file.name(), messages(&.0.found))]
+    Family(Box<FamilyError>),
     /// What the configuration or the tensors say is no model.
     #[error("{}", messages(.0))]
     Rejected(Diagnostics),
@@ -59,6 +66,7 @@ impl FolderError {
     pub fn diagnostics(self) -> Result<(Diagnostics, Option<SourceFile>), FolderError> {
         match self {
             FolderError::Rejected(found) => Ok((found, None)),
+            FolderError::Family(own) => Ok((own.found, Some(own.file))),
             FolderError::Weights { name, error } => {
                 let found = Diagnostic::error(Span::FILE, error.to_string()).code(FileError::CODE);
                 Ok((found.into(), Some(SourceFile::new(name, ""))))
@@ -93,6 +101,8 @@ pub struct Files {
     description: Description,
     folder: PathBuf,
     weights: Vec<(String, Contents)>,
+    /// The families that the model may be of.
+    families: Families,
     /// The text of `tokenizer.json`, if there is one.
     pub tokenizer: Option<Vec<u8>>,
 }
@@ -126,17 +136,12 @@ impl Files {
                 description: Description::Header,
                 folder: path.parent().map(Path::to_owned).unwrap_or_default(),
                 weights: vec![(path.display().to_string(), map(path, host)?)],
+                families: Families::default(),
                 tokenizer: None,
             });
         }
         let (folder, name, bytes) = described(path, host)?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            FolderError::Read {
-                path: name.clone(),
-                reason: format!("the bytes at offset {at} are not UTF-8"),
-            }
-        })?;
+        let text = String::from_utf8(bytes).map_err(|error| not_utf8(&name, &error))?;
         let description = if is_document(&text) {
             Description::Document
         } else {
@@ -154,9 +159,42 @@ impl Files {
             config: SourceFile::new(name.display().to_string(), text),
             description,
             weights,
+            families: Families::default(),
             tokenizer: read(&folder.join("tokenizer.json"), host)?,
             folder,
         })
+    }
+
+    /// Reads the description of a family in `folder`: models of the files may be of it, and it wins over a shipped
+    /// one of its name.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or that something is wrong with.
+    pub fn with_kernel_maps(
+        mut self,
+        folder: &Path,
+        host: &mut dyn FileSystem,
+    ) -> Result<Files, FolderError> {
+        let mut text = |name: &str| -> Result<Option<SourceFile>, FolderError> {
+            let path = folder.join(name);
+            let Some(bytes) = read(&path, host)? else {
+                return Ok(None);
+            };
+            let text = String::from_utf8(bytes).map_err(|error| not_utf8(&path, &error))?;
+            Ok(Some(SourceFile::new(path.display().to_string(), text)))
+        };
+        let [family, globals, plan, tensors] = FILE_NAMES;
+        let missing = || refused(&folder.join(family), &io::ErrorKind::NotFound.into());
+        let files = FamilyFiles {
+            family: text(family)?.ok_or_else(missing)?,
+            global_buffers: text(globals)?,
+            layer_plan: text(plan)?,
+            tensors: text(tensors)?,
+        };
+        let own = Family::read(&files).map_err(FolderError::Family)?;
+        self.families = Families::with(own);
+        Ok(self)
     }
 
     /// The weight files, in order.
@@ -225,10 +263,14 @@ impl Files {
         sources: &[Source<'_>],
         options: &ReadOptions,
     ) -> Result<(Document, Diagnostics), FolderError> {
+        let options = ReadOptions {
+            families: self.families,
+            ..*options
+        };
         let described = match self.description {
-            Description::Header => hf::document(None, sources),
-            Description::Config => hf::document(Some(self.config.text()), sources),
-            Description::Document => read_document(self.config.text(), options),
+            Description::Header => hf::document(None, sources, self.families),
+            Description::Config => hf::document(Some(self.config.text()), sources, self.families),
+            Description::Document => read_document(self.config.text(), &options),
         };
         let (mut document, warnings) = described.map_err(FolderError::Rejected)?;
         if self.description == Description::Document && !sources.is_empty() {
@@ -318,6 +360,14 @@ fn gguf_in(folder: &Path, host: &mut dyn FileSystem) -> Result<Vec<String>, Fold
             path: folder.to_owned(),
             names,
         }),
+    }
+}
+
+fn not_utf8(path: &Path, error: &std::string::FromUtf8Error) -> FolderError {
+    let at = error.utf8_error().valid_up_to();
+    FolderError::Read {
+        path: path.to_owned(),
+        reason: format!("the bytes at offset {at} are not UTF-8"),
     }
 }
 

@@ -1,14 +1,15 @@
 //! Models: weights, and the parts that are made of them.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
-use mind_irv2::Config;
 use mind_irv2::graph::BuildError;
-use mind_irv2::graph::parts::{self, Stored, names};
+use mind_irv2::graph::parts::{self, Stored};
 use mind_irv2::graph::rope;
+use mind_irv2::{Attribute, Config, Turning};
 use mind_weights::WeightType;
 
 use crate::error::ModelError;
@@ -56,8 +57,10 @@ pub struct Model<'w> {
     config: Config,
     weights: Box<dyn Weights + 'w>,
     runner: Runner,
-    /// What positions are multiplied by to give angles.
-    frequencies: Vec<f32>,
+    /// Whether there is a table of positions.
+    has_positions: bool,
+    /// What positions are multiplied by to give angles, for each way in which heads turn.
+    frequencies: [Vec<f32>; Turning::COUNT],
     modules: Memo<(Stage, Vec<WeightType>), Arc<Module>>,
     /// One part a layer.
     stages: Memo<Stage, Arc<Vec<Part>>>,
@@ -76,12 +79,10 @@ impl<'w> Model<'w> {
         weights: Box<dyn Weights + 'w>,
         runner: Runner,
     ) -> Result<Model<'w>, ModelError> {
+        let positions = config.family.buffer("pos_emb");
         let model = Model {
-            frequencies: config
-                .rope
-                .as_ref()
-                .map(rope::frequencies)
-                .unwrap_or_default(),
+            has_positions: positions.is_some_and(|own| config.has(own)),
+            frequencies: Turning::ALL.map(|turning| rope::frequencies_of(&config, turning)),
             config,
             weights,
             runner,
@@ -152,9 +153,18 @@ impl<'w> Model<'w> {
         Ok(part)
     }
 
-    /// Appends the cosines and sines of a position.
-    pub(crate) fn append_rotation(&self, position: usize, cos: &mut Vec<f32>, sin: &mut Vec<f32>) {
-        rope::append_row(position, &self.frequencies, cos, sin);
+    /// The cosines and the sines of some positions, one after the other.
+    pub(crate) fn rotation(&self, turning: Turning, positions: Range<usize>) -> [Vec<f32>; 2] {
+        let (mut cos, mut sin) = (Vec::new(), Vec::new());
+        for position in positions {
+            rope::append_row(
+                position,
+                &self.frequencies[turning as usize],
+                &mut cos,
+                &mut sin,
+            );
+        }
+        [cos, sin]
     }
 
     /// The embedding of a token at a position.
@@ -169,7 +179,11 @@ impl<'w> Model<'w> {
             return Err(ModelError::Token { token, vocab_size });
         }
         self.weights.row("token_emb", token as usize, row)?;
-        if self.config.rope.is_none() {
+        let scale = self.config.attributes.get(Attribute::EmbeddingScale) as f32;
+        if scale != 1.0 {
+            row.iter_mut().for_each(|x| *x *= scale);
+        }
+        if self.has_positions {
             let mut learned = vec![0.0; row.len()];
             self.weights.row("pos_emb", position, &mut learned)?;
             for (x, y) in row.iter_mut().zip(learned) {
@@ -245,7 +259,7 @@ impl<'w> Model<'w> {
 
     /// What a param is stored as: a tied head is the table of embeddings.
     fn stored_name<'n>(&self, name: &'n str) -> &'n str {
-        if name == names::LM_HEAD && self.config.tie_word_embeddings {
+        if name == "lm_head_weight" && self.config.tie_word_embeddings {
             "token_emb"
         } else {
             name

@@ -1,5 +1,6 @@
 //! One pass of some tokens through all layers.
 
+use mind_irv2::Turning;
 use mind_irv2::graph::parts::MASKED;
 
 use crate::cache::Cache;
@@ -43,13 +44,17 @@ fn layers(
     for (at, (&token, row)) in tokens.iter().zip(x.chunks_exact_mut(width)).enumerate() {
         model.embed(token, first + at, row)?;
     }
-    let (mut cos, mut sin) = (Vec::new(), Vec::new());
-    for at in 0..padded {
-        model.append_rotation(first + at, &mut cos, &mut sin);
-    }
     let here = first..first + padded;
+    let rotations = Turning::ALL.map(|turning| {
+        let mut layers = 0..config.num_layers;
+        let used = layers.any(|layer| config.turning(layer) == turning);
+        let here = if used { here.clone() } else { 0..0 };
+        model.rotation(turning, here)
+    });
     let seen = seen_rows(first + tokens.len());
-    let mask = mask(first, padded, seen);
+    let whole = mask(first, padded, seen, None);
+    let window = (0..config.num_layers).find_map(|layer| config.window(layer));
+    let narrow = window.map(|width| mask(first, padded, seen, Some(width)));
     let (project, finish) = (model.project(padded)?, model.finish(padded)?);
     let attend = model.attend(padded, seen)?;
     let mut q = vec![0.0; padded * config.q_width()];
@@ -57,7 +62,8 @@ fn layers(
     let mut y = x.clone();
     for layer in 0..config.num_layers {
         let [keys, values] = cache.rows_mut(layer, here.clone());
-        let all: [&[f32]; 3] = [&x, &cos, &sin];
+        let [cos, sin] = &rotations[config.turning(layer) as usize];
+        let all: [&[f32]; 3] = [&x, cos, sin];
         let inputs = match config.rope {
             Some(_) => &all[..],
             None => &all[..1],
@@ -65,7 +71,11 @@ fn layers(
         project[layer].run(inputs, &mut [&mut q, keys, values])?;
         cache.clear(layer, first + tokens.len()..here.end);
         let [keys, values] = cache.seen(layer, seen);
-        attend.run(&[&q, keys, values, &mask], &mut [&mut mixed])?;
+        let mask = match (&narrow, config.window(layer)) {
+            (Some(narrow), Some(_)) => narrow,
+            _ => &whole,
+        };
+        attend.run(&[&q, keys, values, mask], &mut [&mut mixed])?;
         finish[layer].run(&[&x, &mixed], &mut [&mut y])?;
         std::mem::swap(&mut x, &mut y);
     }
@@ -73,12 +83,13 @@ fn layers(
     Ok(x)
 }
 
-/// 0 where a query may look, and [`MASKED`] at later positions: `[tokens, seen]`.
-fn mask(first: usize, tokens: usize, seen: usize) -> Vec<f32> {
+/// 0 where a query may look, and [`MASKED`] at later positions and at those behind a window: `[tokens, seen]`.
+fn mask(first: usize, tokens: usize, seen: usize, window: Option<usize>) -> Vec<f32> {
     let mut mask = vec![MASKED; tokens * seen];
     for (at, row) in mask.chunks_exact_mut(seen).enumerate() {
         let visible = (first + at + 1).min(seen);
-        row[..visible].fill(0.0);
+        let hidden = window.map_or(0, |width| (first + at + 1).saturating_sub(width));
+        row[hidden.min(visible)..visible].fill(0.0);
     }
     mask
 }
@@ -89,12 +100,15 @@ mod tests {
 
     #[test]
     fn a_query_sees_itself_and_what_was_before() {
-        let masks = mask(2, 3, 4);
+        let masks = mask(2, 3, 4, None);
         let seen: Vec<usize> = masks
             .chunks(4)
             .map(|row| row.iter().filter(|&&x| x == 0.0).count())
             .collect();
         assert_eq!(seen, [3, 4, 4]);
         assert_eq!(masks[3], MASKED);
+        let narrow = mask(2, 2, 4, Some(2));
+        assert_eq!(narrow[..4], [MASKED, 0.0, 0.0, MASKED]);
+        assert_eq!(narrow[4..], [MASKED, MASKED, 0.0, 0.0]);
     }
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use mind_irv2::graph::quant_format;
 use mind_weights::{DecodeError, WeightType, decode_blocks};
 
-/// The weights of a model, by the names of [`mind_irv2::graph::parts::names`] and the layer they belong to; none
-/// for what the whole model has once. `token_emb` is the table of embeddings, `pos_emb` that of positions.
+/// The weights of a model, by their names in the plan of its family and the layer they belong to; none for what the
+/// whole model has once. `token_emb` is the table of embeddings, `pos_emb` that of positions.
 pub trait Weights: Send + Sync {
     /// How [`weight`](Weights::weight) gives its numbers.
     ///

@@ -2,7 +2,7 @@
 //!
 //! [`WeightFile::parse`] checks the header of a file in memory before it allocates anything that the header
 //! asks for; the tensors stay where they are. [`TensorView::decode_f32`] gives the numbers of every
-//! [`WeightType`]. [`Role`] says which tensor of a decoder model a name stands for.
+//! [`WeightType`].
 
 mod decode;
 mod error;
@@ -11,7 +11,6 @@ mod gguf;
 mod index;
 mod metadata;
 mod places;
-mod role;
 mod safetensors;
 mod tensor;
 mod weight_type;
@@ -21,6 +20,5 @@ pub use error::{DecodeError, FileError};
 pub use file::{Container, WeightFile};
 pub use index::shards;
 pub use metadata::MetaValue;
-pub use role::{Place, Role, Spelling, place};
 pub use tensor::{Permutation, StoredType, TensorInfo, TensorView};
 pub use weight_type::WeightType;

@@ -1,11 +1,11 @@
 #![no_main]
 
-use mind_irv2::{ReadOptions, hf, read, write};
+use mind_irv2::{Families, ReadOptions, hf, read, write};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for allow_unknown in [false, true] {
-        let options = ReadOptions { allow_unknown, unknown_flag: None };
+        let options = ReadOptions { allow_unknown, ..ReadOptions::default() };
         match read(text, &options) {
             Err(found) => assert!(found.has_errors()),
             Ok((document, _)) => {
@@ -15,7 +15,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
             }
         }
     }
-    if let Ok((document, _)) = hf::document(Some(text), &[]) {
+    if let Ok((document, _)) = hf::document(Some(text), &[], Families::default()) {
         read(&write(&document), &ReadOptions::default()).expect("a written document is read");
     }
 });

@@ -1,7 +1,7 @@
 //! What every weight file must hold to.
 
 use mind_irv2::checkpoint::Source;
-use mind_irv2::hf;
+use mind_irv2::{Families, hf};
 use mind_weights::WeightFile;
 
 /// Any bytes end in an error or in tensors that decode, within the bytes that there are.
@@ -13,7 +13,7 @@ pub fn check(bytes: &[u8]) {
         view.decode_f32(&mut out).expect("a checked tensor decodes");
     }
     let source = Source { name: "file".to_owned(), file };
-    if let Err(found) = hf::document(None, &[source]) {
+    if let Err(found) = hf::document(None, &[source], Families::default()) {
         assert!(found.has_errors());
     }
 }

@@ -112,6 +112,8 @@ impl Args {
 pub(super) struct ModelArgs {
     /// The folder of the model, or its GGUF file.
     pub(super) model: String,
+    /// The folder that describes its family, if no shipped description does.
+    pub(super) kernel_maps: Option<String>,
     /// The tokens to start from.
     pub(super) tokens: Vec<u32>,
     /// The text to start from instead.
@@ -140,6 +142,7 @@ impl ModelArgs {
         let tokens = matches.get_many("tokens").into_iter().flatten();
         ModelArgs {
             model: word("model").unwrap_or_default(),
+            kernel_maps: word("kernel-maps"),
             tokens: tokens.copied().collect(),
             prompt: word("prompt"),
             generate: count("generate").unwrap_or(0),
@@ -274,6 +277,11 @@ fn model_args() -> Vec<Arg> {
         "run this decoder model: a folder with config.json and safetensors, or a GGUF file",
     );
     let options = [
+        value(
+            "kernel-maps",
+            "DIR",
+            "the model may be of the family that the files of this folder describe",
+        ),
         value("tokens", "ID,...", "the tokens to start from")
             .value_delimiter(',')
             .value_parser(clap::value_parser!(u32)),

@@ -50,6 +50,12 @@ fn start(args: &ModelArgs, files: &Files) -> Result<(Vec<u32>, Option<Text>), St
 fn execute(args: &ModelArgs, host: &mut dyn Host) -> Result<(), ()> {
     let files = Files::open(Path::new(&args.model), WeightsAt::Beside, host);
     let files = files.map_err(|why| refuse(host, why, &nowhere(), args.form))?;
+    let files = match &args.kernel_maps {
+        Some(folder) => files
+            .with_kernel_maps(Path::new(folder), host)
+            .map_err(|why| refuse(host, why, &nowhere(), args.form))?,
+        None => files,
+    };
     let read = files.model();
     let (document, checkpoint, warnings) =
         read.map_err(|why| refuse(host, why, &files.config, args.form))?;

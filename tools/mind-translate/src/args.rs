@@ -103,6 +103,11 @@ pub(crate) fn command() -> Command {
             "PATH",
             "the weights: a file or a folder, instead of those beside the configuration",
         ))
+        .arg(value(
+            "kernel-maps",
+            "DIR",
+            "the model may be of the family that the files of this folder describe",
+        ))
         .arg(flag(
             "allow-unknown",
             "keep members of a document that the format does not have",
@@ -207,7 +212,7 @@ pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), Strin
         .from
         .is_some_and(|row| matches!(row.read, Some(Read::Model)));
     let is_module = task == Task::Module;
-    let scopes: [(&[&str], bool, &str); 8] = [
+    let scopes: [(&[&str], bool, &str); 9] = [
         (
             &lowering,
             lowers,
@@ -237,6 +242,11 @@ pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), Strin
             &["capacity"],
             task == Task::ModelAsC,
             "`--to c` of a model, which `--from hf` and `--from irv2` read",
+        ),
+        (
+            &["kernel-maps"],
+            task == Task::ModelAsC || task == Task::Description || is_module && reads_model,
+            "models, which `--from hf` and `--from irv2` read",
         ),
         (
             &["weights", "allow-unknown"],

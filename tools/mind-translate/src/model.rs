@@ -22,10 +22,14 @@ pub(crate) const CAPACITY: &str = "512";
 fn open(
     path: &str,
     weights: WeightsAt<'_>,
-    form: DiagnosticFormat,
+    matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<Files, u8> {
-    let files = Files::open(Path::new(path), weights, host);
+    let form = DiagnosticFormat::of(matches);
+    let mut files = Files::open(Path::new(path), weights, host);
+    if let Some(folder) = matches.get_one::<String>("kernel-maps") {
+        files = files.and_then(|files| files.with_kernel_maps(Path::new(folder), host));
+    }
     files.map_err(|why| refuse(host, why, &SourceFile::new("", ""), form))
 }
 
@@ -45,7 +49,7 @@ pub(crate) fn read(
         Some(path) => WeightsAt::Path(Path::new(path)),
         None => WeightsAt::BesideConfig,
     };
-    let files = open(path, weights, form, host)?;
+    let files = open(path, weights, matches, host)?;
     let wanted = from.map(|row| !matches!(row.read, Some(Read::Model)));
     if wanted.is_some_and(|wanted| wanted != files.is_document()) {
         let message = if files.is_document() {
@@ -61,6 +65,7 @@ pub(crate) fn read(
     let options = ReadOptions {
         allow_unknown: matches.get_flag("allow-unknown"),
         unknown_flag: Some("--allow-unknown"),
+        ..ReadOptions::default()
     };
     let read = files.document(&options);
     let (document, mut warnings) = read.map_err(|why| refuse(host, why, &files.config, form))?;
@@ -79,7 +84,7 @@ pub(crate) fn read(
 /// The exit code, after the reason has been reported.
 pub(crate) fn c_text(path: &str, matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
     let form = DiagnosticFormat::of(matches);
-    let files = open(path, WeightsAt::Beside, form, host)?;
+    let files = open(path, WeightsAt::Beside, matches, host)?;
     let read = files.model();
     let (document, checkpoint, warnings) =
         read.map_err(|why| refuse(host, why, &files.config, form))?;

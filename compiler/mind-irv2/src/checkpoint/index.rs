@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
-use mind_weights::{Container, Place, Role, Spelling, TensorInfo, WeightFile, place};
+use mind_weights::{Container, TensorInfo, WeightFile};
 
+use super::shape::{LM_HEAD, TABLE};
 use crate::codes;
-use crate::config::{Biases, Config, Family, Parameters};
+use crate::config::{Biases, Config, Parameters};
+use crate::family::{Family, Match, Spelling};
+use crate::layout::buffers::Buffer;
 
 /// A weight file with its name for messages.
 #[derive(Clone, Debug)]
@@ -20,28 +23,33 @@ pub struct Source<'a> {
 /// A tensor where it lies.
 pub(super) type Found<'s, 'a> = (&'s Source<'a>, &'s TensorInfo);
 
-/// The tensors of several files by their place in the model.
+/// The tensors of several files by their name in the plan and their layer.
 pub(crate) struct Index<'s, 'a> {
-    pub(crate) tensors: BTreeMap<(Role, Option<usize>), Found<'s, 'a>>,
+    family: Family,
+    pub(crate) tensors: BTreeMap<(&'static str, Option<usize>), Found<'s, 'a>>,
 }
 
 impl<'s, 'a> Index<'s, 'a> {
-    /// Sorts the tensors of `sources` by their place; names that no supported model has are reported.
-    pub(crate) fn new(sources: &'s [Source<'a>], found: &mut Diagnostics) -> Index<'s, 'a> {
-        let mut tensors: BTreeMap<(Role, Option<usize>), Found<'s, 'a>> = BTreeMap::new();
+    /// Sorts the tensors of `sources` by their place; names that the family does not have are reported.
+    pub(crate) fn new(
+        family: Family,
+        sources: &'s [Source<'a>],
+        found: &mut Diagnostics,
+    ) -> Index<'s, 'a> {
+        let mut tensors: BTreeMap<(&'static str, Option<usize>), Found<'s, 'a>> = BTreeMap::new();
         for source in sources {
             let spelling = spelling(source);
-            let fused_up = architecture(source) == Some("phi3");
             for info in source.file.tensors() {
-                let place = match place(spelling, &info.name) {
-                    Some(Place::Ignored) if !is_foreign_factor(source) => continue,
-                    // GGUF files of this family call the fused rows by the name of their second part.
-                    Some(Place::Role(Role::Up, layer)) if fused_up => (Role::FusedGateUp, layer),
-                    Some(Place::Role(role, layer)) => (role, layer),
-                    Some(Place::Ignored) | None => {
+                let place = match family.names().find(spelling, &info.name) {
+                    Some(Match::Computed) => continue,
+                    Some(Match::Tensor(part, layer)) => (part, layer),
+                    None if is_factor(family, source, &info.name) => continue,
+                    None => {
                         let message = format!(
-                            "{}: no supported model has a tensor {:?}",
-                            source.name, info.name
+                            "{}: models of {} have no tensor {:?}",
+                            source.name,
+                            family.name(),
+                            info.name
                         );
                         found
                             .push(Diagnostic::error(Span::FILE, message).code(codes::TENSOR_EXTRA));
@@ -57,40 +65,39 @@ impl<'s, 'a> Index<'s, 'a> {
                 }
             }
         }
-        Index { tensors }
+        Index { family, tensors }
     }
 
-    /// Whether any layer, or the model, has a tensor of one of `roles`.
-    pub(crate) fn has(&self, roles: &[Role]) -> bool {
-        self.tensors.keys().any(|(role, _)| roles.contains(role))
+    /// Whether any layer, or the model, has the tensor `part`.
+    pub(crate) fn has(&self, part: &str) -> bool {
+        self.tensors.keys().any(|(own, _)| *own == part)
     }
 
     /// Whether the head holds the bits of the table of embeddings, or is no tensor of its own.
     pub(crate) fn head_is_table(&self) -> bool {
-        let view = |role| {
-            let &(source, info) = self.tensors.get(&(role, None))?;
+        let view = |part| {
+            let &(source, info) = self.tensors.get(&(part, None))?;
             source.file.view(info)
         };
-        let head = view(Role::LmHead);
-        !self.has(&[Role::LmHead]) || head.is_some() && head == view(Role::TokenEmbedding)
+        let head = view(LM_HEAD);
+        !self.has(LM_HEAD) || head.is_some() && head == view(TABLE)
     }
 
-    /// The biases that any layer has.
+    /// Of the weights that a checkpoint may lack, those that any layer has, by itself or in a tensor with others.
     pub(crate) fn biases(&self) -> Biases {
-        let (qkv, gate_up) = (Role::FusedQkvBias, Role::FusedGateUpBias);
-        Biases {
-            q: self.has(&[Role::QueryBias, qkv]),
-            k: self.has(&[Role::KeyBias, qkv]),
-            v: self.has(&[Role::ValueBias, qkv]),
-            o: self.has(&[Role::OutputBias]),
-            gate_up: self.has(&[Role::GateBias, Role::UpBias, gate_up]),
-            down: self.has(&[Role::DownBias]),
-        }
+        let has = |part: &String| {
+            let mut fused = self.family.names().fused_with(part);
+            self.has(part) || fused.any(|own| self.has(&own.name))
+        };
+        let optional = self.family.optional().enumerate();
+        let found =
+            optional.filter(|(_, buffer): &(usize, &Buffer)| buffer.parts().iter().any(has));
+        found.fold(Biases::default(), |all, (index, _)| all.with(index))
     }
 
-    /// The rows of the tensor of `role` in the first layer.
-    pub(crate) fn rows(&self, role: Role) -> Option<usize> {
-        let (_, info) = self.tensors.get(&(role, Some(0)))?;
+    /// The rows of the tensor `part` in the first layer.
+    pub(crate) fn rows(&self, part: &str) -> Option<usize> {
+        let (_, info) = self.tensors.get(&(part, Some(0)))?;
         info.shape.first().copied()
     }
 }
@@ -98,17 +105,8 @@ impl<'s, 'a> Index<'s, 'a> {
 /// `config` without the biases that no file has a tensor of: a bias that a document lists and a checkpoint lacks is
 /// zero.
 pub fn without_missing_biases(config: &Config, sources: &[Source<'_>]) -> Config {
-    let index = Index::new(sources, &mut Diagnostics::new());
-    let found = index.biases();
-    let own = config.biases;
-    let biases = Biases {
-        q: own.q && found.q,
-        k: own.k && found.k,
-        v: own.v && found.v,
-        o: own.o && found.o,
-        gate_up: own.gate_up && found.gate_up,
-        down: own.down && found.down,
-    };
+    let index = Index::new(config.family, sources, &mut Diagnostics::new());
+    let biases = config.biases.and(index.biases());
     // Fewer biases make no configuration worse.
     Config::new(Parameters { biases, ..**config }).unwrap_or(*config)
 }
@@ -128,25 +126,37 @@ pub(super) fn architecture<'s>(source: &'s Source<'_>) -> Option<&'s str> {
     }
 }
 
-/// Whether divisors of frequencies in `source` are a tensor that its architecture does not have.
-fn is_foreign_factor(source: &Source<'_>) -> bool {
-    architecture(source).is_some_and(|word| word != "llama")
+/// The tensor of a GGUF file that holds a divisor for each pair of a rotation.
+pub(super) const FACTORS: &str = "rope_freqs.weight";
+
+/// Whether a tensor divides the frequencies of the rotation, in a family whose files have such a tensor.
+fn is_factor(family: Family, source: &Source<'_>, name: &str) -> bool {
+    let gguf = family.rules().gguf.as_ref();
+    let is_gguf = source.file.container() == Container::Gguf;
+    is_gguf && name == FACTORS && gguf.is_some_and(|own| own.factors)
 }
 
-/// What GGUF files of a family call it.
-pub(crate) fn gguf_architecture(family: Family) -> &'static str {
-    match family {
-        Family::Llama | Family::Mistral => "llama",
-        Family::Qwen2 => "qwen2",
-        Family::Qwen3 => "qwen3",
-        Family::Phi3 => "phi3",
-    }
+/// What GGUF files of a family call it; `None` for a family that has none.
+pub(crate) fn gguf_architecture(family: Family) -> Option<&'static str> {
+    let own = family.rules().gguf.as_ref()?;
+    Some(&own.architecture)
 }
 
 pub(super) fn check_architecture(family: Family, sources: &[Source<'_>], found: &mut Diagnostics) {
-    let expected = gguf_architecture(family);
-    for source in sources {
-        if source.file.container() == Container::Gguf && architecture(source) != Some(expected) {
+    let gguf = sources
+        .iter()
+        .filter(|source| source.file.container() == Container::Gguf);
+    for source in gguf {
+        let Some(expected) = gguf_architecture(family) else {
+            let message = format!(
+                "{}: models of {} are not read from GGUF files",
+                source.name,
+                family.name()
+            );
+            found.push(Diagnostic::error(Span::FILE, message).code(codes::UNSUPPORTED));
+            continue;
+        };
+        if architecture(source) != Some(expected) {
             let own = architecture(source).unwrap_or("nothing");
             let message = format!(
                 "{}: `general.architecture` is {own:?}, expected {expected:?} for the family {}",

@@ -9,4 +9,5 @@ pub(crate) use index::{Index, gguf_architecture};
 pub use index::{Source, without_missing_biases};
 pub(crate) use rotation::factors;
 pub use shape::shape_of;
+pub(crate) use shape::{LM_HEAD, TABLE};
 pub use tensors::Checkpoint;

@@ -2,14 +2,11 @@
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 
-use super::index::Source;
+use super::index::{FACTORS, Source};
 use crate::codes;
 use crate::config::{Config, Rope, RopeScaling};
 use crate::factors::{FrequencyFactors, MAX_FACTORS};
 use crate::graph::rope::frequencies;
-
-/// The tensor of a GGUF file that holds a divisor for each pair.
-const FACTORS: &str = "rope_freqs.weight";
 
 /// The factors of the first file that has some.
 ///

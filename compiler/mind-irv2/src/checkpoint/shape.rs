@@ -1,64 +1,43 @@
 //! Which tensors a model has, and in which shapes.
 
-use mind_weights::Role;
-
 use crate::config::Config;
+use crate::family::Fused;
+use crate::layout::buffers::Scope;
 
-/// The true shape of the tensor of `role`.
-pub fn shape_of(config: &Config, role: Role) -> Vec<usize> {
-    let (d, inner) = (config.hidden_size, config.intermediate_size);
-    let (q, kv) = (config.q_width(), config.kv_width());
-    match role {
-        Role::TokenEmbedding | Role::LmHead => vec![config.vocab_size, d],
-        Role::PositionEmbedding => vec![config.context_window, d],
-        Role::FinalNorm | Role::AttentionNorm | Role::MlpNorm => vec![d],
-        Role::Query => vec![q, d],
-        Role::QueryBias => vec![q],
-        Role::Key | Role::Value => vec![kv, d],
-        Role::KeyBias | Role::ValueBias => vec![kv],
-        Role::Output => vec![d, q],
-        Role::OutputBias | Role::DownBias => vec![d],
-        Role::Gate | Role::Up => vec![inner, d],
-        Role::GateBias | Role::UpBias => vec![inner],
-        Role::Down => vec![d, inner],
-        Role::QueryNorm | Role::KeyNorm => vec![config.head_dim],
-        Role::FusedQkv => vec![q + 2 * kv, d],
-        Role::FusedQkvBias => vec![q + 2 * kv],
-        Role::FusedGateUp => vec![2 * inner, d],
-        Role::FusedGateUpBias => vec![2 * inner],
-    }
+/// The true shape of the tensor `part`; `None` if models of the family have no such tensor.
+pub fn shape_of(config: &Config, part: &str) -> Option<Vec<usize>> {
+    let (buffer, _) = config.family.buffer_of(part)?;
+    Some(buffer.form(config).shape())
+}
+
+/// The shape of a tensor that holds several.
+pub(super) fn fused_shape(config: &Config, fused: &Fused) -> Option<Vec<usize>> {
+    let shapes = fused.parts.iter().map(|part| shape_of(config, part));
+    let shapes = shapes.collect::<Option<Vec<_>>>()?;
+    let mut all = shapes.first()?.clone();
+    let rows = shapes.iter().filter_map(|shape| shape.first());
+    *all.first_mut()? = rows.fold(0, |sum: usize, rows| sum.saturating_add(*rows));
+    Some(all)
 }
 
 /// The tensors that the model of `config` has.
-pub(super) fn expected(config: &Config) -> Vec<(Role, Option<usize>)> {
-    let mut all = vec![(Role::TokenEmbedding, None), (Role::FinalNorm, None)];
-    if config.rope.is_none() {
-        all.push((Role::PositionEmbedding, None));
-    }
-    if !config.tie_word_embeddings {
-        all.push((Role::LmHead, None));
-    }
-    let roles: Vec<Role> = Role::all()
-        .filter(|role| role.is_per_layer() && has(config, *role))
-        .collect();
+pub(super) fn expected(config: &Config) -> Vec<(&'static str, Option<usize>)> {
+    let mut all = Vec::new();
+    let has = |scope| {
+        let buffers = config.family.buffers().iter();
+        let buffers = buffers.filter(move |own| own.scope == scope && config.has(own));
+        buffers.flat_map(|own| own.parts())
+    };
+    let globals = has(Scope::Global).map(String::as_str);
+    let globals = globals.filter(|part| *part != LM_HEAD || !config.tie_word_embeddings);
+    all.extend(globals.map(|part| (part, None)));
     for layer in 0..config.num_layers {
-        all.extend(roles.iter().map(|&role| (role, Some(layer))));
+        all.extend(has(Scope::Layer).map(|part| (part.as_str(), Some(layer))));
     }
     all
 }
 
-/// Whether layers of `config` have a tensor of `role` of its own.
-fn has(config: &Config, role: Role) -> bool {
-    let biases = &config.biases;
-    match role {
-        Role::QueryBias => biases.q,
-        Role::KeyBias => biases.k,
-        Role::ValueBias => biases.v,
-        Role::OutputBias => biases.o,
-        Role::GateBias | Role::UpBias => biases.gate_up,
-        Role::DownBias => biases.down,
-        Role::QueryNorm | Role::KeyNorm => config.qk_norm,
-        Role::FusedQkv | Role::FusedQkvBias | Role::FusedGateUp | Role::FusedGateUpBias => false,
-        _ => true,
-    }
-}
+/// The language model's head, which may be the table of embeddings.
+pub(crate) const LM_HEAD: &str = "lm_head_weight";
+/// The table of embeddings.
+pub(crate) const TABLE: &str = "token_emb";

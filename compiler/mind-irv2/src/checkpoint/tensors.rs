@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
-use mind_weights::{Permutation, Role, Spelling, StoredType, TensorView, WeightType};
+use mind_weights::{Container, Permutation, StoredType, TensorView, WeightType};
 
-use super::index::{Found, Index, Source, architecture, check_architecture, spelling};
+use super::index::{Found, Index, Source, check_architecture, spelling};
 use super::rotation;
-use super::shape::{expected, shape_of};
+use super::shape::{LM_HEAD, TABLE, expected, fused_shape, shape_of};
 use crate::codes;
 use crate::config::Config;
+use crate::family::{Family, Fused, Spelling};
 use crate::schema::WeightTypes;
 
 /// The tensors of a model, each of the shape that its configuration asks for.
@@ -18,8 +19,9 @@ use crate::schema::WeightTypes;
 /// up rows, are tensors of their own even where the checkpoint has them in one.
 #[derive(Clone, Debug)]
 pub struct Checkpoint<'a> {
-    tensors: BTreeMap<(Role, Option<usize>), TensorView<'a>>,
+    tensors: BTreeMap<(&'static str, Option<usize>), TensorView<'a>>,
     tied: bool,
+    family: Family,
 }
 
 impl<'a> Checkpoint<'a> {
@@ -32,28 +34,28 @@ impl<'a> Checkpoint<'a> {
     /// that contradict `config`.
     pub fn new(config: &Config, sources: &[Source<'a>]) -> Result<Checkpoint<'a>, Diagnostics> {
         let mut found = Diagnostics::new();
-        let index = Index::new(sources, &mut found);
+        let index = Index::new(config.family, sources, &mut found);
         check_architecture(config.family, sources, &mut found);
         let mut left = index.tensors.clone();
         let mut tensors = BTreeMap::new();
-        for (role, layer) in expected(config) {
-            let view = match left.remove(&(role, layer)) {
-                Some(own) => view(config, role, own, &mut found),
-                None => match fused_of(config, role, layer, &index) {
-                    Some((fused, own, rows)) => {
-                        left.remove(&(fused, layer));
-                        part(config, (fused, own), role, rows, &mut found)
+        for (part, layer) in expected(config) {
+            let view = match left.remove(&(part, layer)) {
+                Some(own) => view(config, part, own, &mut found),
+                None => match fused_of(config, part, layer, &index) {
+                    Some((fused, own)) => {
+                        left.remove(&(fused.name.as_str(), layer));
+                        rows_of(config, (fused, own), part, &mut found)
                     }
                     None => {
-                        found.push(missing(role, layer, sources));
+                        found.push(missing(config, part, layer, sources));
                         None
                     }
                 },
             };
-            tensors.extend(view.map(|view| ((role, layer), view)));
+            tensors.extend(view.map(|view| ((part, layer), view)));
         }
         if config.tie_word_embeddings
-            && let Some((source, info)) = left.remove(&(Role::LmHead, None))
+            && let Some((source, info)) = left.remove(&(LM_HEAD, None))
             && !index.head_is_table()
         {
             // A copy of the table is no contradiction.
@@ -79,144 +81,154 @@ impl<'a> Checkpoint<'a> {
             Ok(Checkpoint {
                 tensors,
                 tied: config.tie_word_embeddings,
+                family: config.family,
             })
         }
     }
 
-    /// The tensor of `role` in `layer`, or in no layer.
+    /// The tensor `part` of `layer`, or of no layer.
     ///
     /// The head of a tied model is its table of embeddings. `None` for what the model does not have: a bias that its
     /// configuration leaves out, a layer that it has not.
-    pub fn tensor(&self, role: Role, layer: Option<usize>) -> Option<&TensorView<'a>> {
-        let role = match role {
-            Role::LmHead if self.tied => Role::TokenEmbedding,
-            role => role,
+    pub fn tensor(&self, part: &str, layer: Option<usize>) -> Option<&TensorView<'a>> {
+        let part = if part == LM_HEAD && self.tied {
+            TABLE
+        } else {
+            part
         };
-        self.tensors.get(&(role, layer))
+        let (buffer, at) = self.family.buffer_of(part)?;
+        self.tensors.get(&(buffer.parts()[at].as_str(), layer))
     }
 
     /// How each tensor is stored.
     pub fn weight_types(&self) -> WeightTypes {
-        let mut types = WeightTypes::uniform(WeightType::F32, WeightType::F32);
-        for (&(role, layer), view) in &self.tensors {
+        let mut types = WeightTypes::default();
+        for (&(part, layer), view) in &self.tensors {
             match layer {
-                None | Some(0) => types.set(role, view.dtype),
-                Some(layer) => types.set_in_layer(layer, role, view.dtype),
+                None | Some(0) => types.set(part, view.dtype),
+                Some(layer) => types.set_in_layer(layer, part, view.dtype),
             }
         }
-        types.set(
-            Role::LmHead,
-            self.tensor(Role::LmHead, None)
-                .map_or(WeightType::F32, |view| view.dtype),
-        );
+        let head = self.tensor(LM_HEAD, None);
+        types.set(LM_HEAD, head.map_or(WeightType::F32, |view| view.dtype));
         types
     }
 }
 
-/// The fused tensor that holds the rows of `role`, and which rows.
+/// The tensor that holds `part` with others.
 fn fused_of<'s, 'a>(
     config: &Config,
-    role: Role,
+    part: &str,
     layer: Option<usize>,
     index: &Index<'s, 'a>,
-) -> Option<(Role, Found<'s, 'a>, std::ops::Range<usize>)> {
-    let (q, kv, inner) = (
-        config.q_width(),
-        config.kv_width(),
-        config.intermediate_size,
-    );
-    let (weight, bias) = match role {
-        Role::Query | Role::QueryBias => (Role::FusedQkv, 0..q),
-        Role::Key | Role::KeyBias => (Role::FusedQkv, q..q + kv),
-        Role::Value | Role::ValueBias => (Role::FusedQkv, q + kv..q + 2 * kv),
-        Role::Gate | Role::GateBias => (Role::FusedGateUp, 0..inner),
-        Role::Up | Role::UpBias => (Role::FusedGateUp, inner..2 * inner),
-        _ => return None,
-    };
-    let is_bias = shape_of(config, role).len() == 1;
-    let fused = match (weight, is_bias) {
-        (Role::FusedQkv, true) => Role::FusedQkvBias,
-        (Role::FusedGateUp, true) => Role::FusedGateUpBias,
-        (weight, _) => weight,
-    };
-    let own = index.tensors.get(&(fused, layer))?;
-    Some((fused, *own, bias))
+) -> Option<(&'static Fused, Found<'s, 'a>)> {
+    let mut fused = config.family.names().fused_with(part);
+    fused.find_map(|fused| {
+        let own = index.tensors.get(&(fused.name.as_str(), layer))?;
+        Some((fused, *own))
+    })
 }
 
-/// The bytes of a tensor whose shape is that of `role`.
-fn view<'a>(
-    config: &Config,
-    role: Role,
-    (source, info): Found<'_, 'a>,
+fn error((source, info): Found<'_, '_>, problem: &str) -> Diagnostic {
+    let message = format!("{}: tensor {:?} {problem}", source.name, info.name);
+    Diagnostic::error(Span::FILE, message).code(codes::TENSOR_SHAPE)
+}
+
+/// The bytes of a tensor whose shape must be `expected`.
+fn stored<'a>(
+    own: Found<'_, 'a>,
+    expected: &[usize],
     found: &mut Diagnostics,
 ) -> Option<TensorView<'a>> {
-    let error = |problem: String| {
-        let message = format!("{}: tensor {:?} {problem}", source.name, info.name);
-        Diagnostic::error(Span::FILE, message).code(codes::TENSOR_SHAPE)
-    };
+    let (source, info) = own;
     if let StoredType::Other(word) = &info.stored {
         let words: Vec<&str> = WeightType::all().map(WeightType::name).collect();
         let problem = format!("is stored as {word}, which cannot be decoded");
-        found.push(error(problem).help(format!("types are {}", words.join(", "))));
+        found.push(error(own, &problem).help(format!("types are {}", words.join(", "))));
         return None;
     }
-    let expected = shape_of(config, role);
     if info.shape != expected {
-        found.push(error(format!(
-            "has the shape {:?}, expected {expected:?}",
-            info.shape
-        )));
+        let problem = format!("has the shape {:?}, expected {expected:?}", info.shape);
+        found.push(error(own, &problem));
         return None;
     }
-    let mut view = source.file.view(info)?;
-    let is_permuted = matches!(
-        role,
-        Role::Query | Role::QueryBias | Role::Key | Role::KeyBias
-    );
-    if let Some(rope) = config
-        .rope
-        .filter(|_| is_permuted && architecture(source) == Some("llama"))
-    {
+    source.file.view(info)
+}
+
+/// The bytes of the tensor `part`.
+fn view<'a>(
+    config: &Config,
+    part: &'static str,
+    own: Found<'_, 'a>,
+    found: &mut Diagnostics,
+) -> Option<TensorView<'a>> {
+    let expected = shape_of(config, part)?;
+    let view = stored(own, &expected, found)?;
+    turned(config, part, own, view, found)
+}
+
+/// A view of rows of queries or keys that a file has in the order for rotations of neighbours.
+fn turned<'a>(
+    config: &Config,
+    part: &str,
+    own: Found<'_, 'a>,
+    mut view: TensorView<'a>,
+    found: &mut Diagnostics,
+) -> Option<TensorView<'a>> {
+    let rules = config.family.rules();
+    let of_neighbours = match own.0.file.container() {
+        Container::Safetensors => rules.neighbours,
+        Container::Gguf => rules.gguf.as_ref().is_some_and(|own| own.neighbours),
+    };
+    let is_permuted = ["wq", "bq", "wk", "bk"].contains(&part);
+    if let Some(rope) = config.rope.filter(|_| is_permuted && of_neighbours) {
         view.permutation = Permutation::Interleaved {
             head_dim: config.head_dim,
             rotary_dims: rope.rotary_dims,
         };
         if view.shape.len() == 1 && view.dtype.block_elements() > 1 {
-            found.push(error(format!(
-                "is stored as {}, a vector cannot be",
-                view.dtype
-            )));
+            let problem = format!("is stored as {}, a vector cannot be", view.dtype);
+            found.push(error(own, &problem));
             return None;
         }
     }
     Some(view)
 }
 
-/// Some rows of a fused tensor.
-fn part<'a>(
+/// The rows of `part` in a tensor that holds several.
+fn rows_of<'a>(
     config: &Config,
-    (fused, own): (Role, Found<'_, 'a>),
-    role: Role,
-    rows: std::ops::Range<usize>,
+    (fused, own): (&'static Fused, Found<'_, 'a>),
+    part: &'static str,
     found: &mut Diagnostics,
 ) -> Option<TensorView<'a>> {
-    let before = found.error_count();
-    let whole = view(config, fused, own, found);
-    let part = whole.as_ref().and_then(|whole| whole.rows(rows));
-    if part.is_none() && found.error_count() == before {
-        let message = format!(
-            "{}: tensor {:?} has no rows for {role:?}",
-            own.0.name, own.1.name
-        );
-        found.push(Diagnostic::error(Span::FILE, message).code(codes::TENSOR_SHAPE));
+    let expected = fused_shape(config, fused)?;
+    let whole = stored(own, &expected, found)?;
+    let rows = |part: &str| shape_of(config, part).and_then(|shape| shape.first().copied());
+    let before = fused.parts.iter().take_while(|own| *own != part);
+    let first = before.filter_map(|part| rows(part)).sum::<usize>();
+    match whole.rows(first..first + rows(part)?) {
+        Some(view) => turned(config, part, own, view, found),
+        None => {
+            found.push(error(own, &format!("has no rows for `{part}`")));
+            None
+        }
     }
-    part
 }
 
-fn missing(role: Role, layer: Option<usize>, sources: &[Source<'_>]) -> Diagnostic {
+fn missing(
+    config: &Config,
+    part: &str,
+    layer: Option<usize>,
+    sources: &[Source<'_>],
+) -> Diagnostic {
     let spelling = sources.first().map_or(Spelling::HuggingFace, spelling);
-    let name = role.name(spelling, layer);
-    let buffer = role.buffer().unwrap_or_default();
+    let names = config.family.names();
+    let called = |part: &str| names.name(spelling, part, layer);
+    let fused = || names.fused_with(part).find_map(|own| called(&own.name));
+    let name = called(part).or_else(fused).unwrap_or_default();
+    let buffer = config.family.buffer_of(part);
+    let buffer = buffer.map_or(part, |(buffer, _)| buffer.name.as_str());
     let message = match layer {
         Some(layer) => format!("no file has tensor {name:?}, `{buffer}` of layer {layer}"),
         None => format!("no file has tensor {name:?}, `{buffer}`"),

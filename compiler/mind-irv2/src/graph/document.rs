@@ -8,21 +8,26 @@
 //! | `tokens` | `i32[tokens]` | token ids |
 //! | `positions` | `f32[tokens]` | their positions, 0, 1, 2, ... |
 //! | `rope_cos_cache`, `rope_sin_cache` | `f32[tokens, pairs]` | the rotation of each position, where heads rotate |
+//! | `local_cos_cache`, `local_sin_cache` | `f32[tokens, pairs]` | that of layers with a window, where it differs |
+//! | `still_cos_cache`, `still_sin_cache` | `f32[tokens, pairs]` | 1 and 0, where layers do not rotate |
+//! | `position_ids` | `i32[tokens]` | the positions once more, where there is a table of them |
 //!
-//! The output is `f32[tokens, vocab]`, the logits behind each token. A query sees keys of no later position.
+//! The output is `f32[tokens, vocab]`, the logits behind each token. A query sees keys of no later position, and in
+//! layers with a window none that are further away than it reaches.
 
-use mind_core::ops::elementwise::{Add, Log, Relu, Sub};
-use mind_core::ops::index::Gather;
+use mind_core::ops::elementwise::{Log, Mul, Relu, Sub};
 use mind_core::ops::shape::{Reshape, Transpose};
 use mind_ir::types::{DType, Dim};
 use mind_ir::{Graph, ValueId};
-use mind_weights::Role;
 
-use super::attention::{Rotation, Seen, attended};
 use super::emit::{BuildError, Built, Emitter, fixed};
-use super::layer::{Linear, Projections, Rest, finished, normed, projected};
+use super::plan::{self, EMBEDDED, LAYER_INPUT, LAYER_OUTPUT, LOGITS, ROTATION};
 use super::weight_dtype;
-use crate::config::align;
+use crate::attributes::Attribute;
+use crate::config::{Config, Turning, align};
+use crate::kernels::{Values, ambient};
+use crate::layout::buffers::{Buffer, Form, Scope};
+use crate::layout::nodes::{Node, Part, nodes};
 use crate::schema::Document;
 
 /// What becomes of the padding of weights: elements past the true extents, up to the next multiple of 16.
@@ -40,51 +45,48 @@ pub enum Padding {
 ///
 /// # Errors
 ///
-/// Extents that no tensor can have.
+/// Extents that no tensor can have, a plan whose steps do not fit each other.
 pub fn model(document: &Document, padding: Padding) -> Result<Graph, BuildError> {
     let mut m = Model {
         e: Emitter::new(),
         document,
         padding,
+        values: Values::new(),
     };
     let config = &document.config;
-    let d = config.hidden_size;
     let tokens = m.e.symbol("tokens");
     let ids = m.e.input("tokens", DType::I32, &[tokens]);
+    m.values.insert(ambient::TOKENS, vec![ids]);
     let positions = m.e.input("positions", DType::F32, &[tokens]);
-    let rotation = config.rope.map(|rope| {
-        let pairs = rope.rotary_dims / 2;
-        let shape = [tokens, fixed(pairs)];
-        let mut rows = |name: &str| m.e.input(name, DType::F32, &shape);
-        let (cos, sin) = (rows("rope_cos_cache"), rows("rope_sin_cache"));
-        Rotation { cos, sin, pairs }
-    });
-    let mask = m.mask(positions, tokens)?;
-    let table = m.matrix(
-        "token_emb",
-        Role::TokenEmbedding,
-        None,
-        [config.vocab_size, d],
-    )?;
-    let mut x = Gather::build(&mut m.e, table, ids)?;
-    if config.rope.is_none() {
-        let shape = [config.context_window, d];
-        let learned = m.matrix("pos_emb", Role::PositionEmbedding, None, shape)?;
-        let order = m.e.input("position_ids", DType::I32, &[tokens]);
-        let rows = Gather::build(&mut m.e, learned, order)?;
-        x = Add::build(&mut m.e, x, rows)?;
+    let rotations = m.rotations(tokens)?;
+    let masks = m.masks(positions, tokens)?;
+    let first: Vec<&'static Node> = nodes(config, Part::First).collect();
+    let reads_positions = first
+        .iter()
+        .any(|node| node.args.iter().any(|arg| arg.buffer == "pos_emb"));
+    if reads_positions && config.rope.is_none() {
+        let order = m.e.input(ambient::POSITIONS, DType::I32, &[tokens]);
+        m.values.insert(ambient::POSITIONS, vec![order]);
     }
-    for layer in 0..config.num_layers {
-        x = m.layer(layer, x, rotation, mask)?;
+    m.run(&first, None)?;
+    m.carry(EMBEDDED, LAYER_INPUT)?;
+    let layer: Vec<&'static Node> = nodes(config, Part::Layer).collect();
+    for at in 0..config.num_layers {
+        let mask = masks[usize::from(config.sliding_layers.has(at))];
+        m.values.insert(ambient::MASK, vec![mask]);
+        if let Some(rotations) = &rotations {
+            let own = rotations[config.turning(at) as usize];
+            for (buffer, value) in ROTATION.into_iter().zip(own) {
+                m.values.insert(buffer, vec![value]);
+            }
+        }
+        m.run(&layer, Some(at))?;
+        m.carry(LAYER_OUTPUT, LAYER_INPUT)?;
     }
-    let gamma = m.vector("final_ln_weight", Role::FinalNorm, None, d)?;
-    let x = normed(&mut m.e, x, gamma, (d, config.rms_norm_eps))?;
-    let head = if config.tie_word_embeddings {
-        table
-    } else {
-        m.matrix("lm_head_weight", Role::LmHead, None, [config.vocab_size, d])?
-    };
-    let logits = m.e.linear(x, head, None)?;
+    m.carry(LAYER_INPUT, LAYER_OUTPUT)?;
+    let last: Vec<&'static Node> = nodes(config, Part::Last).collect();
+    m.run(&last, None)?;
+    let logits = m.value(LOGITS)?;
     Ok(m.e.finish(&[logits]))
 }
 
@@ -93,13 +95,54 @@ struct Model<'d> {
     e: Emitter,
     document: &'d Document,
     padding: Padding,
+    values: Values,
 }
 
 impl Model<'_> {
-    /// 0 where `positions` of the row is not before that of the column, else negative infinity.
+    /// What is in a buffer.
+    fn value(&self, buffer: &str) -> Built<ValueId> {
+        match self.values.get(buffer).map(Vec::as_slice) {
+            Some(&[value]) => Ok(value),
+            Some(_) | None => Err(BuildError::Step {
+                op: crate::kernels::ATTENTION,
+                reason: format!("no step leaves one value in `{buffer}`"),
+            }),
+        }
+    }
+
+    /// Makes what is in one buffer that of another.
+    fn carry(&mut self, from: &str, to: &'static str) -> Built<()> {
+        let value = self.value(from)?;
+        self.values.insert(to, vec![value]);
+        Ok(())
+    }
+
+    /// The rows of each way of turning heads; `None` where they do not turn.
+    fn rotations(&mut self, tokens: Dim) -> Built<Option<[[ValueId; 2]; Turning::COUNT]>> {
+        let config = &self.document.config;
+        let Some(rope) = config.rope else {
+            return Ok(None);
+        };
+        let shape = [tokens, fixed(rope.rotary_dims / 2)];
+        let usual = ROTATION.map(|name| self.e.input(name, DType::F32, &shape));
+        let mut all = [usual; Turning::COUNT];
+        for (names, turning) in rotations(config).into_iter().skip(1) {
+            all[turning as usize] = names.map(|name| self.e.input(name, DType::F32, &shape));
+        }
+        Ok(Some(all))
+    }
+
+    /// For layers without and with a window: 0 where the query of a row sees the key of a column, else negative
+    /// infinity.
     ///
     /// The logarithm of 1 is +0 and that of 0 is negative infinity; positions differ by whole numbers.
-    fn mask(&mut self, positions: ValueId, tokens: Dim) -> Built<ValueId> {
+    fn masks(&mut self, positions: ValueId, tokens: Dim) -> Built<[ValueId; 2]> {
+        let window = self
+            .document
+            .config
+            .attributes
+            .get(Attribute::SlidingWindow);
+        let has_windows = !self.document.config.sliding_layers.is_empty();
         let e = &mut self.e;
         let rows = Reshape::with(&[tokens, fixed(1)]).build(e, positions)?;
         let columns = Reshape::with(&[fixed(1), tokens]).build(e, positions)?;
@@ -108,115 +151,105 @@ impl Model<'_> {
         let one = e.number(1.0)?;
         let seen = Sub::build(e, one, ahead)?;
         let seen = Relu::build(e, seen)?;
-        Log::build(e, seen)
+        let whole = Log::build(e, seen)?;
+        if !has_windows {
+            return Ok([whole; 2]);
+        }
+        let behind = Sub::build(e, rows, columns)?;
+        let reach = e.number(window - 1.0)?;
+        let beyond = Sub::build(e, behind, reach)?;
+        let beyond = Relu::build(e, beyond)?;
+        let within = Sub::build(e, one, beyond)?;
+        let within = Relu::build(e, within)?;
+        let both = Mul::build(e, seen, within)?;
+        Ok([whole, Log::build(e, both)?])
     }
 
-    fn layer(
-        &mut self,
-        layer: usize,
-        x: ValueId,
-        rotation: Option<Rotation>,
-        mask: ValueId,
-    ) -> Built<ValueId> {
+    /// Appends nodes of the model, or of one of its layers, each behind the weights that it reads.
+    fn run(&mut self, all: &[&'static Node], layer: Option<usize>) -> Built<()> {
         let document = self.document;
         let config = &document.config;
-        let (d, heads, kv_heads) = (
-            config.hidden_size,
-            config.num_attention_heads,
-            config.num_kv_heads,
-        );
-        let at = Some(layer);
-        let weights = Projections {
-            gamma: self.vector("ln1_gamma", Role::AttentionNorm, at, d)?,
-            q: self.heads(
-                ["wq", "bq"],
-                [Role::Query, Role::QueryBias],
-                layer,
-                heads,
-                config.biases.q,
-            )?,
-            k: self.heads(
-                ["wk", "bk"],
-                [Role::Key, Role::KeyBias],
-                layer,
-                kv_heads,
-                config.biases.k,
-            )?,
-            v: self.heads(
-                ["wv", "bv"],
-                [Role::Value, Role::ValueBias],
-                layer,
-                kv_heads,
-                config.biases.v,
-            )?,
-            head_gammas: if config.qk_norm {
-                Some([
-                    self.vector("q_norm", Role::QueryNorm, at, config.head_dim)?,
-                    self.vector("k_norm", Role::KeyNorm, at, config.head_dim)?,
-                ])
-            } else {
-                None
-            },
-        };
-        let [q, keys, values] = projected(&mut self.e, config, x, &weights, rotation)?;
-        let seen = Seen { keys, values, mask };
-        let mixed = attended(&mut self.e, config, q, seen)?;
-        let [gate, up] = self.gate_and_up(layer)?;
-        let down = self.matrix("w2", Role::Down, at, [d, config.intermediate_size])?;
-        let rest = Rest {
-            output: self.output(layer)?,
-            gamma: self.vector("ln2_gamma", Role::MlpNorm, at, d)?,
-            gate,
-            up,
-            down: Linear {
-                weight: down,
-                bias: if config.biases.down {
-                    Some(self.vector("b2", Role::DownBias, at, d)?)
-                } else {
-                    None
-                },
-            },
-        };
-        finished(&mut self.e, config, x, mixed, &rest)
+        for &node in all {
+            for buffer in plan::weights_of(config, node) {
+                // Weights of the whole model are read once.
+                if buffer.scope == Scope::Layer || !self.values.contains_key(buffer.name.as_str()) {
+                    let values = self.weight(buffer, layer)?;
+                    self.values.insert(&buffer.name, values);
+                }
+            }
+            plan::build(&mut self.e, config, &[node], &mut self.values)?;
+        }
+        Ok(())
     }
 
-    /// A buffer of weights, as `f32`, with its padding.
-    fn padded(
-        &mut self,
-        name: &str,
-        role: Role,
-        layer: Option<usize>,
-        shape: &[usize],
-    ) -> Built<ValueId> {
-        let dtype = weight_dtype(self.document.dtypes.of(role, layer));
+    /// The tensors of a buffer of weights, as `f32`.
+    fn weight(&mut self, buffer: &'static Buffer, layer: Option<usize>) -> Built<Vec<ValueId>> {
+        let document = self.document;
+        let config = &document.config;
+        if buffer.name == "lm_head_weight"
+            && config.tie_word_embeddings
+            && let Some(table) = self.values.get("token_emb")
+        {
+            return Ok(table.clone());
+        }
+        let layer = layer.filter(|_| buffer.scope == Scope::Layer);
+        let first = buffer.parts().first().map_or("", String::as_str);
+        let dtype = weight_dtype(document.dtypes.of(first, layer));
         let name = match layer {
-            Some(layer) => format!("layer{layer}.{name}"),
-            None => name.to_owned(),
+            Some(layer) => format!("layer{layer}.{}", buffer.name),
+            None => buffer.name.clone(),
         };
-        self.e.weight(&name, (dtype, None), shape)
-    }
-
-    /// `[n]` of a buffer of `[align(n)]`.
-    fn vector(&mut self, name: &str, role: Role, layer: Option<usize>, n: usize) -> Built<ValueId> {
-        let padded = self.padded(name, role, layer, &[align(n)])?;
-        self.stripped(padded, 0, n)
-    }
-
-    /// `[rows, columns]` of a buffer of `[rows, align(columns)]`; the rows of `w2` are padded too.
-    fn matrix(
-        &mut self,
-        name: &str,
-        role: Role,
-        layer: Option<usize>,
-        [rows, columns]: [usize; 2],
-    ) -> Built<ValueId> {
-        let outer = match role {
-            Role::Down => align(rows),
-            _ => rows,
-        };
-        let padded = self.padded(name, role, layer, &[outer, align(columns)])?;
-        let narrow = self.stripped(padded, 1, columns)?;
-        self.stripped(narrow, 0, rows)
+        let shape = buffer
+            .resolved(config, config.context_window)
+            .unwrap_or_default();
+        let padded = self.e.weight(&name, (dtype, None), &shape)?;
+        let form = buffer.form(config);
+        let count = buffer.parts().len();
+        let rows = shape.first().map_or(0, |rows| rows / count.max(1));
+        let mut values = Vec::with_capacity(count);
+        match form {
+            Form::Vector { count: n } => {
+                for at in 0..count {
+                    let kept = self.extent(n, rows);
+                    values.push(self.e.sliced(padded, 0, (at * rows, at * rows + kept))?);
+                }
+            }
+            Form::Matrix { rows: n, columns } => {
+                let narrow = self.stripped(padded, 1, columns)?;
+                for at in 0..count {
+                    let kept = self.extent(n, rows);
+                    values.push(self.e.sliced(narrow, 0, (at * rows, at * rows + kept))?);
+                }
+            }
+            Form::HeadVector { heads, head } => {
+                let kept = self.stripped(padded, 1, head)?;
+                let width = heads * self.extent(head, align(head));
+                values.push(Reshape::with(&[fixed(width)]).build(&mut self.e, kept)?);
+            }
+            Form::HeadRows {
+                heads,
+                head,
+                columns,
+            } => {
+                let narrow = self.stripped(padded, 2, columns)?;
+                let kept = self.stripped(narrow, 1, head)?;
+                let width = heads * self.extent(head, align(head));
+                let columns = self.extent(columns, align(columns));
+                let shape = [fixed(width), fixed(columns)];
+                values.push(Reshape::with(&shape).build(&mut self.e, kept)?);
+            }
+            Form::HeadColumns { heads, rows, head } => {
+                let narrow = self.stripped(padded, 2, head)?;
+                let kept = self.stripped(narrow, 1, rows)?;
+                let turned = Transpose::with()
+                    .permutation(&[1, 0, 2])
+                    .build(&mut self.e, kept)?;
+                let width = heads * self.extent(head, align(head));
+                let shape = [fixed(self.extent(rows, align(rows))), fixed(width)];
+                values.push(Reshape::with(&shape).build(&mut self.e, turned)?);
+            }
+        }
+        Ok(values)
     }
 
     /// The leading `n` along an axis, and all of it where padding is kept.
@@ -227,97 +260,26 @@ impl Model<'_> {
         }
     }
 
-    /// The extent that `n` elements have in ops.
-    fn extent(&self, n: usize) -> usize {
+    /// The extent that `n` elements of `padded` have in ops.
+    fn extent(&self, n: usize, padded: usize) -> usize {
         match self.padding {
             Padding::Stripped => n,
-            Padding::Kept => align(n),
+            Padding::Kept => padded,
         }
     }
+}
 
-    /// `[heads head_dim, D]` and `[heads head_dim]` of buffers `[heads, aH, aD]` and `[heads, aH]`.
-    fn heads(
-        &mut self,
-        [weight, bias]: [&str; 2],
-        [weight_role, bias_role]: [Role; 2],
-        layer: usize,
-        heads: usize,
-        has_bias: bool,
-    ) -> Built<Linear> {
-        let config = &self.document.config;
-        let (d, head) = (config.hidden_size, config.head_dim);
-        let padded = self.padded(
-            weight,
-            weight_role,
-            Some(layer),
-            &[heads, align(head), align(d)],
-        )?;
-        let narrow = self.stripped(padded, 2, d)?;
-        let kept = self.stripped(narrow, 1, head)?;
-        let width = heads * self.extent(head);
-        let weight =
-            Reshape::with(&[fixed(width), fixed(self.extent(d))]).build(&mut self.e, kept)?;
-        let bias = if has_bias {
-            let padded = self.padded(bias, bias_role, Some(layer), &[heads, align(head)])?;
-            let kept = self.stripped(padded, 1, head)?;
-            Some(Reshape::with(&[fixed(width)]).build(&mut self.e, kept)?)
-        } else {
-            None
-        };
-        Ok(Linear { weight, bias })
-    }
-
-    /// `[D, heads head_dim]` of a buffer `[heads, aD, aH]`.
-    fn output(&mut self, layer: usize) -> Built<Linear> {
-        let config = &self.document.config;
-        let (d, head, heads) = (
-            config.hidden_size,
-            config.head_dim,
-            config.num_attention_heads,
-        );
-        let (has_bias, width) = (config.biases.o, heads * self.extent(head));
-        let shape = [heads, align(d), align(head)];
-        let padded = self.padded("wo", Role::Output, Some(layer), &shape)?;
-        let narrow = self.stripped(padded, 2, head)?;
-        let kept = self.stripped(narrow, 1, d)?;
-        let turned = Transpose::with()
-            .permutation(&[1, 0, 2])
-            .build(&mut self.e, kept)?;
-        let weight =
-            Reshape::with(&[fixed(self.extent(d)), fixed(width)]).build(&mut self.e, turned)?;
-        let bias = if has_bias {
-            Some(self.vector("bo", Role::OutputBias, Some(layer), d)?)
-        } else {
-            None
-        };
-        Ok(Linear { weight, bias })
-    }
-
-    /// The two halves of a buffer of `[2 aI, aD]`: gates from row 0, ups from row `aI`.
-    fn gate_and_up(&mut self, layer: usize) -> Built<[Linear; 2]> {
-        let config = &self.document.config;
-        let (d, inner, has_bias) = (
-            config.hidden_size,
-            config.intermediate_size,
-            config.biases.gate_up,
-        );
-        let (rows, kept) = (align(inner), self.extent(inner));
-        let padded = self.padded("w1", Role::Gate, Some(layer), &[2 * rows, align(d)])?;
-        let both = self.stripped(padded, 1, d)?;
-        let bias = if has_bias {
-            Some(self.padded("b1", Role::GateBias, Some(layer), &[2 * rows])?)
-        } else {
-            None
-        };
-        let mut half = |start: usize| -> Built<Linear> {
-            Ok(Linear {
-                weight: self.e.sliced(both, 0, (start, start + kept))?,
-                bias: match bias {
-                    Some(bias) => Some(self.e.sliced(bias, 0, (start, start + kept))?),
-                    None => None,
-                },
-            })
-        };
-        Ok([half(0)?, half(rows)?])
-    }
+/// The rows of rotations that the module of `config` reads, by the names of its inputs.
+pub fn rotations(config: &Config) -> Vec<([&'static str; 2], Turning)> {
+    let all = [
+        (ROTATION, Turning::Usual),
+        (["local_cos_cache", "local_sin_cache"], Turning::Local),
+        (["still_cos_cache", "still_sin_cache"], Turning::None),
+    ];
+    let used = |turning: Turning| {
+        turning == Turning::Usual || (0..config.num_layers).any(|at| config.turning(at) == turning)
+    };
+    all.into_iter()
+        .filter(|&(_, turning)| config.rope.is_some() && used(turning))
+        .collect()
 }

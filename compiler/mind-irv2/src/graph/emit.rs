@@ -17,21 +17,32 @@ use mind_ir::types::{DType, Dim, QuantFormat, TensorType};
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, ValueId};
 
-/// Extents that the ops of a model refuse.
+/// Why a model has no ops.
 #[derive(Debug, thiserror::Error)]
-#[error("the model has extents that its ops refuse: {0}")]
-pub struct BuildError(#[from] Box<VerifyError>);
+pub enum BuildError {
+    /// Extents that the ops of a model refuse.
+    #[error("the model has extents that its ops refuse: {0}")]
+    Extents(#[from] Box<VerifyError>),
+    /// A step of a plan that reads what it cannot compute with.
+    #[error("step `{op}` of the plan cannot be built: {reason}")]
+    Step {
+        /// The op of the step.
+        op: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
 
 /// What appending ops returns.
-pub(super) type Built<T> = Result<T, Box<VerifyError>>;
+pub(crate) type Built<T> = Result<T, BuildError>;
 
 /// The dimension of a known extent.
-pub(super) fn fixed(extent: usize) -> Dim {
+pub(crate) fn fixed(extent: usize) -> Dim {
     Dim::Fixed(i64::try_from(extent).unwrap_or(i64::MAX))
 }
 
 /// A module while it grows.
-pub(super) struct Emitter {
+pub(crate) struct Emitter {
     graph: Graph,
 }
 
@@ -42,19 +53,19 @@ impl Build for Emitter {
 }
 
 impl Emitter {
-    pub(super) fn new() -> Emitter {
+    pub(crate) fn new() -> Emitter {
         Emitter {
             graph: Graph::new(),
         }
     }
 
     /// An extent that every run gives.
-    pub(super) fn symbol(&mut self, name: &str) -> Dim {
+    pub(crate) fn symbol(&mut self, name: &str) -> Dim {
         Dim::Symbol(self.graph.intern(name))
     }
 
     /// The module with these outputs.
-    pub(super) fn finish(mut self, outputs: &[ValueId]) -> Graph {
+    pub(crate) fn finish(mut self, outputs: &[ValueId]) -> Graph {
         let end = InsertPoint::End(self.graph.body());
         self.graph.insert(
             end,
@@ -70,23 +81,24 @@ impl Emitter {
     }
 
     /// The extents of a value.
-    pub(super) fn shape(&self, value: ValueId) -> Vec<Dim> {
+    pub(crate) fn shape(&self, value: ValueId) -> Vec<Dim> {
         self.graph.ty(value).shape.to_vec()
     }
 
     /// An extent that is known.
-    pub(super) fn extent(&self, value: ValueId, axis: usize) -> usize {
-        let extent = self.graph.ty(value).shape[axis].fixed();
+    pub(crate) fn extent(&self, value: ValueId, axis: usize) -> usize {
+        let extent = self.graph.ty(value).shape.get(axis);
+        let extent = extent.and_then(|extent| extent.fixed());
         extent.map_or(0, |extent| extent as usize)
     }
 
     /// An array that changes from run to run.
-    pub(super) fn input(&mut self, name: &str, dtype: DType, shape: &[Dim]) -> ValueId {
+    pub(crate) fn input(&mut self, name: &str, dtype: DType, shape: &[Dim]) -> ValueId {
         self.declared(name, dtype, shape, false, None)
     }
 
     /// A weight, as `f32` whatever its elements are stored as.
-    pub(super) fn weight(
+    pub(crate) fn weight(
         &mut self,
         name: &str,
         (dtype, format): (DType, Option<QuantFormat>),
@@ -97,7 +109,7 @@ impl Emitter {
         if dtype == DType::F32 {
             return Ok(stored);
         }
-        Cast::with(DType::F32).build(self, stored)
+        Ok(Cast::with(DType::F32).build(self, stored)?)
     }
 
     /// An input.
@@ -118,13 +130,13 @@ impl Emitter {
     }
 
     /// A number, of rank 0, rounded to `f32`.
-    pub(super) fn number(&mut self, value: f64) -> Built<ValueId> {
+    pub(crate) fn number(&mut self, value: f64) -> Built<ValueId> {
         let value = f64::from(value as f32);
-        ConstF32::with(value).build(self)
+        Ok(ConstF32::with(value).build(self)?)
     }
 
     /// The elements `from..to` along an axis.
-    pub(super) fn sliced(
+    pub(crate) fn sliced(
         &mut self,
         x: ValueId,
         axis: usize,
@@ -138,11 +150,11 @@ impl Emitter {
         let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
         (starts[axis], ends[axis]) = (from as i64, to as i64);
         let steps = vec![1; rank];
-        Slice::with(&starts, &ends, &steps).build(self, x)
+        Ok(Slice::with(&starts, &ends, &steps).build(self, x)?)
     }
 
     /// `x Wᵀ + b` with `x` of `[rows, in]`, `W` of `[out, in]` and `b` of `[out]`.
-    pub(super) fn linear(
+    pub(crate) fn linear(
         &mut self,
         x: ValueId,
         weight: ValueId,
@@ -151,7 +163,7 @@ impl Emitter {
         let weight = Transpose::with().permutation(&[1, 0]).build(self, weight)?;
         let product = MatMul::build(self, x, weight)?;
         match bias {
-            Some(bias) => Add::build(self, product, bias),
+            Some(bias) => Ok(Add::build(self, product, bias)?),
             None => Ok(product),
         }
     }

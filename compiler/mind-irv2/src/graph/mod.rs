@@ -1,13 +1,12 @@
-//! Decoder models as modules of the core dialect.
+//! Models as modules of the core dialect.
 //!
 //! [`document`] builds a whole model without a cache, as a document of IR v2 describes it. [`parts`] builds the pieces
 //! that a run with a cache of keys and values is made of, and [`rope`] the rows of the rotation that they take.
 
-mod attention;
 pub mod document;
-mod emit;
-mod layer;
+pub(crate) mod emit;
 pub mod parts;
+pub(crate) mod plan;
 pub mod rope;
 
 pub use emit::BuildError;

@@ -1,148 +1,118 @@
-//! The parts of a model that runs with a cache of keys and values.
+//! The parts of a model that a run with a cache is made of, each for a fixed number of tokens.
 //!
-//! A run gives its tokens, [`MASKED`] where a query may not look, and the rows of the cache. Each part is one
-//! module with known extents. All layers share [`project`], [`attend`] and [`finish`]; weights are the params of
-//! a module, named as in [`names`].
-//!
-//! | part | inputs | outputs |
-//! |---|---|---|
-//! | [`project`] | `x` `[tokens, D]`, `cos`, `sin` `[tokens, pairs]` | q `[tokens, H, hd]`, k, v `[tokens, K, hd]` |
-//! | [`attend`] | `q`, `keys`, `values` `[seen, K, hd]`, `mask` `[tokens, seen]` | `[tokens, H hd]` |
-//! | [`finish`] | `x`, `mixed` `[tokens, H hd]` | `[tokens, D]` |
-//! | [`head`] | `x` `[rows, D]` | `[rows, V]` |
+//! A layer is cut in front of and behind its attention, where keys and values of earlier positions come in. Rows of one
+//! run do not see each other but through the cache, so a run over some tokens gives each of them the same bits as a
+//! run over more. Weights are params, in the shapes of [`Buffer::form`](crate::layout::buffers::Buffer::form); all else
+//! are inputs.
 
-use mind_ir::Graph;
 use mind_ir::types::{DType, Dim};
+use mind_ir::{Graph, ValueId};
 use mind_weights::WeightType;
 
-use super::attention::{Rotation, Seen, attended};
 use super::emit::{BuildError, Built, Emitter, fixed};
-use super::layer::{Linear, Projections, Rest, finished, normed, projected};
+use super::plan::{self, LAYER_INPUT, LAYER_OUTPUT, LOGITS, ROTATION};
 use super::{quant_format, weight_dtype};
 use crate::Config;
+use crate::kernels::{Values, ambient};
+use crate::layout::nodes::{Node, Part};
 
 /// What the mask adds to the score of a key that a query may not look at.
 pub const MASKED: f32 = f32::NEG_INFINITY;
 
-/// What the params of the parts are called.
-pub mod names {
-    /// Gain of the normalisation in front of attention, `[D]`.
-    pub const LN1: &str = "ln1_gamma";
-    /// Queries, `[H hd, D]`.
-    pub const WQ: &str = "wq";
-    /// Keys, `[K hd, D]`.
-    pub const WK: &str = "wk";
-    /// Values, `[K hd, D]`.
-    pub const WV: &str = "wv";
-    /// Bias of queries, `[H hd]`.
-    pub const BQ: &str = "bq";
-    /// Bias of keys, `[K hd]`.
-    pub const BK: &str = "bk";
-    /// Bias of values, `[K hd]`.
-    pub const BV: &str = "bv";
-    /// Gain of the normalisation of each head of q, `[hd]`.
-    pub const Q_NORM: &str = "q_norm";
-    /// Gain of the normalisation of each head of k, `[hd]`.
-    pub const K_NORM: &str = "k_norm";
-    /// Behind attention, `[D, H hd]`.
-    pub const WO: &str = "wo";
-    /// Bias behind attention, `[D]`.
-    pub const BO: &str = "bo";
-    /// Gain of the normalisation in front of the MLP, `[D]`.
-    pub const LN2: &str = "ln2_gamma";
-    /// Gate, `[I, D]`.
-    pub const GATE: &str = "w_gate";
-    /// Bias of the gate, `[I]`.
-    pub const GATE_BIAS: &str = "b_gate";
-    /// Up, `[I, D]`.
-    pub const UP: &str = "w_up";
-    /// Bias of up, `[I]`.
-    pub const UP_BIAS: &str = "b_up";
-    /// Down, `[D, I]`.
-    pub const DOWN: &str = "w2";
-    /// Bias of down, `[D]`.
-    pub const DOWN_BIAS: &str = "b2";
-    /// Gain of the last normalisation, `[D]`.
-    pub const FINAL_LN: &str = "final_ln_weight";
-    /// The language model's head, `[V, D]`.
-    pub const LM_HEAD: &str = "lm_head_weight";
-}
-
 /// What each param is stored as.
 pub type Stored<'d> = &'d dyn Fn(&str) -> WeightType;
 
-/// The params of a part while it is built.
-struct Weights<'d> {
+/// A part while it is built.
+struct Builder<'d> {
     e: Emitter,
-    stored: Stored<'d>,
+    config: &'d Config,
+    values: Values,
 }
 
-impl Weights<'_> {
-    fn get(&mut self, name: &str, shape: &[usize]) -> Built<mind_ir::ValueId> {
-        let stored = (self.stored)(name);
-        let storage = (weight_dtype(stored), quant_format(stored));
-        self.e.weight(name, storage, shape)
+impl<'d> Builder<'d> {
+    fn new(config: &'d Config) -> Builder<'d> {
+        Builder {
+            e: Emitter::new(),
+            config,
+            values: Values::new(),
+        }
     }
 
-    fn linear(
-        &mut self,
-        weight: &str,
-        bias: (&str, bool),
-        [outputs, inputs]: [usize; 2],
-    ) -> Built<Linear> {
-        let weight = self.get(weight, &[outputs, inputs])?;
-        let bias = match bias {
-            (name, true) => Some(self.get(name, &[outputs])?),
-            (_, false) => None,
-        };
-        Ok(Linear { weight, bias })
-    }
-
-    fn input(&mut self, name: &str, shape: &[usize]) -> mind_ir::ValueId {
+    /// An input that holds what is in `buffer`.
+    fn input(&mut self, name: &str, buffer: &'static str, shape: &[usize]) {
         let shape: Vec<Dim> = shape.iter().map(|&extent| fixed(extent)).collect();
-        self.e.input(name, DType::F32, &shape)
+        let value = self.e.input(name, DType::F32, &shape);
+        self.values.insert(buffer, vec![value]);
+    }
+
+    /// Declares the weights that nodes read.
+    fn weights(&mut self, nodes: &[&'static Node], stored: Stored<'_>) -> Built<()> {
+        for &node in nodes {
+            for buffer in plan::weights_of(self.config, node) {
+                let shape = buffer.form(self.config).shape();
+                let mut values = Vec::new();
+                for part in buffer.parts() {
+                    let own = stored(part);
+                    let storage = (weight_dtype(own), quant_format(own));
+                    values.push(self.e.weight(part, storage, &shape)?);
+                }
+                self.values.insert(&buffer.name, values);
+            }
+        }
+        Ok(())
+    }
+
+    /// The module of these nodes with what they leave in `outputs`.
+    fn finish(mut self, nodes: &[&'static Node], outputs: &[&str]) -> Result<Graph, BuildError> {
+        plan::build(&mut self.e, self.config, nodes, &mut self.values)?;
+        let mut found: Vec<ValueId> = Vec::new();
+        for &name in outputs {
+            match self.values.get(name).map(Vec::as_slice) {
+                Some(&[value]) => found.push(value),
+                Some(_) | None => {
+                    return Err(BuildError::Step {
+                        op: crate::kernels::ATTENTION,
+                        reason: format!("no step leaves one value in `{name}`"),
+                    });
+                }
+            }
+        }
+        Ok(self.e.finish(&found))
     }
 }
 
-fn start(stored: Stored<'_>) -> Weights<'_> {
-    Weights {
-        e: Emitter::new(),
-        stored,
-    }
+/// The buffers that attention of a layer reads, and that which it writes.
+///
+/// # Errors
+///
+/// A plan without attention.
+fn around_attention(config: &Config) -> Result<([&'static str; 3], &'static str), BuildError> {
+    let node = plan::attention(config);
+    let bound = |name: &str| Some(node?.arg(name)?.buffer.as_str());
+    let all = (|| Some(([bound("q")?, bound("k")?, bound("v")?], bound("attn_out")?)))();
+    all.ok_or_else(|| BuildError::Step {
+        op: crate::kernels::ATTENTION,
+        reason: "no layer has such a step".to_owned(),
+    })
 }
 
 /// Queries, keys and values of `tokens` tokens of a layer's input. `cos` and `sin` are inputs where heads rotate.
 ///
 /// # Errors
 ///
-/// Extents that no tensor can have.
+/// Extents that no tensor can have, a plan whose steps do not fit each other.
 pub fn project(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
-    let mut w = start(stored);
-    let (d, head) = (config.hidden_size, config.head_dim);
-    let x = w.input("x", &[tokens, d]);
-    let rotation = config.rope.map(|rope| {
-        let pairs = rope.rotary_dims / 2;
-        let mut rows = |name: &str| w.input(name, &[tokens, pairs]);
-        let (cos, sin) = (rows("cos"), rows("sin"));
-        Rotation { cos, sin, pairs }
-    });
-    let (biases, q, kv) = (config.biases, config.q_width(), config.kv_width());
-    let weights = Projections {
-        gamma: w.get(names::LN1, &[d])?,
-        q: w.linear(names::WQ, (names::BQ, biases.q), [q, d])?,
-        k: w.linear(names::WK, (names::BK, biases.k), [kv, d])?,
-        v: w.linear(names::WV, (names::BV, biases.v), [kv, d])?,
-        head_gammas: if config.qk_norm {
-            Some([
-                w.get(names::Q_NORM, &[head])?,
-                w.get(names::K_NORM, &[head])?,
-            ])
-        } else {
-            None
-        },
-    };
-    let outputs = projected(&mut w.e, config, x, &weights, rotation)?;
-    Ok(w.e.finish(&outputs))
+    let (targets, _) = around_attention(config)?;
+    let nodes = plan::computing(config, Part::Layer, &targets, &[LAYER_INPUT]);
+    let mut b = Builder::new(config);
+    b.input("x", LAYER_INPUT, &[tokens, config.hidden_size]);
+    if let Some(rope) = config.rope {
+        for (name, buffer) in ["cos", "sin"].into_iter().zip(ROTATION) {
+            b.input(name, buffer, &[tokens, rope.rotary_dims / 2]);
+        }
+    }
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &targets)
 }
 
 /// Attention of `tokens` queries over the first `seen` rows of the cache.
@@ -151,53 +121,47 @@ pub fn project(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Gra
 ///
 /// # Errors
 ///
-/// Extents that no tensor can have.
+/// As [`project`].
 pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
-    let mut w = start(&|_| WeightType::F32);
-    let head = config.head_dim;
-    let q = w.input("q", &[tokens, config.num_attention_heads, head]);
-    let seen = Seen {
-        keys: w.input("keys", &[seen, config.num_kv_heads, head]),
-        values: w.input("values", &[seen, config.num_kv_heads, head]),
-        mask: w.input("mask", &[tokens, seen]),
-    };
-    let mixed = attended(&mut w.e, config, q, seen)?;
-    Ok(w.e.finish(&[mixed]))
+    let ([q, keys, values], out) = around_attention(config)?;
+    let nodes: Vec<&'static Node> = plan::attention(config).into_iter().collect();
+    let mut b = Builder::new(config);
+    let (head, heads, kv_heads) = (
+        config.head_dim,
+        config.num_attention_heads,
+        config.num_kv_heads,
+    );
+    b.input("q", q, &[tokens, heads, head]);
+    b.input("keys", keys, &[seen, kv_heads, head]);
+    b.input("values", values, &[seen, kv_heads, head]);
+    b.input("mask", ambient::MASK, &[tokens, seen]);
+    b.finish(&nodes, &[out])
 }
 
-/// What a layer makes of `tokens` tokens once attention has been paid: projection, residual, MLP, residual.
+/// What a layer makes of `tokens` tokens once attention has been paid.
 ///
 /// # Errors
 ///
-/// Extents that no tensor can have.
+/// As [`project`].
 pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
-    let mut w = start(stored);
-    let (d, inner, biases) = (config.hidden_size, config.intermediate_size, config.biases);
-    let x = w.input("x", &[tokens, d]);
-    let mixed = w.input("mixed", &[tokens, config.q_width()]);
-    let weights = Rest {
-        output: w.linear(names::WO, (names::BO, biases.o), [d, config.q_width()])?,
-        gamma: w.get(names::LN2, &[d])?,
-        gate: w.linear(names::GATE, (names::GATE_BIAS, biases.gate_up), [inner, d])?,
-        up: w.linear(names::UP, (names::UP_BIAS, biases.gate_up), [inner, d])?,
-        down: w.linear(names::DOWN, (names::DOWN_BIAS, biases.down), [d, inner])?,
-    };
-    let y = finished(&mut w.e, config, x, mixed, &weights)?;
-    Ok(w.e.finish(&[y]))
+    let (_, mixed) = around_attention(config)?;
+    let nodes = plan::computing(config, Part::Layer, &[LAYER_OUTPUT], &[LAYER_INPUT, mixed]);
+    let mut b = Builder::new(config);
+    b.input("x", LAYER_INPUT, &[tokens, config.hidden_size]);
+    b.input("mixed", mixed, &[tokens, config.q_width()]);
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &[LAYER_OUTPUT])
 }
 
 /// The logits of `rows` rows of the last layer's output.
 ///
 /// # Errors
 ///
-/// Extents that no tensor can have.
+/// As [`project`].
 pub fn head(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
-    let mut w = start(stored);
-    let d = config.hidden_size;
-    let x = w.input("x", &[rows, d]);
-    let gamma = w.get(names::FINAL_LN, &[d])?;
-    let table = w.get(names::LM_HEAD, &[config.vocab_size, d])?;
-    let x = normed(&mut w.e, x, gamma, (d, config.rms_norm_eps))?;
-    let logits = w.e.linear(x, table, None)?;
-    Ok(w.e.finish(&[logits]))
+    let nodes = plan::computing(config, Part::Last, &[LOGITS], &[LAYER_OUTPUT]);
+    let mut b = Builder::new(config);
+    b.input("x", LAYER_OUTPUT, &[rows, config.hidden_size]);
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &[LOGITS])
 }

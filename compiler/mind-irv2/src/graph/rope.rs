@@ -7,6 +7,8 @@ use std::f64::consts::{FRAC_2_PI, TAU};
 
 use mind_ir::scalar::math::{exp_f64, log_f64};
 
+use crate::attributes::Attribute;
+use crate::config::{Config, Turning};
 use crate::{FrequencyFactors, Rope, RopeScaling};
 
 /// What positions are multiplied by to give the angles of the pairs of a head.
@@ -24,6 +26,23 @@ pub fn frequencies(rope: &Rope) -> Vec<f32> {
         divisor.map_or(stretched, |divisor| stretched / divisor)
     };
     (0..pairs).map(frequency).collect()
+}
+
+/// The frequencies of heads that turn as `turning` says; none where the model does not rotate.
+pub fn frequencies_of(config: &Config, turning: Turning) -> Vec<f32> {
+    let Some(rope) = &config.rope else {
+        return Vec::new();
+    };
+    match turning {
+        Turning::Usual => frequencies(rope),
+        Turning::Local => frequencies(&Rope {
+            theta: config.attributes.get(Attribute::LocalRopeTheta),
+            scaling: RopeScaling::None,
+            factors: None,
+            rotary_dims: rope.rotary_dims,
+        }),
+        Turning::None => vec![0.0; rope.rotary_dims / 2],
+    }
 }
 
 fn stretched(frequency: f32, scaling: RopeScaling) -> f32 {

@@ -4,12 +4,13 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_json::{Limits, Value, locate};
 use mind_weights::WeightType;
 
-use super::family::{Defaults, defaults};
 use super::reader::{
-    CONTEXT, DTYPE, HEAD_DIM, HEADS, HIDDEN, INTERMEDIATE, KV_HEADS, LAYERS, Reader, VOCAB,
+    CONTEXT, DTYPE, EPS, HEAD_DIM, HEADS, HIDDEN, INTERMEDIATE, KV_HEADS, LAYERS, Reader, VOCAB,
 };
+use crate::attributes::{Attribute, Layers};
 use crate::codes;
-use crate::config::{Family, Parameters, Rope};
+use crate::config::{Biases, Parameters, Rope};
+use crate::family::{Families, Family, NoRope};
 use crate::rope::{contradiction, means_the_same};
 
 /// What a configuration says.
@@ -50,7 +51,7 @@ impl RawHfConfig {
 /// # Errors
 ///
 /// See [`document`](super::document).
-pub(super) fn read(text: &str) -> Result<RawHfConfig, Diagnostics> {
+pub(super) fn read(text: &str, families: Families) -> Result<RawHfConfig, Diagnostics> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
     let nested = root.get("text_config");
     let config = match nested {
@@ -58,7 +59,7 @@ pub(super) fn read(text: &str) -> Result<RawHfConfig, Diagnostics> {
         _ => &root,
     };
     let mut reader = Reader::new(config);
-    let mut said = reader.said();
+    let mut said = reader.said(families);
     if !std::ptr::eq(config, &root) {
         outer_tie(&root, &mut reader, said.as_mut());
     }
@@ -99,7 +100,7 @@ fn outer_tie<'v>(root: &'v Value, reader: &mut Reader<'v>, said: Option<&mut Raw
 }
 
 impl<'v> Reader<'v> {
-    fn said(&mut self) -> Option<RawHfConfig> {
+    fn said(&mut self, families: Families) -> Option<RawHfConfig> {
         if self.config.members().is_none() {
             let message = format!(
                 "a configuration is an object, found {}",
@@ -108,24 +109,31 @@ impl<'v> Reader<'v> {
             self.push(codes::KIND, self.config.span, message);
             return None;
         }
-        let family = self.family()?;
-        let rules = defaults(family);
+        let family = self.family(families)?;
+        self.family = Some(family);
+        let rules = family.rules();
         self.known_keys(family);
         let (layers, hidden) = (self.count(&LAYERS), self.count(&HIDDEN));
         let (inner, heads) = (self.count(&INTERMEDIATE), self.count(&HEADS));
         let (vocab, context) = (self.count(&VOCAB), self.count(&CONTEXT));
         let rope = self.rope(family);
-        let eps = self.real("rms_norm_eps", rules.eps);
-        let kv_heads = self.kv_heads(rules, heads);
+        let eps = self.real(&EPS, rules.default_of("rms_norm_eps").unwrap_or(1e-6));
+        let kv_heads = self.kv_heads(heads);
         let head_dim = self.maybe_count(&HEAD_DIM);
         let tied = self.truth(TIED);
-        let attention = self.truth("attention_bias").unwrap_or(false);
-        let mlp = self.truth("mlp_bias").unwrap_or(false);
+        let biases = self.biases(family);
+        let activation = self.activation(family);
         let dtype = self.dtype();
         let rope = rope?;
         let (hidden, heads, context) = (hidden?, heads?, context?);
-        let context = self.window(family, rules, context, layers?);
-        let width = head_dim.or(rules.head_dim);
+        let window = self.window(family, context, layers?)?;
+        let no_rope_layers = self.no_rope_layers(family, layers?, window.layers)?;
+        let mut attributes = self.attributes(family, hidden)?;
+        attributes.set(Attribute::SlidingWindow, window.width as f64);
+        if let Some(local) = rope.as_ref().and_then(|rope| rope.local) {
+            attributes.set(Attribute::LocalRopeTheta, local);
+        }
+        let width = head_dim.or(rules.default_of("head_dim").map(|width| width as usize));
         if width.is_none() && (heads == 0 || !hidden.is_multiple_of(heads)) {
             let span = self.place("num_attention_heads");
             let message =
@@ -146,20 +154,23 @@ impl<'v> Reader<'v> {
                 vocab_size: vocab?,
                 context_window: context,
                 rms_norm_eps: eps?,
-                rope: Some(Rope {
+                rope: rope.as_ref().map(|rope| Rope {
                     theta: rope.theta,
                     scaling: rope.scaling,
                     factors: None,
                     rotary_dims: rotary_dims(head_dim_or, rope.share),
                 }),
-                tie_word_embeddings: tied.unwrap_or(false),
-                biases: (rules.biases)(attention, mlp),
-                qk_norm: rules.qk_norm,
+                tie_word_embeddings: tied.unwrap_or(rules.tied),
+                biases,
+                activation: activation?,
+                attributes,
+                sliding_layers: window.layers,
+                no_rope_layers,
             },
             head_dim: head_dim.is_some(),
             kv_heads: kv_heads?.1,
             tied,
-            rotary_factor: rope.share,
+            rotary_factor: rope.map_or(1.0, |rope| rope.share),
             is_header: false,
             dtype,
             warnings: Diagnostics::new(),
@@ -167,18 +178,18 @@ impl<'v> Reader<'v> {
         })
     }
 
-    fn family(&mut self) -> Option<Family> {
+    fn family(&mut self, families: Families) -> Option<Family> {
         let Some(value) = self.get("model_type") else {
             self.push(codes::MISSING, self.config.span, "`model_type` is missing");
             return None;
         };
-        let family = value.text().and_then(Family::parse);
+        let family = value.text().and_then(|name| families.named(name));
         if family.is_none() {
             let message = format!(
                 "`model_type` is {}, which is not supported",
                 value.describe()
             );
-            let help = format!("supported are {}", Family::ALL.map(Family::name).join(", "));
+            let help = format!("supported are {}", families.names());
             let found = Diagnostic::error(value.span, message);
             self.found.push(found.code(codes::UNSUPPORTED).help(help));
         }
@@ -186,15 +197,63 @@ impl<'v> Reader<'v> {
     }
 
     /// How many key-value heads there are, and whether that is said; `null` is as many as query heads.
-    fn kv_heads(&mut self, rules: &Defaults, heads: Option<usize>) -> Option<(usize, bool)> {
+    fn kv_heads(&mut self, heads: Option<usize>) -> Option<(usize, bool)> {
         if let Some((name, value)) = self.find(&KV_HEADS) {
             return Some((self.natural(name, value)?, true));
         }
         if self.has(&KV_HEADS) {
             Some((heads?, true))
         } else {
-            Some((rules.kv_heads.or(heads)?, false))
+            let rules = self.family.map(Family::rules);
+            let default = rules.and_then(|rules| rules.default_of("num_kv_heads"));
+            Some((default.map(|own| own as usize).or(heads)?, false))
         }
+    }
+
+    /// The weights that a checkpoint may lack and the model has.
+    fn biases(&mut self, family: Family) -> Biases {
+        let mut names: Vec<&str> = Vec::new();
+        for rule in &family.rules().biases {
+            let said = rule.key.as_deref().map(|key| self.truth(key));
+            let has = said.is_none_or(|said| said.unwrap_or(rule.default));
+            names.extend(rule.weights.iter().filter(|_| has).map(String::as_str));
+        }
+        family.biases(&names)
+    }
+
+    /// The layers that do not rotate; `None` after an error.
+    fn no_rope_layers(&mut self, family: Family, layers: usize, sliding: Layers) -> Option<Layers> {
+        let (list, interval, default) = match &family.rules().no_rope {
+            NoRope::Never => return Some(Layers::NONE),
+            NoRope::WithoutWindow => {
+                return Some(Layers::of((0..layers).filter(|&layer| !sliding.has(layer))));
+            }
+            NoRope::Listed {
+                list,
+                interval,
+                default,
+            } => (list, interval, *default),
+        };
+        let interval = match self.get(interval) {
+            Some(value) => self.natural(interval, value)?.max(1),
+            None => default,
+        };
+        let Some(value) = self.get(list) else {
+            return Some(Layers::of(
+                (0..layers).filter(|layer| (layer + 1).is_multiple_of(interval)),
+            ));
+        };
+        let flags = value.elements().unwrap_or_default().iter();
+        let flags: Option<Vec<i64>> = flags.map(Value::integer).collect();
+        let Some(flags) = flags.filter(|own| own.len() == layers) else {
+            let message = format!(
+                "`{list}` is {}, expected 0 or 1 for each layer",
+                value.describe()
+            );
+            self.push(codes::KIND, value.span, message);
+            return None;
+        };
+        Some(Layers::of((0..layers).filter(|&layer| flags[layer] == 0)))
     }
 
     fn dtype(&mut self) -> Option<WeightType> {

@@ -1,15 +1,19 @@
 //! The configuration that a GGUF file carries in its header.
 
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
-use mind_weights::{Container, MetaValue, Role};
+use mind_weights::{Container, MetaValue};
 
 use super::config::RawHfConfig;
-use super::family::defaults;
 use super::gguf_keys;
-use super::window::WINDOW_HELP;
-use crate::checkpoint::{Index, Source, gguf_architecture};
+use crate::attributes::{Activation, Attributes, Layers};
+use crate::checkpoint::{Index, Source, TABLE, gguf_architecture};
 use crate::codes;
-use crate::config::{Biases, Family, Parameters, Rope, RopeScaling};
+use crate::config::{Biases, Parameters, Rope, RopeScaling};
+use crate::family::{Families, Family};
+
+/// Why a window limits a run.
+const WINDOW_HELP: &str =
+    "every position sees all others then; the header does not say which layers have the window";
 
 /// The keys of an architecture.
 struct Keys<'s, 'a> {
@@ -74,7 +78,7 @@ impl Keys<'_, '_> {
 /// # Errors
 ///
 /// Another kind of file, another architecture, a missing key, one of another type, what makes another model of it.
-pub(super) fn read(source: &Source<'_>) -> Result<RawHfConfig, Diagnostics> {
+pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfig, Diagnostics> {
     let word = source.file.meta("general.architecture");
     let word = word.and_then(MetaValue::text).unwrap_or_default();
     let keys = Keys { source, word };
@@ -82,8 +86,8 @@ pub(super) fn read(source: &Source<'_>) -> Result<RawHfConfig, Diagnostics> {
         let message = "there is no `config.json`, which safetensors need".to_owned();
         return Err(keys.error(codes::MISSING, message));
     }
-    let mut families = Family::ALL.into_iter();
-    let family = families.find(|family| gguf_architecture(*family) == word);
+    let mut families = families.iter();
+    let family = families.find(|family| gguf_architecture(*family) == Some(word));
     let family = family.ok_or_else(|| {
         let message = format!("`general.architecture` is {word:?}, which is not supported");
         keys.error(codes::UNSUPPORTED, message)
@@ -116,7 +120,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<RawHfConfig, Diagnostics> {
         num_attention_heads: heads,
         num_kv_heads: kv_heads.unwrap_or(heads),
         head_dim,
-        vocab_size: vocab_size(&keys, &mut warnings)?,
+        vocab_size: vocab_size(&keys, family, &mut warnings)?,
         context_window: context,
         rms_norm_eps: keys.real(eps)?.ok_or_else(|| keys.missing(eps))?,
         rope: Some(Rope {
@@ -127,7 +131,10 @@ pub(super) fn read(source: &Source<'_>) -> Result<RawHfConfig, Diagnostics> {
         }),
         tie_word_embeddings: false,
         biases: Biases::default(),
-        qk_norm: defaults(family).qk_norm,
+        activation: Activation::default(),
+        attributes: Attributes::default(),
+        sliding_layers: Layers::NONE,
+        no_rope_layers: Layers::NONE,
     };
     Ok(RawHfConfig {
         parameters,
@@ -211,9 +218,17 @@ fn scaling(keys: &Keys<'_, '_>) -> Result<RopeScaling, Diagnostics> {
 }
 
 /// The rows of the table of embeddings, which files that were padded have more of than they say.
-fn vocab_size(keys: &Keys<'_, '_>, warnings: &mut Diagnostics) -> Result<usize, Diagnostics> {
-    let index = Index::new(std::slice::from_ref(keys.source), &mut Diagnostics::new());
-    let embedding = index.tensors.get(&(Role::TokenEmbedding, None));
+fn vocab_size(
+    keys: &Keys<'_, '_>,
+    family: Family,
+    warnings: &mut Diagnostics,
+) -> Result<usize, Diagnostics> {
+    let index = Index::new(
+        family,
+        std::slice::from_ref(keys.source),
+        &mut Diagnostics::new(),
+    );
+    let embedding = index.tensors.get(&(TABLE, None));
     let rows = embedding.and_then(|(_, info)| info.shape.first().copied());
     let Some(rows) = rows else {
         return keys.count("vocab_size");

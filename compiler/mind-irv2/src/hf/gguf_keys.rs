@@ -6,7 +6,6 @@
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_weights::MetaValue;
 
-use super::keys::{CAUSAL, EXPERTS};
 use crate::checkpoint::Source;
 use crate::codes;
 
@@ -95,6 +94,8 @@ fn is_model(value: &MetaValue) -> bool {
     value.text() == Some("model")
 }
 
+const EXPERTS: &str = "mixtures of experts are not";
+const CAUSAL: &str = "a position sees those in front of it";
 const SCALES: &str = "the architecture has no such factor";
 const YARN: &str = "rotations of type yarn are not";
 const PARTS: &str =

@@ -1,10 +1,10 @@
 //! From a model's `config.json` and the headers of its weight files to a document.
 
 mod config;
-mod family;
 mod gguf;
 mod gguf_keys;
 mod keys;
+mod numbers;
 mod reader;
 mod refine;
 mod rope;
@@ -16,9 +16,10 @@ use mind_weights::WeightType;
 use crate::checkpoint::{Checkpoint, Source};
 use crate::codes;
 use crate::config::{Config, ConfigError};
+use crate::family::{Families, shared_keys};
 use crate::schema::{Document, Foreign, WeightTypes};
 
-/// The document of the model that `config`, the text of a `config.json`, describes.
+/// The document of the model that `config`, the text of a `config.json`, describes; it is of one of `families`.
 ///
 /// With weight files their headers win over it: they say which biases there are, whether the head is tied where the
 /// configuration does not, the width of heads, and how numbers are stored. Without `config` a single GGUF file says
@@ -31,10 +32,11 @@ use crate::schema::{Document, Foreign, WeightTypes};
 pub fn document(
     config: Option<&str>,
     sources: &[Source<'_>],
+    families: Families,
 ) -> Result<(Document, Diagnostics), Diagnostics> {
     let mut said = match (config, sources) {
-        (Some(text), _) => config::read(text)?,
-        (None, [source]) => gguf::read(source)?,
+        (Some(text), _) => config::read(text, families)?,
+        (None, [source]) => gguf::read(source, families)?,
         (None, _) => {
             let message = "there is no `config.json`, and no single GGUF file to read instead";
             let found = Diagnostic::error(Span::FILE, message).code(codes::MISSING);
@@ -49,7 +51,7 @@ pub fn document(
     let config = Config::new(parameters).map_err(|errors| out_of_range(&errors, &said))?;
     let dtypes = if sources.is_empty() {
         let dtype = said.dtype.unwrap_or(WeightType::F32);
-        WeightTypes::uniform(dtype, dtype)
+        WeightTypes::uniform(&config, dtype, dtype)
     } else {
         Checkpoint::new(&config, sources)?.weight_types()
     };
@@ -68,7 +70,9 @@ pub type KnownKey = (&'static str, Option<&'static str>);
 
 /// The keys of a `config.json` that are known.
 pub fn config_keys() -> impl Iterator<Item = KnownKey> {
-    keys::KEYS.iter().map(|row| (row.key, row.becomes.reason()))
+    shared_keys()
+        .iter()
+        .map(|row| (row.key.as_str(), row.reason()))
 }
 
 /// The keys of a GGUF header that are known, below the word of the architecture.

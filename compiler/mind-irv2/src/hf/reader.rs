@@ -4,6 +4,7 @@ use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_json::Value;
 
 use crate::codes;
+use crate::family::Family;
 use crate::rope::{contradiction, means_the_same};
 
 /// A hyperparameter with the keys that configurations have for it.
@@ -39,12 +40,15 @@ pub(super) const CONTEXT: Key = key(
 );
 pub(super) const DTYPE: Key = key("dtype", &["dtype", "torch_dtype"]);
 pub(super) const HEAD_DIM: Key = key("head_dim", &["head_dim"]);
+pub(super) const EPS: Key = key("rms_norm_eps", &["rms_norm_eps"]);
 
 /// A configuration, what was found in it, and where its hyperparameters stand.
 pub(super) struct Reader<'v> {
     pub(super) config: &'v Value,
     pub(super) found: Diagnostics,
     pub(super) places: Vec<(&'static str, Span)>,
+    /// The family, once it is known: it may have other keys.
+    pub(super) family: Option<Family>,
 }
 
 impl<'v> Reader<'v> {
@@ -54,11 +58,23 @@ impl<'v> Reader<'v> {
             config,
             found: Diagnostics::new(),
             places: Vec::new(),
+            family: None,
+        }
+    }
+
+    /// What configurations call a hyperparameter.
+    fn keys(&self, key: &Key) -> Vec<&'static str> {
+        let own = self.family.and_then(|own| own.rules().keys_of(key.ours));
+        match own {
+            Some(own) => own.iter().map(String::as_str).collect(),
+            None => key.theirs.to_vec(),
         }
     }
 
     pub(super) fn has(&self, key: &Key) -> bool {
-        key.theirs.iter().any(|own| self.config.get(own).is_some())
+        self.keys(key)
+            .iter()
+            .any(|own| self.config.get(own).is_some())
     }
 
     pub(super) fn push(&mut self, code: Code, span: Span, message: impl Into<String>) {
@@ -85,10 +101,12 @@ impl<'v> Reader<'v> {
 
     /// The first of the keys that stands there; another one of them with another value is reported.
     pub(super) fn find(&mut self, key: &Key) -> Option<(&'static str, &'v Value)> {
-        let present = |own: &&'static str| Some((*own, self.get(own)?));
-        let mut said = key.theirs.iter().filter_map(present);
-        let (first, value) = said.next()?;
-        let other = said.find(|(_, own)| !means_the_same(value, own));
+        let present = |own: &'static str| Some((own, self.get(own)?));
+        let said: Vec<_> = self.keys(key).into_iter().filter_map(present).collect();
+        let &(first, value) = said.first()?;
+        let other = said
+            .into_iter()
+            .find(|(_, own)| !means_the_same(value, own));
         self.places.push((key.ours, value.span));
         if let Some(other) = other {
             self.found.push(contradiction((first, value), other));
@@ -98,7 +116,12 @@ impl<'v> Reader<'v> {
 
     pub(super) fn count(&mut self, key: &Key) -> Option<usize> {
         let Some((name, value)) = self.find(key) else {
-            let message = format!("`{}` is missing", key.theirs[0]);
+            let default = self.family.and_then(|own| own.rules().default_of(key.ours));
+            if let Some(default) = default {
+                return Some(default as usize);
+            }
+            let name = self.keys(key).first().copied().unwrap_or(key.ours);
+            let message = format!("`{name}` is missing");
             self.push(codes::MISSING, self.config.span, message);
             return None;
         };
@@ -119,12 +142,11 @@ impl<'v> Reader<'v> {
         natural
     }
 
-    pub(super) fn real(&mut self, key: &'static str, default: f64) -> Option<f64> {
-        let Some(value) = self.get(key) else {
+    pub(super) fn real(&mut self, key: &Key, default: f64) -> Option<f64> {
+        let Some((name, value)) = self.find(key) else {
             return Some(default);
         };
-        self.places.push((key, value.span));
-        self.number(key, value)
+        self.number(name, value)
     }
 
     pub(super) fn number(&mut self, key: &str, value: &Value) -> Option<f64> {
@@ -136,12 +158,10 @@ impl<'v> Reader<'v> {
         real
     }
 
-    pub(super) fn truth(&mut self, key: &'static str) -> Option<bool> {
+    pub(super) fn truth(&mut self, key: &str) -> Option<bool> {
         let value = self.get(key)?;
         let truth = value.truth();
-        if truth.is_some() {
-            self.places.push((key, value.span));
-        } else {
+        if truth.is_none() {
             let message = format!("`{key}` is {}, expected true or false", value.describe());
             self.push(codes::KIND, value.span, message);
         }

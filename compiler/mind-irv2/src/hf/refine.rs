@@ -1,14 +1,14 @@
 //! What the headers of weight files say of a model, which wins over its configuration.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
-use mind_weights::{Container, Role};
+use mind_weights::Container;
 
 use super::config::{RawHfConfig, TIED, rotary_dims};
 use super::gguf;
-use crate::checkpoint::{Index, Source, factors};
+use crate::checkpoint::{Index, LM_HEAD, Source, factors};
 use crate::codes;
 use crate::config::{Biases, Parameters, Rope, RopeScaling};
-use crate::meta::BIASES;
+use crate::family::{Families, Family};
 
 /// The model as its weight files have it, and whether they keep q, k and v in one matrix.
 ///
@@ -20,15 +20,15 @@ pub(super) fn parameters(
     sources: &[Source<'_>],
 ) -> Result<(Parameters, bool), Diagnostics> {
     let mut found = Diagnostics::new();
-    let index = Index::new(sources, &mut found);
+    let index = Index::new(said.parameters.family, sources, &mut found);
     if found.has_errors() {
         return Err(found);
     }
     let own = said.parameters;
-    let (heads, fused) = (own.num_attention_heads, index.rows(Role::FusedQkv));
+    let (heads, fused) = (own.num_attention_heads, index.rows("w_qkv"));
     let mut head_dim = own.head_dim;
     if !said.head_dim {
-        let rows = index.rows(Role::Query).map(|rows| (rows, heads));
+        let rows = index.rows("wq").map(|rows| (rows, heads));
         let together = fused.map(|rows| {
             (
                 rows,
@@ -41,7 +41,7 @@ pub(super) fn parameters(
     }
     let mut num_kv_heads = own.num_kv_heads;
     if !said.kv_heads {
-        let rows = index.rows(Role::Key).map(|rows| (rows, head_dim));
+        let rows = index.rows("wk").map(|rows| (rows, head_dim));
         num_kv_heads = rows.and_then(divided).unwrap_or(num_kv_heads);
     }
     let rope = match own.rope {
@@ -72,7 +72,7 @@ fn divided((rows, parts): (usize, usize)) -> Option<usize> {
 /// Whether the head is the table of embeddings: a head of its own that differs from the table is the model's, as in
 /// the reference.
 fn tied(said: &mut RawHfConfig, index: &Index<'_, '_>) -> bool {
-    let has_head = index.has(&[Role::LmHead]);
+    let has_head = index.has(LM_HEAD);
     match said.tied {
         Some(true) if has_head && !index.head_is_table() => {
             let span = said.span_of(TIED).unwrap_or(Span::FILE);
@@ -132,7 +132,7 @@ fn check_headers(
         .iter()
         .filter(|source| source.file.container() == Container::Gguf);
     for source in headers {
-        let header = gguf::read(source)?;
+        let header = gguf::read(source, Families::with(own.family))?;
         warnings.append(header.warnings);
         let other = header.parameters;
         let rope = |p: &Parameters| {
@@ -180,9 +180,11 @@ fn linear_factor(own: &Parameters) -> f64 {
 
 /// Warns of biases that a checkpoint has and the configuration leaves out, or the other way round.
 fn compare_biases(own: &Parameters, found: &Biases, warnings: &mut Diagnostics) {
+    let family: Family = own.family;
     let names = |biases: &Biases| {
-        let names = BIASES.iter().filter(|bias| bias.get(biases));
-        let names: Vec<&str> = names.map(|bias| bias.name).collect();
+        let optional = family.optional().enumerate();
+        let names = optional.filter(|(index, _)| biases.has(*index));
+        let names: Vec<&str> = names.map(|(_, own)| own.name.as_str()).collect();
         if names.is_empty() {
             "none".to_owned()
         } else {

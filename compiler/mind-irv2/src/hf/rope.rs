@@ -5,7 +5,8 @@ use mind_json::Value;
 
 use super::reader::Reader;
 use crate::codes;
-use crate::config::{Family, RopeScaling};
+use crate::config::RopeScaling;
+use crate::family::Family;
 use crate::rope::{DEFAULT_THETA, ORIGINAL_CONTEXT, contradiction, keys, means_the_same, scaling};
 
 /// The objects that say how heads rotate: that of `transformers` 5 and that of earlier releases.
@@ -22,15 +23,24 @@ pub(super) struct Rotation {
     pub(super) scaling: RopeScaling,
     /// The share of each head that rotates.
     pub(super) share: f64,
+    /// The base in layers with a window, where it differs.
+    pub(super) local: Option<f64>,
 }
 
 /// A value with the path of its key.
 type RawHfConfig<'v> = (String, &'v Value);
 
 impl<'v> Reader<'v> {
-    /// How heads of `family` rotate; `None` after an error.
-    pub(super) fn rope(&mut self, family: Family) -> Option<Rotation> {
-        let object = self.rope_object()?;
+    /// How heads of `family` rotate, if they do; outside, `None` after an error.
+    pub(super) fn rope(&mut self, family: Family) -> Option<Option<Rotation>> {
+        let Some(rule) = &family.rules().rotation else {
+            return Some(None);
+        };
+        let by_type = self.by_type(rule.local.is_some());
+        let object = match by_type {
+            Some((key, [whole, _])) => Some((key, whole)),
+            None => self.rope_object()?,
+        };
         let nested = |key: &str| {
             let (own, value) = object?;
             let value = value.get(key).filter(|value| !value.is_null())?;
@@ -38,10 +48,22 @@ impl<'v> Reader<'v> {
         };
         let flat = |key: &str| Some((key.to_owned(), self.get(key)?));
         let theta = [flat(THETA), flat("rope_base"), nested(THETA)];
-        let share = [flat(PARTIAL), nested(PARTIAL)];
+        let share_key = rule.share_key.as_deref();
+        let share = [flat(share_key.unwrap_or(PARTIAL)), nested(PARTIAL)];
         let context = self.get(ORIGINAL_CONTEXT);
-        let theta = self.agreed(THETA, theta, DEFAULT_THETA)?;
-        let share = self.agreed(PARTIAL, share, 1.0)?;
+        let default = family.rules().default_of(THETA).unwrap_or(DEFAULT_THETA);
+        let theta = self.agreed(THETA, theta, default)?;
+        let share = self.agreed(PARTIAL, share, rule.share)?;
+        let local = match &rule.local {
+            Some((key, default)) => {
+                let nested = by_type.and_then(|(_, [_, sliding])| sliding.get(THETA));
+                match self.get(key).or(nested) {
+                    Some(value) => Some(self.number(key, value)?),
+                    None => Some(*default),
+                }
+            }
+            None => None,
+        };
         let scaling = match object.map(|(_, value)| scaling(value, context)) {
             Some(Ok(scaling)) => scaling,
             Some(Err(found)) => {
@@ -52,16 +74,42 @@ impl<'v> Reader<'v> {
         };
         if let Some((key, value)) = object {
             self.unread_members(key, value, scaling);
-            if family == Family::Phi3 && scaling != RopeScaling::None {
-                self.unsupported(key, value, "phi3 has no such rotation");
+            let name = scaling.name();
+            if scaling != RopeScaling::None && !rule.scalings.iter().any(|own| own == name) {
+                let reason = format!("{} has no such rotation", family.name());
+                self.unsupported(key, value, &reason);
             }
         }
-        let share = self.share_of(family, share, scaling);
-        Some(Rotation {
+        let share = if rule.partial {
+            share
+        } else {
+            self.share_of(family, share, scaling)
+        };
+        Some(Some(Rotation {
             theta,
             scaling,
             share,
-        })
+            local,
+        }))
+    }
+
+    /// The objects that say how heads rotate in layers without and with a window, where the family has both.
+    fn by_type(&mut self, has_both: bool) -> Option<(&'static str, [&'v Value; 2])> {
+        let key = NESTED[0];
+        let object = self.get(key).filter(|_| has_both)?;
+        let [whole, sliding] = ["full_attention", "sliding_attention"].map(|own| object.get(own));
+        let (whole, sliding) = (whole?, sliding?);
+        let kind = sliding
+            .get("rope_type")
+            .filter(|kind| kind.text() != Some("default"));
+        if let Some(kind) = kind {
+            self.unsupported(
+                "rope_type",
+                kind,
+                "rotations in layers with a window are not stretched",
+            );
+        }
+        Some((key, [whole, sliding]))
     }
 
     /// The object that says how heads rotate, if there is one; outside, `None` after an error.
@@ -111,7 +159,7 @@ impl<'v> Reader<'v> {
 
     /// The share of a head that rotates in `family`, which a family may not read.
     fn share_of(&mut self, family: Family, share: f64, scaling: RopeScaling) -> f64 {
-        if family == Family::Phi3 || share == 1.0 {
+        if share == 1.0 {
             return share;
         }
         let span = self.place(PARTIAL);

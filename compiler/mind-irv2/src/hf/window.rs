@@ -1,95 +1,110 @@
-//! Sliding windows, which limit how many tokens a run has.
+//! Sliding windows of attention.
 
-use mind_diag::{Diagnostic, Severity, Span};
+use mind_diag::{Diagnostic, Span};
 use mind_json::Value;
 
-use super::family::{Defaults, Window};
 use super::reader::Reader;
+use crate::attributes::Layers;
 use crate::codes;
-use crate::config::Family;
-
-/// Why a window limits a run.
-pub(super) const WINDOW_HELP: &str =
-    "every position sees all others then; windows that slide past the first are not supported";
-/// The first layer with a window in families that say it by `max_window_layers`.
-const MAX_WINDOW_LAYERS: usize = 28;
+use crate::family::{Family, WindowLayers, WindowRule};
 
 const LAYER_TYPES: &str = "layer_types";
-const USE_WINDOW: &str = "use_sliding_window";
 const WIDTH: &str = "sliding_window";
 
+/// The window of a model's attention.
+pub(super) struct Window {
+    /// The positions that a query sees, itself included; 0 without a window.
+    pub(super) width: usize,
+    /// The layers that have it.
+    pub(super) layers: Layers,
+}
+
+impl Window {
+    const NONE: Window = Window {
+        width: 0,
+        layers: Layers::NONE,
+    };
+}
+
 impl<'v> Reader<'v> {
-    /// The positions that a run may have: no more than a window lets each of them see, which is warned of.
+    /// The window of attention; `None` after an error. One that is as wide as the context is none, unless which layers
+    /// have it says more.
     pub(super) fn window(
         &mut self,
         family: Family,
-        rules: &Defaults,
         context: usize,
         layers: usize,
-    ) -> usize {
+    ) -> Option<Window> {
         let said = self.config.get(WIDTH);
-        let slides = self.sliding_layer(layers);
-        let width = match rules.window {
-            Window::Never => {
-                if let Some(value) = slides {
-                    let reason = format!("layers of {} have no window", family.name());
-                    self.unsupported(LAYER_TYPES, value, &reason);
-                }
-                return context;
+        let Some(rule) = &family.rules().window else {
+            if let Some(value) = self.sliding_types(layers).and_then(|all| all.first) {
+                let reason = format!("layers of {} have no window", family.name());
+                self.unsupported(LAYER_TYPES, value, &reason);
             }
-            Window::Asked(default) => {
-                let asked = self.truth(USE_WINDOW).unwrap_or(false);
-                let some = match self.get(LAYER_TYPES) {
-                    Some(_) => slides.is_some(),
-                    None => self.first_with_window().is_some_and(|from| from < layers),
-                };
-                let absent = said.is_some_and(Value::is_null);
-                if let Some(value) = slides.filter(|_| !asked || absent) {
-                    self.no_window(value, if asked { WIDTH } else { USE_WINDOW });
-                }
-                match said {
-                    Some(value) if !absent && asked && some => self.natural(WIDTH, value),
-                    None if asked && some => Some(default),
-                    _ => None,
-                }
-            }
-            Window::RawHfConfig(default) => match said {
-                Some(value) if value.is_null() => None,
-                Some(value) => self.natural(WIDTH, value),
-                None => default,
-            },
+            return Some(Window::NONE);
+        };
+        let types = if rule.types {
+            self.sliding_types(layers)
+        } else {
+            None
+        };
+        let asked = match &rule.asked_by {
+            Some(key) => self.truth(key).unwrap_or(false),
+            None => true,
+        };
+        let is_null = said.is_some_and(Value::is_null);
+        let first = types.as_ref().and_then(|own| own.first);
+        if let (Some(value), Some(key)) = (first.filter(|_| !asked || is_null), &rule.asked_by) {
+            self.no_window(value, if asked { WIDTH } else { key });
+        }
+        let own = match types {
+            Some(types) => types.layers,
+            None => self.layers_by_rule(rule, layers)?,
+        };
+        let width = match said {
+            Some(value) if !is_null && asked && !own.is_empty() => self.natural(WIDTH, value),
+            None if asked && !own.is_empty() => rule.default,
+            _ => None,
         };
         let span = said.map_or(self.config.span, |value| value.span);
         if width == Some(0) {
-            self.push(
-                codes::RANGE,
-                span,
-                "`sliding_window` is 0, expected at least 1",
-            );
+            let message = "`sliding_window` is 0, expected at least 1";
+            self.push(codes::RANGE, span, message);
         }
-        let Some(width) = width.filter(|width| *width > 0 && *width < context) else {
-            return context;
-        };
-        let how = if said.is_some() { "" } else { " by default" };
-        let message = format!(
-            "`sliding_window` is {width}{how}, less than the context of {context}: a run has {width} tokens at most"
-        );
-        let found = Diagnostic::new(Severity::Warning, span, message).code(codes::UNSUPPORTED);
-        self.found.push(found.help(WINDOW_HELP));
-        width
+        let layers_say_more = family.rules().window_says_more();
+        match width.filter(|&width| width < context || layers_say_more) {
+            Some(width) => {
+                self.places.push((WIDTH, span));
+                Some(Window { width, layers: own })
+            }
+            None => Some(Window::NONE),
+        }
     }
 
-    /// The first layer that has a window, by `max_window_layers`; `None` after an error.
-    fn first_with_window(&mut self) -> Option<usize> {
-        let key = "max_window_layers";
-        match self.get(key) {
+    /// The layers that have a window where nothing lists them; `None` after an error.
+    fn layers_by_rule(&mut self, rule: &WindowRule, layers: usize) -> Option<Layers> {
+        let mut said = |key: &str, default: usize| match self.get(key) {
             Some(value) => self.natural(key, value),
-            None => Some(MAX_WINDOW_LAYERS),
-        }
+            None => Some(default),
+        };
+        Some(match &rule.layers {
+            WindowLayers::All => Layers::of(0..layers),
+            WindowLayers::From(key, default) => {
+                let first = said(key, *default)?;
+                Layers::of(first.min(layers)..layers)
+            }
+            WindowLayers::Period(key, default) => {
+                let period = match key {
+                    Some(key) => said(key, *default)?.max(1),
+                    None => *default,
+                };
+                Layers::of((0..layers).filter(|layer| !(layer + 1).is_multiple_of(period)))
+            }
+        })
     }
 
-    /// The first element of `layer_types` that is a sliding layer, after the list has been checked.
-    fn sliding_layer(&mut self, layers: usize) -> Option<&'v Value> {
+    /// The layers that `layer_types` says to have a window, after the list has been checked; `None` without a list.
+    fn sliding_types(&mut self, layers: usize) -> Option<Sliding<'v>> {
         let types = self.get(LAYER_TYPES)?;
         let Some(elements) = types.elements() else {
             let message = format!("`{LAYER_TYPES}` is {}, expected an array", types.describe());
@@ -112,8 +127,13 @@ impl<'v> Reader<'v> {
             let reason = "layers attend to everything or through a window";
             self.unsupported(LAYER_TYPES, value, reason);
         }
-        let mut all = elements.iter();
-        all.find(|value| value.text() == Some("sliding_attention"))
+        let slides = |value: &Value| value.text() == Some("sliding_attention");
+        let all = elements.iter().enumerate();
+        let layers = all.filter(|(_, value)| slides(value)).map(|(at, _)| at);
+        Some(Sliding {
+            layers: Layers::of(layers),
+            first: elements.iter().find(|value| slides(value)),
+        })
     }
 
     /// Reports a sliding layer where `key` says that there is no window.
@@ -129,4 +149,11 @@ impl<'v> Reader<'v> {
             None => error,
         });
     }
+}
+
+/// The layers that a list says to have a window.
+struct Sliding<'v> {
+    layers: Layers,
+    /// The element of the first one.
+    first: Option<&'v Value>,
 }

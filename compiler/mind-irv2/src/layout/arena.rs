@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::buffers::{BUFFERS, buffer};
 use super::nodes::{Access, Node, Part, nodes};
 use crate::config::Config;
 
@@ -51,18 +50,18 @@ pub struct Plan {
 pub fn plan(config: &Config, tokens: usize, logits: Logits) -> Option<Plan> {
     let mut lives = lives(config);
     let mut places = Vec::new();
-    for row in BUFFERS {
-        let Some((first, last)) = lives.remove(row.name) else {
+    for row in config.family.buffers() {
+        let Some((first, last)) = lives.remove(row.name.as_str()) else {
             continue;
         };
-        let rows = match (row.name, logits) {
+        let rows = match (row.name.as_str(), logits) {
             ("logits", Logits::Last) => 1,
             _ => tokens,
         };
         let shape = row.resolved(config, rows)?;
         let bytes = super::buffers::bytes_of(&shape, mind_weights::WeightType::F32)?;
         places.push(Allocation {
-            buffer: row.name,
+            buffer: &row.name,
             offset: 0,
             bytes: bytes.checked_next_multiple_of(ALIGNMENT)?,
             first,
@@ -89,19 +88,20 @@ pub fn plan(config: &Config, tokens: usize, logits: Logits) -> Option<Plan> {
 fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
     let mut lives: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     let parts = [Part::First, Part::Layer, Part::Last];
-    let order: Vec<&Node> = parts
+    let order: Vec<&'static Node> = parts
         .into_iter()
         .flat_map(|part| nodes(config, part))
         .collect();
     for (step, node) in order.iter().enumerate() {
-        for arg in node.args {
-            let is_activation = buffer(arg.buffer).is_some_and(|row| !row.is_weight());
-            let outside = matches!(arg.buffer, "rope_cos_cache" | "rope_sin_cache");
+        for arg in &node.args {
+            let row = config.family.buffer(&arg.buffer);
+            let is_activation = row.is_some_and(|row| !row.is_weight());
+            let outside = matches!(arg.buffer.as_str(), "rope_cos_cache" | "rope_sin_cache");
             // What a kernel may leave out is read by nothing.
             if !is_activation || outside || arg.optional || arg.access == Access::Scratch {
                 continue;
             }
-            let life = lives.entry(arg.buffer).or_insert((step, step));
+            let life = lives.entry(&arg.buffer).or_insert((step, step));
             life.1 = step;
         }
     }

@@ -1,8 +1,9 @@
-//! The buffers of a decoder model, as one table.
+//! The buffers of a model, as its family declares them.
 
-use mind_weights::{Role, WeightType};
+use mind_weights::WeightType;
 
 use super::dims::{Dim, Extent};
+use crate::condition::{Condition, Mode};
 use crate::config::Config;
 
 /// How many instances a buffer has.
@@ -22,167 +23,50 @@ impl Scope {
             Scope::Layer => "layer",
         }
     }
+
+    /// The scope called `name`.
+    pub fn parse(name: &str) -> Option<Scope> {
+        [Scope::Global, Scope::Layer]
+            .into_iter()
+            .find(|own| own.name() == name)
+    }
 }
 
 /// What a buffer is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// It is filled from tensors of a checkpoint: one, or two of which the second follows in the lower rows.
-    Weight(&'static [Role]),
+    /// It is filled from these tensors of a checkpoint, each below the one before.
+    Weight(Vec<String>),
     /// It is a weight that inference does not read.
     UnusedWeight,
     /// It is computed in a run, in `f32`.
     Activation,
 }
 
-/// A row of the table.
+/// A condition with its text.
+#[derive(Clone, PartialEq, Debug)]
+pub struct When {
+    /// The text, which documents repeat.
+    pub text: String,
+    /// The condition.
+    pub condition: Condition,
+}
+
+/// A buffer.
 #[derive(Debug)]
 pub struct Buffer {
     /// The name.
-    pub name: &'static str,
+    pub name: String,
     /// How many there are.
     pub scope: Scope,
     /// What it is for.
     pub kind: Kind,
     /// Its extents, padded, outermost first.
-    pub shape: &'static [Extent],
-    /// When there is such a buffer, in the grammar of conditions; always without.
-    pub condition: Option<&'static str>,
-    /// The column of extensions: whether the model of a configuration has this buffer at all.
-    pub extension: Option<fn(&Config) -> bool>,
-}
-
-const fn d(dim: Dim) -> Extent {
-    Extent::of(dim)
-}
-
-const fn twice(dim: Dim) -> Extent {
-    Extent {
-        dim,
-        mult: 2,
-        div: 1,
-    }
-}
-
-const fn half(dim: Dim) -> Extent {
-    Extent {
-        dim,
-        mult: 1,
-        div: 2,
-    }
-}
-
-const T: Extent = d(Dim::Tokens);
-const AD: Extent = d(Dim::AlignedEmbed);
-const AH: Extent = d(Dim::AlignedHead);
-const AI: Extent = d(Dim::AlignedIntermediate);
-const AC: Extent = d(Dim::AlignedCtx);
-const H: Extent = d(Dim::NumHeads);
-const K: Extent = d(Dim::NumKvHeads);
-const V: Extent = d(Dim::Vocab);
-
-/// The condition of what stands for positions in models without rotary embeddings.
-pub const WITHOUT_ROPE: &str = "!(rope_theta>0)";
-/// The condition of what rotary embeddings need.
-pub const WITH_ROPE: &str = "rope_theta>0";
-
-const fn weight(
-    name: &'static str,
-    scope: Scope,
-    roles: &'static [Role],
-    shape: &'static [Extent],
-) -> Buffer {
-    let kind = Kind::Weight(roles);
-    let (condition, extension) = (None, None);
-    Buffer {
-        name,
-        scope,
-        kind,
-        shape,
-        condition,
-        extension,
-    }
-}
-
-const fn activation(name: &'static str, scope: Scope, shape: &'static [Extent]) -> Buffer {
-    let (kind, condition, extension) = (Kind::Activation, None, None);
-    Buffer {
-        name,
-        scope,
-        kind,
-        shape,
-        condition,
-        extension,
-    }
-}
-
-const fn when(condition: &'static str, buffer: Buffer) -> Buffer {
-    Buffer {
-        condition: Some(condition),
-        ..buffer
-    }
-}
-
-const fn normalised_heads(buffer: Buffer) -> Buffer {
-    Buffer {
-        extension: Some(|config| config.qk_norm),
-        ..buffer
-    }
-}
-
-/// Every buffer, in the order in which documents list them.
-#[rustfmt::skip]
-pub static BUFFERS: &[Buffer] = &[
-    weight("token_emb", Scope::Global, &[Role::TokenEmbedding], &[V, AD]),
-    when(WITHOUT_ROPE, weight("pos_emb", Scope::Global, &[Role::PositionEmbedding], &[T, AD])),
-    weight("final_ln_weight", Scope::Global, &[Role::FinalNorm], &[AD]),
-    Buffer { kind: Kind::UnusedWeight, ..weight("final_ln_bias", Scope::Global, &[], &[AD]) },
-    weight("lm_head_weight", Scope::Global, &[Role::LmHead], &[V, AD]),
-    activation("embedded_input", Scope::Global, &[T, AD]),
-    activation("final_output", Scope::Global, &[T, AD]),
-    when(WITH_ROPE, activation("rope_cos_cache", Scope::Global, &[T, half(Dim::HeadDim)])),
-    when(WITH_ROPE, activation("rope_sin_cache", Scope::Global, &[T, half(Dim::HeadDim)])),
-    activation("final_ln_mean", Scope::Global, &[T]),
-    activation("final_ln_rstd", Scope::Global, &[T]),
-    activation("logits", Scope::Global, &[T, V]),
-    weight("ln1_gamma", Scope::Layer, &[Role::AttentionNorm], &[AD]),
-    weight("ln2_gamma", Scope::Layer, &[Role::MlpNorm], &[AD]),
-    weight("wq", Scope::Layer, &[Role::Query], &[H, AH, AD]),
-    weight("bq", Scope::Layer, &[Role::QueryBias], &[H, AH]),
-    weight("wk", Scope::Layer, &[Role::Key], &[K, AH, AD]),
-    weight("bk", Scope::Layer, &[Role::KeyBias], &[K, AH]),
-    weight("wv", Scope::Layer, &[Role::Value], &[K, AH, AD]),
-    weight("bv", Scope::Layer, &[Role::ValueBias], &[K, AH]),
-    normalised_heads(weight("q_norm", Scope::Layer, &[Role::QueryNorm], &[AH])),
-    normalised_heads(weight("k_norm", Scope::Layer, &[Role::KeyNorm], &[AH])),
-    weight("wo", Scope::Layer, &[Role::Output], &[H, AD, AH]),
-    weight("bo", Scope::Layer, &[Role::OutputBias], &[AD]),
-    weight("w1", Scope::Layer, &[Role::Gate, Role::Up], &[twice(Dim::AlignedIntermediate), AD]),
-    weight("b1", Scope::Layer, &[Role::GateBias, Role::UpBias], &[twice(Dim::AlignedIntermediate)]),
-    weight("w2", Scope::Layer, &[Role::Down], &[AD, AI]),
-    weight("b2", Scope::Layer, &[Role::DownBias], &[AD]),
-    activation("input", Scope::Layer, &[T, AD]),
-    activation("ln1_out", Scope::Layer, &[T, AD]),
-    activation("ln1_rstd", Scope::Layer, &[T]),
-    activation("q", Scope::Layer, &[H, T, AH]),
-    activation("k", Scope::Layer, &[K, T, AH]),
-    activation("v", Scope::Layer, &[K, T, AH]),
-    when("training_enabled", activation("scores", Scope::Layer, &[H, AC, AC])),
-    activation("attn_out", Scope::Layer, &[H, T, AH]),
-    activation("proj_tmp", Scope::Layer, &[T, AD]),
-    activation("proj_scratch", Scope::Layer, &[T, AD]),
-    activation("residual1", Scope::Layer, &[T, AD]),
-    activation("ln2_out", Scope::Layer, &[T, AD]),
-    activation("ln2_rstd", Scope::Layer, &[T]),
-    activation("fc1_out", Scope::Layer, &[T, twice(Dim::AlignedIntermediate)]),
-    activation("swiglu_out", Scope::Layer, &[T, AI]),
-    activation("mlp_out", Scope::Layer, &[T, AD]),
-    activation("output", Scope::Layer, &[T, AD]),
-];
-
-/// The buffer called `name`.
-pub fn buffer(name: &str) -> Option<&'static Buffer> {
-    BUFFERS.iter().find(|buffer| buffer.name == name)
+    pub shape: Vec<Extent>,
+    /// When there is such a buffer; always without.
+    pub when: Option<When>,
+    /// Whether a checkpoint may lack it.
+    pub optional: bool,
 }
 
 impl Buffer {
@@ -192,22 +76,125 @@ impl Buffer {
     }
 
     /// The tensors that fill it.
-    pub fn roles(&self) -> &'static [Role] {
-        match self.kind {
-            Kind::Weight(roles) => roles,
+    pub fn parts(&self) -> &[String] {
+        match &self.kind {
+            Kind::Weight(parts) => parts,
             Kind::UnusedWeight | Kind::Activation => &[],
         }
     }
 
-    /// Whether documents of `config` list it.
-    pub fn is_listed(&self, config: &Config) -> bool {
-        self.extension.is_none_or(|listed| listed(config))
+    /// What `weight_dtypes` calls the part at `index`: the buffer itself for the first one.
+    pub fn part_key(&self, index: usize) -> String {
+        match self.parts().get(index) {
+            Some(part) if index > 0 => {
+                let word = part.rsplit('_').next().unwrap_or(part);
+                format!("{}.{word}", self.name)
+            }
+            _ => self.name.clone(),
+        }
+    }
+
+    /// Whether inference of the model of `config` has it.
+    pub fn exists(&self, config: &Config) -> bool {
+        let when = self.when.as_ref();
+        when.is_none_or(|own| own.condition.holds(config, Mode::Prefill))
     }
 
     /// Its extents in a run of `tokens` positions; `None` if one does not fit.
     pub fn resolved(&self, config: &Config, tokens: usize) -> Option<Vec<usize>> {
         let extents = self.shape.iter();
         extents.map(|extent| extent.value(config, tokens)).collect()
+    }
+
+    /// How a tensor that fills it, or a part of it, lies in it.
+    pub fn form(&self, config: &Config) -> Form {
+        let parts = self.parts().len().max(1);
+        let is_heads = |extent: &Extent| {
+            matches!(extent.dim, Dim::NumHeads | Dim::NumKvHeads) && extent.mult == 1
+        };
+        let plain = |at: usize| self.shape[at].unpadded(config);
+        match self.shape.as_slice() {
+            [heads, head] if is_heads(heads) && head.dim == Dim::AlignedHead => Form::HeadVector {
+                heads: plain(0),
+                head: plain(1),
+            },
+            [heads, head, _] if is_heads(heads) && head.dim == Dim::AlignedHead => Form::HeadRows {
+                heads: plain(0),
+                head: plain(1),
+                columns: plain(2),
+            },
+            [heads, _, _] if is_heads(heads) => Form::HeadColumns {
+                heads: plain(0),
+                rows: plain(1),
+                head: plain(2),
+            },
+            [_, ..] if self.shape.len() > 1 => Form::Matrix {
+                rows: plain(0) / parts,
+                columns: plain(1),
+            },
+            _ => Form::Vector {
+                count: self.shape.first().map_or(1, |_| plain(0)) / parts,
+            },
+        }
+    }
+}
+
+/// How the elements of a tensor lie in a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// `[count]`.
+    Vector {
+        /// Elements.
+        count: usize,
+    },
+    /// `[rows, columns]`.
+    Matrix {
+        /// Outputs.
+        rows: usize,
+        /// Inputs.
+        columns: usize,
+    },
+    /// `[heads head]` as `[heads, head]`.
+    HeadVector {
+        /// Heads.
+        heads: usize,
+        /// Elements of each.
+        head: usize,
+    },
+    /// `[heads head, columns]` as `[heads, head, columns]`.
+    HeadRows {
+        /// Heads.
+        heads: usize,
+        /// Rows of each.
+        head: usize,
+        /// Inputs.
+        columns: usize,
+    },
+    /// `[rows, heads head]` as `[heads, rows, head]`.
+    HeadColumns {
+        /// Heads.
+        heads: usize,
+        /// Outputs.
+        rows: usize,
+        /// Columns of each.
+        head: usize,
+    },
+}
+
+impl Form {
+    /// The shape of the tensor.
+    pub fn shape(self) -> Vec<usize> {
+        match self {
+            Form::Vector { count } => vec![count],
+            Form::Matrix { rows, columns } => vec![rows, columns],
+            Form::HeadVector { heads, head } => vec![heads * head],
+            Form::HeadRows {
+                heads,
+                head,
+                columns,
+            } => vec![heads * head, columns],
+            Form::HeadColumns { heads, rows, head } => vec![rows, heads * head],
+        }
     }
 }
 

@@ -122,6 +122,25 @@ impl Extent {
         product.checked_div(self.div)
     }
 
+    /// Its value without padding, at the context window.
+    pub fn unpadded(self, config: &Config) -> usize {
+        let dim = match self.dim {
+            Dim::AlignedEmbed => Dim::Embed,
+            Dim::AlignedHead => Dim::HeadDim,
+            Dim::AlignedIntermediate => Dim::Intermediate,
+            Dim::AlignedCtx => Dim::Tokens,
+            plain @ (Dim::Tokens
+            | Dim::Embed
+            | Dim::HeadDim
+            | Dim::NumHeads
+            | Dim::NumKvHeads
+            | Dim::Intermediate
+            | Dim::Vocab) => plain,
+        };
+        let value = dim.value(config, config.context_window);
+        value.saturating_mul(self.mult) / self.div
+    }
+
     /// Whether `other` is the same extent in a run of any number of positions.
     pub fn is_same(self, other: Extent, config: &Config) -> bool {
         let depends = |extent: Extent| extent.dim == Dim::Tokens;

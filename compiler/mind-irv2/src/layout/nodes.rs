@@ -1,7 +1,9 @@
-//! The nodes of a decoder model, as one table.
+//! The nodes of a model, as the plan of its family has them.
 
-use super::buffers::WITH_ROPE;
+use super::buffers::When;
+use crate::condition::Mode;
 use crate::config::Config;
+use crate::kernels::Kernel;
 
 /// Where a node stands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -27,160 +29,76 @@ pub enum Access {
     Scratch,
 }
 
-/// An argument of a kernel.
+impl Access {
+    /// Whether the kernel writes the argument for others.
+    pub const fn writes(self) -> bool {
+        matches!(self, Access::Out | Access::InPlace)
+    }
+}
+
+/// An argument that is bound.
 #[derive(Debug)]
 pub struct Arg {
     /// The name.
     pub name: &'static str,
     /// The buffer that is bound to it.
-    pub buffer: &'static str,
+    pub buffer: String,
     /// What happens to it.
     pub access: Access,
     /// Whether a document may leave it out.
     pub optional: bool,
 }
 
-/// A row of the table.
+/// A call of a kernel.
 #[derive(Debug)]
 pub struct Node {
     /// Where it stands.
     pub part: Part,
-    /// What it computes.
-    pub op: &'static str,
-    /// The symbol of its kernel.
-    pub kernel: &'static str,
-    /// When there is such a node, in the grammar of conditions; always without.
-    pub condition: Option<&'static str>,
+    /// What it calls.
+    pub kernel: &'static Kernel,
+    /// When there is such a node; always without.
+    pub when: Option<When>,
     /// Its arguments, in the order in which documents list them.
-    pub args: &'static [Arg],
-    /// Whether the model of a configuration has this node.
-    pub exists: fn(&Config) -> bool,
+    pub args: Vec<Arg>,
 }
 
-const fn arg(name: &'static str, buffer: &'static str, access: Access) -> Arg {
-    Arg {
-        name,
-        buffer,
-        access,
-        optional: false,
+impl Node {
+    /// What it computes.
+    pub fn op(&self) -> &'static str {
+        self.kernel.op
+    }
+
+    /// Whether inference of the model of `config` has this node.
+    pub fn exists(&self, config: &Config) -> bool {
+        let when = self.when.as_ref();
+        when.is_none_or(|own| own.condition.holds(config, Mode::Prefill))
+    }
+
+    /// The argument called `name`.
+    pub fn arg(&self, name: &str) -> Option<&Arg> {
+        self.args.iter().find(|own| own.name == name)
     }
 }
-
-const fn input(name: &'static str, buffer: &'static str) -> Arg {
-    arg(name, buffer, Access::In)
-}
-
-const fn output(name: &'static str, buffer: &'static str) -> Arg {
-    arg(name, buffer, Access::Out)
-}
-
-const fn optional(own: Arg) -> Arg {
-    Arg {
-        optional: true,
-        ..own
-    }
-}
-
-const fn always(_: &Config) -> bool {
-    true
-}
-
-const fn node(part: Part, op: &'static str, kernel: &'static str, args: &'static [Arg]) -> Node {
-    Node {
-        part,
-        op,
-        kernel,
-        condition: None,
-        args,
-        exists: always,
-    }
-}
-
-/// Every node, in an order in which they can run.
-#[rustfmt::skip]
-pub static NODES: &[Node] = &[
-    node(Part::First, "embedding", "embedding_forward", &[
-        input("table", "token_emb"), optional(input("pos", "pos_emb")), output("out", "embedded_input"),
-    ]),
-    node(Part::Layer, "rmsnorm", "rmsnorm_forward", &[
-        input("input", "input"), input("gamma", "ln1_gamma"),
-        output("out", "ln1_out"), optional(output("rstd", "ln1_rstd")),
-    ]),
-    node(Part::Layer, "qkv_project", "ck_qkv_project_head_major", &[
-        input("input", "ln1_out"),
-        input("wq", "wq"), optional(input("bq", "bq")),
-        input("wk", "wk"), optional(input("bk", "bk")),
-        input("wv", "wv"), optional(input("bv", "bv")),
-        output("q", "q"), output("k", "k"), output("v", "v"),
-    ]),
-    Node { exists: |config| config.qk_norm, ..node(Part::Layer, "qk_norm", "rmsnorm_forward_qk", &[
-        arg("q", "q", Access::InPlace), arg("k", "k", Access::InPlace),
-        input("q_gamma", "q_norm"), input("k_gamma", "k_norm"),
-    ]) },
-    Node {
-        condition: Some(WITH_ROPE), exists: |config| config.rope.is_some(),
-        ..node(Part::Layer, "rope", "rope_forward_qk", &[
-            arg("q", "q", Access::InPlace), arg("k", "k", Access::InPlace),
-            input("cos_cache", "rope_cos_cache"), input("sin_cache", "rope_sin_cache"),
-        ])
-    },
-    node(Part::Layer, "attention", "attention_forward_causal_head_major_gqa", &[
-        input("q", "q"), input("k", "k"), input("v", "v"),
-        optional(arg("scores", "scores", Access::Scratch)), output("attn_out", "attn_out"),
-    ]),
-    node(Part::Layer, "attn_proj", "ck_attention_project_head_major", &[
-        input("attn_out", "attn_out"), input("wo", "wo"), optional(input("bo", "bo")),
-        output("proj_tmp", "proj_tmp"), optional(arg("proj_scratch", "proj_scratch", Access::Scratch)),
-    ]),
-    node(Part::Layer, "residual_add", "ck_residual_add_token_major", &[
-        input("a", "input"), input("b", "proj_tmp"), output("out", "residual1"),
-    ]),
-    node(Part::Layer, "rmsnorm", "rmsnorm_forward", &[
-        input("input", "residual1"), input("gamma", "ln2_gamma"),
-        output("out", "ln2_out"), optional(output("rstd", "ln2_rstd")),
-    ]),
-    node(Part::Layer, "mlp_up", "gemm_blocked_serial", &[
-        input("input", "ln2_out"), input("w1", "w1"), optional(input("b1", "b1")), output("fc1_out", "fc1_out"),
-    ]),
-    node(Part::Layer, "swiglu", "swiglu_forward", &[
-        input("fc1_out", "fc1_out"), output("swiglu_out", "swiglu_out"),
-    ]),
-    node(Part::Layer, "mlp_down", "gemm_blocked_serial", &[
-        input("swiglu_out", "swiglu_out"), input("w2", "w2"), optional(input("b2", "b2")), output("mlp_out", "mlp_out"),
-    ]),
-    node(Part::Layer, "residual_add", "ck_residual_add_token_major", &[
-        input("a", "residual1"), input("b", "mlp_out"), output("out", "output"),
-    ]),
-    node(Part::Last, "rmsnorm", "rmsnorm_forward", &[
-        input("input", "output"), input("gamma", "final_ln_weight"),
-        output("out", "final_output"), optional(output("rstd", "final_ln_rstd")),
-    ]),
-    node(Part::Last, "lm_head", "gemm_blocked_serial", &[
-        input("input", "final_output"), input("w", "lm_head_weight"), output("logits", "logits"),
-    ]),
-];
 
 impl Arg {
-    /// Whether documents of `config` list it.
+    /// Whether documents of `config` list it: what it is bound to must be there.
     pub fn is_listed(&self, config: &Config) -> bool {
-        // Scores exist in training alone.
-        self.buffer != "scores" && (self.buffer != "pos_emb" || config.rope.is_none())
+        let buffer = config.family.buffer(&self.buffer);
+        buffer.is_some_and(|own| own.exists(config))
     }
 }
 
 /// The nodes of `part` that the model of `config` has, in an order in which they can run.
-pub fn nodes(config: &Config, part: Part) -> impl Iterator<Item = &'static Node> {
-    NODES
-        .iter()
-        .filter(move |node| node.part == part && (node.exists)(config))
+pub fn nodes(config: &Config, part: Part) -> impl Iterator<Item = &'static Node> + use<'_> {
+    let all = config.family.nodes().iter();
+    all.filter(move |node| node.part == part && node.exists(config))
 }
 
-/// Whether `earlier` must run in front of `later` when it does in the table.
+/// Whether `earlier` must run in front of `later` when it does in the plan.
 pub fn ordered(earlier: &Node, later: &Node) -> bool {
-    let writes = |access: Access| matches!(access, Access::Out | Access::InPlace);
     earlier.args.iter().any(|first| {
         later.args.iter().any(|second| {
-            first.buffer == second.buffer && (writes(first.access) || writes(second.access))
+            first.buffer == second.buffer && (first.access.writes() || second.access.writes())
         })
     })
 }

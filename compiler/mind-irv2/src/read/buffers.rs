@@ -12,8 +12,9 @@ use super::meta::Meta;
 use crate::codes;
 use crate::condition::{Condition, Mode};
 use crate::config::Config;
+use crate::family::Family;
 use crate::layout::arena::ALIGNMENT;
-use crate::layout::buffers::{BUFFERS, Buffer, Kind, buffer, bytes_of};
+use crate::layout::buffers::{Buffer, Kind, bytes_of};
 use crate::layout::dims::Extent;
 use crate::schema::WeightTypes;
 
@@ -66,7 +67,7 @@ pub(super) struct Buffers<'v> {
 const GRADIENT: &str = "d_";
 
 /// The buffers that the table has, and their gradients.
-pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Buffers<'v> {
+pub(super) fn read<'v>(root: &'v Value, family: Family, r: &mut Reader) -> Buffers<'v> {
     let mut declared = Buffers::default();
     // Names of gradients, which the table does not have, stand apart by scope as well.
     let mut names: BTreeMap<(&str, &str), Span> = BTreeMap::new();
@@ -105,7 +106,7 @@ pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Buffers<'v> {
                 continue;
             }
         }
-        let own = entry(value, (name, span), (scope, scope_span), role, r);
+        let own = entry(value, family, (name, span), (scope, scope_span), role, r);
         match role.0 {
             "grad" => declared.gradients.extend(own),
             _ => declared.forward.extend(own),
@@ -116,6 +117,7 @@ pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Buffers<'v> {
 
 fn entry<'v>(
     value: &'v Value,
+    family: Family,
     (name, span): (&'v str, Span),
     (scope, scope_span): (&'v str, Span),
     (role, role_span): (&'v str, Span),
@@ -150,7 +152,7 @@ fn entry<'v>(
     } else {
         Some(name)
     };
-    let Some(row) = forward.and_then(buffer) else {
+    let Some(row) = forward.and_then(|name| family.buffer(name)) else {
         if is_gradient {
             let message = format!(
                 "no buffer of a decoder model has the gradient `{}`",
@@ -161,7 +163,11 @@ fn entry<'v>(
             return None;
         }
         let message = format!("no buffer of a decoder model is called `{}`", shown(name));
-        let names: Vec<&str> = BUFFERS.iter().map(|row| row.name).collect();
+        let names: Vec<&str> = family
+            .buffers()
+            .iter()
+            .map(|row| row.name.as_str())
+            .collect();
         let help = format!("buffers are {}", names.join(", "));
         r.push_with_help(codes::NAME, span, message, help);
         return None;
@@ -227,19 +233,19 @@ pub(super) fn check(
     for own in forward {
         let Some(dtype) = own.dtype else { continue };
         let span = span_of(own.value, "dtype");
-        match own.row.kind {
+        match &own.row.kind {
             Kind::Activation if dtype != WeightType::F32 => {
                 let message = format!("`{}` is {dtype}, but activations are fp32", own.name);
                 r.push(codes::CONTRADICTION, span, message);
             }
             Kind::Activation | Kind::UnusedWeight => {}
-            Kind::Weight(roles) => roles.iter().for_each(|&role| dtypes.set(role, dtype)),
+            Kind::Weight(parts) => parts.iter().for_each(|part| dtypes.set(part, dtype)),
         }
         check_alias(own, forward, config, r);
         check_sizes(own, dtype, config, dims, r);
     }
-    for &(layer, role, dtype) in &meta.dtypes {
-        dtypes.set_in_layer(layer, role, dtype);
+    for &(layer, part, dtype) in &meta.dtypes {
+        dtypes.set_in_layer(layer, part, dtype);
     }
     dtypes
 }
@@ -294,14 +300,14 @@ fn check_sizes(
     let same = shape.len() == own.row.shape.len()
         && shape
             .iter()
-            .zip(own.row.shape)
+            .zip(&own.row.shape)
             .all(|(&found, &expected)| found.is_same(expected, config));
     if !same {
         let message = format!(
             "`{}` has the shape {}, expected {}",
             own.name,
             shape_text(shape),
-            shape_text(own.row.shape)
+            shape_text(&own.row.shape)
         );
         r.push(codes::SIZE, span, message);
         return;

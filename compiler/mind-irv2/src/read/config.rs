@@ -3,10 +3,12 @@
 use mind_json::{Member, Value};
 
 use super::buffers::Declared;
-use super::field::{Reader, present, span_of};
+use super::field::{Reader, present, shown, span_of};
+use crate::attributes::{Activation, Attribute, Attributes, Layers};
 use crate::codes;
-use crate::config::{Biases, Config, ConfigError, Family, Parameters, Rope, RopeScaling};
+use crate::config::{Biases, Config, ConfigError, Parameters, Rope, RopeScaling};
 use crate::factors::{FrequencyFactors, MAX_FACTORS};
+use crate::family::Family;
 
 const KEYS: &[&str] = &[
     "num_layers",
@@ -23,15 +25,19 @@ const KEYS: &[&str] = &[
     "rope_factors",
     "rotary_dims",
     "tie_word_embeddings",
+    "hidden_act",
+    "sliding_layers",
+    "no_rope_layers",
 ];
 
 /// The epsilon of every family whose configuration does not say one.
 const DEFAULT_EPS: f64 = 1e-6;
 /// The hyperparameters, and members of other tools; `None` if some cannot be read.
 ///
-/// Family, biases and the normalisation of heads are said elsewhere.
+/// Biases are said elsewhere.
 pub(super) fn read(
     root: &Value,
+    family: Family,
     buffers: &[Declared<'_>],
     r: &mut Reader,
 ) -> Option<(Parameters, Vec<Member>)> {
@@ -40,7 +46,13 @@ pub(super) fn read(
         r.wrong("config", config, "an object");
         return None;
     }
-    let foreign = r.foreign(config, KEYS);
+    let mut known = KEYS.to_vec();
+    known.extend(Attribute::all().map(Attribute::key));
+    let foreign = r.foreign(config, &known);
+    let activation = activation(config, r);
+    let attributes = attributes(config, r)?;
+    let sliding_layers = layers(config, "sliding_layers", r);
+    let no_rope_layers = layers(config, "no_rope_layers", r);
     let mut count = |key: &str| {
         let value = r.required(config, key)?;
         r.natural(key, value)
@@ -75,7 +87,7 @@ pub(super) fn read(
         rotary_dims,
     });
     let parameters = Parameters {
-        family: Family::Llama,
+        family,
         num_layers: num_layers?,
         hidden_size,
         intermediate_size: intermediate_size?,
@@ -88,7 +100,10 @@ pub(super) fn read(
         rope,
         tie_word_embeddings: tied.or(said).unwrap_or(aliased),
         biases: Biases::default(),
-        qk_norm: false,
+        activation: activation?,
+        attributes,
+        sliding_layers: sliding_layers?,
+        no_rope_layers: no_rope_layers?,
     };
     Some((parameters, foreign))
 }
@@ -112,6 +127,52 @@ pub(super) fn checked(root: &Value, parameters: Parameters, r: &mut Reader) -> O
             None
         }
     }
+}
+
+fn activation(config: &Value, r: &mut Reader) -> Option<Activation> {
+    let Some((word, span)) = r.maybe_text(config, "hidden_act") else {
+        return Some(Activation::default());
+    };
+    let found = Activation::parse(word);
+    if found.is_none() {
+        let message = format!("no activation is called `{}`", shown(word));
+        let names = Activation::ALL.map(Activation::name).join(", ");
+        r.push_with_help(
+            codes::NAME,
+            span,
+            message,
+            format!("activations are {names}"),
+        );
+    }
+    found
+}
+
+fn attributes(config: &Value, r: &mut Reader) -> Option<Attributes> {
+    let mut attributes = Attributes::default();
+    for attribute in Attribute::all() {
+        attributes.set(
+            attribute,
+            real(config, attribute.key(), attribute.neutral(), r)?,
+        );
+    }
+    Some(attributes)
+}
+
+/// The layers that an array lists.
+fn layers(config: &Value, key: &str, r: &mut Reader) -> Option<Layers> {
+    let Some(value) = present(config, key) else {
+        return Some(Layers::NONE);
+    };
+    let numbers = value.elements().unwrap_or_default().iter();
+    let numbers: Option<Vec<usize>> = numbers
+        .map(|own| usize::try_from(own.integer()?).ok())
+        .collect();
+    let valid = numbers.filter(|own| own.iter().all(|&layer| layer < crate::config::MAX_COUNT));
+    if value.elements().is_none() || valid.is_none() {
+        r.wrong(key, value, "an array of layers");
+        return None;
+    }
+    valid.map(Layers::of)
 }
 
 fn real(config: &Value, key: &str, default: f64, r: &mut Reader) -> Option<f64> {

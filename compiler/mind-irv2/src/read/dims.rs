@@ -87,7 +87,7 @@ fn dimension(entry: &Value, r: &mut Reader) -> Option<(Dim, usize)> {
 }
 
 /// An element of a shape: an id, a name, or an object with `dim`, `mult` and `div`.
-pub(super) fn extent(value: &Value, r: &mut Reader) -> Option<Extent> {
+pub(crate) fn extent(value: &Value, r: &mut Reader) -> Option<Extent> {
     if value.members().is_none() {
         return Some(Extent::of(dim("shape", value, r)?));
     }

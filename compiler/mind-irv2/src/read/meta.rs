@@ -2,20 +2,20 @@
 
 use mind_diag::Span;
 use mind_json::{Member, Value};
-use mind_weights::{Role, WeightType};
+use mind_weights::WeightType;
 
 use super::field::{Reader, present, shown, span_of};
 use crate::codes;
-use crate::config::{Biases, Config, Family};
-use crate::meta::{BIASES, roles_of};
+use crate::config::{Biases, Config};
+use crate::family::{Families, Family};
+use crate::meta::parts_of;
 
 /// What `meta` says.
 #[derive(Default)]
 pub(super) struct Meta<'v> {
-    pub(super) family: Option<Family>,
     pub(super) fused_qkv: bool,
     pub(super) biases: Option<Biases>,
-    pub(super) dtypes: Vec<(usize, Role, WeightType)>,
+    pub(super) dtypes: Vec<(usize, &'static str, WeightType)>,
     pub(super) foreign: Vec<Member>,
     value: Option<&'v Value>,
     tied: Option<bool>,
@@ -35,8 +35,21 @@ const KEYS: &[&str] = &[
     "weight_dtypes",
 ];
 
+/// The family that `meta` names; `None` if it names none.
+pub(super) fn family(root: &Value, families: Families, r: &mut Reader) -> Option<Family> {
+    let meta = present(root, "meta").filter(|meta| meta.members().is_some())?;
+    let (word, span) = r.maybe_text(meta, "family")?;
+    let family = families.named(word);
+    if family.is_none() {
+        let message = format!("no supported family is called `{}`", shown(word));
+        let help = format!("families are {}", families.names());
+        r.push_with_help(codes::UNSUPPORTED, span, message, help);
+    }
+    family
+}
+
 /// Reads what stands there; `null` is unknown.
-pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Meta<'v> {
+pub(super) fn read<'v>(root: &'v Value, family: Family, r: &mut Reader) -> Meta<'v> {
     let Some(value) = present(root, "meta") else {
         return Meta::default();
     };
@@ -44,20 +57,10 @@ pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Meta<'v> {
         r.wrong("meta", value, "an object");
         return Meta::default();
     }
-    let family = r.maybe_text(value, "family").and_then(|(word, span)| {
-        let family = Family::parse(word);
-        if family.is_none() {
-            let message = format!("no supported family is called `{}`", shown(word));
-            let help = format!("families are {}", Family::ALL.map(Family::name).join(", "));
-            r.push_with_help(codes::UNSUPPORTED, span, message, help);
-        }
-        family
-    });
     Meta {
-        family,
         fused_qkv: r.maybe_truth(value, "fused_qkv").unwrap_or(false),
-        biases: biases(value, r),
-        dtypes: dtypes(value, r),
+        biases: biases(value, family, r),
+        dtypes: dtypes(value, family, r),
         foreign: r.foreign(value, KEYS),
         value: Some(value),
         tied: r.maybe_truth(value, "tie_word_embeddings"),
@@ -67,18 +70,17 @@ pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Meta<'v> {
     }
 }
 
-fn biases(meta: &Value, r: &mut Reader) -> Option<Biases> {
+fn biases(meta: &Value, family: Family, r: &mut Reader) -> Option<Biases> {
     present(meta, "biases")?;
     let mut biases = Biases::default();
     for value in r.list(meta, "biases") {
-        let known = value
-            .text()
-            .and_then(|name| BIASES.iter().find(|bias| bias.name == name));
+        let known = value.text().and_then(|name| family.optional_index(name));
         match known {
-            Some(bias) => bias.set(&mut biases, true),
+            Some(index) => biases = biases.with(index),
             None => {
                 let message = format!("no bias is {}", value.describe());
-                let help = format!("biases are {}", BIASES.map(|bias| bias.name).join(", "));
+                let names: Vec<&str> = family.optional().map(|own| own.name.as_str()).collect();
+                let help = format!("biases are {}", names.join(", "));
                 r.push_with_help(codes::NAME, value.span, message, help);
             }
         }
@@ -87,7 +89,7 @@ fn biases(meta: &Value, r: &mut Reader) -> Option<Biases> {
 }
 
 /// What layers store otherwise, `{layer: {buffer: dtype}}`.
-fn dtypes(meta: &Value, r: &mut Reader) -> Vec<(usize, Role, WeightType)> {
+fn dtypes(meta: &Value, family: Family, r: &mut Reader) -> Vec<(usize, &'static str, WeightType)> {
     let Some(layers) = present(meta, "weight_dtypes") else {
         return Vec::new();
     };
@@ -104,13 +106,13 @@ fn dtypes(meta: &Value, r: &mut Reader) -> Vec<(usize, Role, WeightType)> {
             continue;
         };
         for entry in own {
-            let roles = roles_of(&entry.key);
-            if roles.is_empty() {
+            let parts = parts_of(family, &entry.key);
+            if parts.is_empty() {
                 let message = format!("no weight of a layer is called `{}`", shown(&entry.key));
                 r.push(codes::NAME, entry.key_span, message);
             }
             match entry.value.text().and_then(WeightType::parse) {
-                Some(dtype) => dtypes.extend(roles.into_iter().map(|role| (layer, role, dtype))),
+                Some(dtype) => dtypes.extend(parts.into_iter().map(|part| (layer, part, dtype))),
                 None => {
                     let message = format!("no dtype is {}", entry.value.describe());
                     r.push(codes::NAME, entry.value.span, message);
@@ -135,13 +137,10 @@ pub(super) fn check(meta: &Meta<'_>, config: &Config, r: &mut Reader) {
     contradicts("has_pos_emb", meta.has_pos_emb, config.rope.is_none());
     // A tied head is no tensor of its own, which some files call having none.
     contradicts("has_lm_head", meta.has_lm_head.filter(|_| !tied), true);
-    if meta.gated_mlp == Some(false) {
-        let message = "models without a gated MLP are not supported";
-        r.push(codes::UNSUPPORTED, span_of(value, "gated_mlp"), message);
-    }
-    for &(layer, role, _) in &meta.dtypes {
+    contradicts("gated_mlp", meta.gated_mlp, config.family.is_gated());
+    for &(layer, _, _) in &meta.dtypes {
         let span: Span = span_of(value, "weight_dtypes");
-        if layer >= config.num_layers || !role.is_per_layer() {
+        if layer >= config.num_layers {
             let message = format!(
                 "`weight_dtypes` names layer {layer}, of {}",
                 config.num_layers

@@ -5,8 +5,8 @@
 
 mod buffers;
 mod config;
-mod dims;
-mod field;
+pub(crate) mod dims;
+pub(crate) mod field;
 mod meta;
 mod nodes;
 mod plan;
@@ -17,6 +17,7 @@ use mind_json::{Limits, Value};
 use self::field::Reader;
 use crate::codes;
 use crate::config::Parameters;
+use crate::family::Families;
 use crate::schema::Document;
 
 /// How a document is read.
@@ -26,6 +27,8 @@ pub struct ReadOptions {
     pub allow_unknown: bool,
     /// The flag of the calling tool that allows them, if it has one.
     pub unknown_flag: Option<&'static str>,
+    /// The families that models may be of.
+    pub families: Families,
 }
 
 /// Keys of a document; what lowered files add is not read.
@@ -57,7 +60,7 @@ pub fn is_document(text: &str) -> bool {
 pub fn read(text: &str, options: &ReadOptions) -> Result<(Document, Diagnostics), Diagnostics> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
     let mut reader = Reader::new(options);
-    let document = document(&root, &mut reader);
+    let document = document(&root, options.families, &mut reader);
     let mut found = reader.found;
     found.sort_by_place();
     let found = mind_json::locate(&root, found);
@@ -68,7 +71,7 @@ pub fn read(text: &str, options: &ReadOptions) -> Result<(Document, Diagnostics)
 }
 
 /// The document, as far as its configuration can be read.
-fn document(root: &Value, r: &mut Reader) -> Option<Document> {
+fn document(root: &Value, families: Families, r: &mut Reader) -> Option<Document> {
     if root.members().is_none() {
         let message = format!("a document is an object, found {}", root.describe());
         r.push(codes::KIND, root.span, message);
@@ -77,14 +80,17 @@ fn document(root: &Value, r: &mut Reader) -> Option<Document> {
     version(root, r);
     let foreign = r.foreign(root, KEYS);
     let notes = notes(root, r);
-    let nodes = nodes::read(root, r);
-    let buffers = buffers::read(root, r);
-    let raw_meta = meta::read(root, r);
-    let (parameters, foreign_config) = config::read(root, &buffers.forward, r)?;
+    let said = meta::family(root, families, r);
+    let family = match said {
+        Some(family) => family,
+        None => nodes::family_of(root, families)?,
+    };
+    let nodes = nodes::read(root, family, r);
+    let buffers = buffers::read(root, family, r);
+    let raw_meta = meta::read(root, family, r);
+    let (parameters, foreign_config) = config::read(root, family, &buffers.forward, r)?;
     let parameters = Parameters {
-        qk_norm: nodes.has_qk_norm(),
-        biases: raw_meta.biases.unwrap_or_else(|| nodes.biases()),
-        family: raw_meta.family.unwrap_or(parameters.family),
+        biases: raw_meta.biases.unwrap_or_else(|| nodes.biases(family)),
         ..parameters
     };
     let config = config::checked(root, parameters, r)?;

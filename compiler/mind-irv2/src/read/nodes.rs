@@ -8,8 +8,8 @@ use super::field::{Reader, shown, span_of};
 use crate::codes;
 use crate::condition::Condition;
 use crate::config::Biases;
-use crate::layout::nodes::{Access, Arg, NODES, Node, Part};
-use crate::meta::BIASES;
+use crate::family::{Families, Family};
+use crate::layout::nodes::{Access, Arg, Node, Part};
 
 /// A node of the document that the table has.
 pub(super) struct Placed {
@@ -46,8 +46,28 @@ const FLAGS: usize = 0b11;
 /// More than any kernel has arguments.
 const MAX_BINDINGS: usize = 32;
 
+/// The family of a document that names none: the first one that has an op for each of its nodes, or the first one.
+pub(super) fn family_of(root: &Value, families: Families) -> Option<Family> {
+    let ops: Vec<&str> = root
+        .get("nodes")
+        .and_then(Value::elements)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|node| node.get("op")?.text())
+        .collect();
+    let has_all = |family: &Family| {
+        let has = |op: &&str| family.nodes().iter().any(|node| node.op() == *op);
+        ops.iter().all(has)
+    };
+    let usual = || families.named("llama");
+    let llama = usual().filter(has_all);
+    llama
+        .or_else(|| families.iter().find(has_all))
+        .or_else(usual)
+}
+
 /// Reads the nodes one by one.
-pub(super) fn read(root: &Value, r: &mut Reader) -> Nodes {
+pub(super) fn read(root: &Value, family: Family, r: &mut Reader) -> Nodes {
     let before = r.found.error_count();
     let mut placed = Vec::new();
     for value in r.list(root, "nodes") {
@@ -58,7 +78,7 @@ pub(super) fn read(root: &Value, r: &mut Reader) -> Nodes {
         r.foreign(value, KEYS);
         r.maybe_text(value, "kernel_variant");
         r.maybe_text(value, "kernel_dtype");
-        placed.extend(node(value, r));
+        placed.extend(node(value, family, r));
     }
     let span = span_of(root, "nodes");
     let broken = r.found.error_count() > before;
@@ -69,7 +89,7 @@ pub(super) fn read(root: &Value, r: &mut Reader) -> Nodes {
     }
 }
 
-fn node(value: &Value, r: &mut Reader) -> Option<Placed> {
+fn node(value: &Value, family: Family, r: &mut Reader) -> Option<Placed> {
     let layer = r.required(value, "layer")?;
     let number = layer.integer().filter(|layer| *layer >= -1);
     let Some(number) = number else {
@@ -88,24 +108,24 @@ fn node(value: &Value, r: &mut Reader) -> Option<Placed> {
     let (op, op_span) = r.text(value, "op")?;
     let (kernel, kernel_span) = r.text(value, "kernel")?;
     let is_global = layer.is_none();
-    let named = |row: &&Node| row.op == op && (row.part == Part::Layer) != is_global;
-    let rows: Vec<&'static Node> = NODES.iter().filter(named).collect();
+    let named = |row: &&Node| row.op() == op && (row.part == Part::Layer) != is_global;
+    let rows: Vec<&'static Node> = family.nodes().iter().filter(named).collect();
     if rows.is_empty() {
         let place = if is_global { "the model" } else { "a layer" };
         let message = format!("no node of {place} is called `{}`", shown(op));
-        let known = NODES.iter();
+        let known = family.nodes().iter();
         let known = known.filter(|row| (row.part == Part::Layer) != is_global);
-        let ops: Vec<&str> = known.map(|row| row.op).collect();
+        let ops: Vec<&str> = known.map(|row| row.op()).collect();
         let help = format!("nodes of {place} are {}", ops.join(", "));
         r.push_with_help(codes::NAME, op_span, message, help);
         return None;
     }
     if rows
         .iter()
-        .all(|row| row.kernel != kernel && row.op != kernel)
+        .all(|row| row.kernel.symbol != kernel && row.op() != kernel)
     {
         let message = format!("no kernel of `{op}` is called `{}`", shown(kernel));
-        let help = format!("its kernel is `{}`", rows[0].kernel);
+        let help = format!("its kernel is `{}`", rows[0].kernel.symbol);
         r.push_with_help(codes::NAME, kernel_span, message, help);
         return None;
     }
@@ -206,7 +226,7 @@ fn check_bindings(
     for binding in bindings {
         let own = called(row, binding.arg);
         let Some(own) = own else {
-            let message = format!("`{}` has no argument `{}`", row.op, shown(binding.arg));
+            let message = format!("`{}` has no argument `{}`", row.op(), shown(binding.arg));
             let names: Vec<&str> = row.args.iter().map(|own| own.name).collect();
             let help = format!("its arguments are {}", names.join(", "));
             r.push_with_help(codes::NAME, binding.arg_span, message, help);
@@ -216,7 +236,7 @@ fn check_bindings(
             let message = format!(
                 "argument `{}` of `{}` is bound to `{}`, expected `{}`",
                 own.name,
-                row.op,
+                row.op(),
                 shown(binding.buffer),
                 own.buffer
             );
@@ -236,7 +256,7 @@ fn check_bindings(
         };
         let named = bindings.iter().any(means);
         if !named {
-            let message = format!("argument `{}` of `{}` is not bound", own.name, row.op);
+            let message = format!("argument `{}` of `{}` is not bound", own.name, row.op());
             r.push(codes::MISSING, node.span, message);
         }
     }
@@ -244,18 +264,10 @@ fn check_bindings(
 }
 
 impl Nodes {
-    /// Whether query and key heads are normalised.
-    pub(super) fn has_qk_norm(&self) -> bool {
-        self.placed.iter().any(|node| node.row.op == "qk_norm")
-    }
-
-    /// The biases that nodes read.
-    pub(super) fn biases(&self) -> Biases {
-        let mut biases = Biases::default();
-        for bias in &BIASES {
-            let mut args = self.placed.iter().flat_map(|node| &node.bound);
-            bias.set(&mut biases, args.any(|(own, _)| own.buffer == bias.name));
-        }
-        biases
+    /// The weights that a checkpoint may lack and nodes read.
+    pub(super) fn biases(&self, family: Family) -> Biases {
+        let args = self.placed.iter().flat_map(|node| &node.bound);
+        let indices = args.filter_map(|(own, _)| family.optional_index(&own.buffer));
+        indices.fold(Biases::default(), Biases::with)
     }
 }

@@ -11,8 +11,7 @@ use super::nodes::{Nodes, Placed};
 use crate::codes;
 use crate::condition::Mode;
 use crate::config::Config;
-use crate::layout::nodes::{Access, NODES, Node, Part, nodes, ordered};
-use crate::meta::BIASES;
+use crate::layout::nodes::{Access, Node, Part, nodes, ordered};
 
 /// Checks that the nodes compute the model, in prefill and in decode.
 pub(super) fn check(
@@ -60,8 +59,8 @@ fn check_plan(kept: &[&Placed], span: Span, config: &Config, r: &mut Reader) {
         .find(|pair| part_of(pair[0]) > part_of(pair[1]))
     {
         let place = |node: &Placed| match node.layer {
-            Some(layer) => format!("`{}` of layer {layer}", node.row.op),
-            None => format!("`{}` of the model", node.row.op),
+            Some(layer) => format!("`{}` of layer {layer}", node.row.op()),
+            None => format!("`{}` of the model", node.row.op()),
         };
         let message = format!("{} follows {}", place(pair[1]), place(pair[0]));
         r.push(codes::FLOW, pair[1].span, message);
@@ -87,19 +86,25 @@ fn check_part(
     r: &mut Reader,
 ) {
     for (at, node) in own.iter().enumerate() {
-        if !(node.row.exists)(config) {
-            let message = format!("the configuration has no `{}`", node.row.op);
+        if !node.row.exists(config) {
+            let message = format!("the configuration has no `{}`", node.row.op());
             r.push(codes::CONTRADICTION, node.span, message);
             return;
         }
         // A part has few rows, so that one repeats before many nodes have been compared.
         for earlier in &own[..at] {
             if std::ptr::eq(earlier.row, node.row) {
-                let message = format!("`{}` appears twice", node.row.op);
+                let message = format!("`{}` appears twice", node.row.op());
                 r.push(codes::TWICE, node.span, message);
                 return;
-            } else if index(node.row) < index(earlier.row) && ordered(node.row, earlier.row) {
-                let message = format!("`{}` must come before `{}`", node.row.op, earlier.row.op);
+            } else if index(node.row, config) < index(earlier.row, config)
+                && ordered(node.row, earlier.row)
+            {
+                let message = format!(
+                    "`{}` must come before `{}`",
+                    node.row.op(),
+                    earlier.row.op()
+                );
                 r.push(codes::FLOW, node.span, message);
             }
         }
@@ -111,8 +116,8 @@ fn check_part(
             continue;
         }
         let out = row.args.iter().find(|arg| arg.access != Access::In);
-        let out = out.map_or("", |arg| arg.buffer);
-        let message = format!("layer {layer} has no `{}` that writes `{out}`", row.op);
+        let out = out.map_or("", |arg| arg.buffer.as_str());
+        let message = format!("layer {layer} has no `{}` that writes `{out}`", row.op());
         let near = own.first().map_or(span, |node| node.span);
         r.push(codes::FLOW, near, message);
         return;
@@ -120,11 +125,10 @@ fn check_part(
 }
 
 /// The place of a row in the table.
-fn index(row: &'static Node) -> usize {
-    NODES
-        .iter()
-        .position(|own| std::ptr::eq(own, row))
-        .unwrap_or(NODES.len())
+fn index(row: &'static Node, config: &Config) -> usize {
+    let mut all = config.family.nodes().iter();
+    all.position(|own| std::ptr::eq(own, row))
+        .unwrap_or(usize::MAX)
 }
 
 /// Checks that every buffer that a node touches is declared, those of supplied nodes included.
@@ -140,7 +144,7 @@ fn check_declared(
     let is_declared = |name: &str| names.contains(name);
     for node in kept {
         for (own, span) in &node.bound {
-            if !is_declared(own.buffer) {
+            if !is_declared(&own.buffer) {
                 let message = format!("buffer `{}` is not declared", own.buffer);
                 r.push(codes::NAME, *span, message);
                 return;
@@ -148,12 +152,12 @@ fn check_declared(
         }
     }
     let supplied = nodes(config, Part::First).chain(nodes(config, Part::Last));
-    let needed = supplied.flat_map(|row| row.args).filter(|arg| {
+    let needed = supplied.flat_map(|row| &row.args).filter(|arg| {
         // The table of positions is optional for a kernel, not for a model without rotation.
         (!arg.optional || arg.buffer == "pos_emb") && arg.is_listed(config)
     });
     for arg in needed {
-        if !is_declared(arg.buffer) {
+        if !is_declared(&arg.buffer) {
             let message = format!("buffer `{}` is not declared", arg.buffer);
             r.push(codes::NAME, span_of(root, "buffers"), message);
         }
@@ -162,12 +166,13 @@ fn check_declared(
 
 /// Checks that every layer binds the same biases.
 fn check_biases(kept: &[&Placed], config: &Config, r: &mut Reader) {
-    for bias in BIASES.iter().filter(|bias| bias.get(&config.biases)) {
+    let names = config.family.optional().map(|own| own.name.as_str());
+    for name in names.filter(|name| config.has_bias(name)) {
         for node in kept {
-            let takes = node.row.args.iter().any(|arg| arg.buffer == bias.name);
-            let bound = node.bound.iter().any(|(arg, _)| arg.buffer == bias.name);
+            let takes = node.row.args.iter().any(|arg| arg.buffer == name);
+            let bound = node.bound.iter().any(|(arg, _)| arg.buffer == name);
             if takes && !bound {
-                let message = format!("the model has `{}`, which is not bound here", bias.name);
+                let message = format!("the model has `{name}`, which is not bound here");
                 r.push(codes::CONTRADICTION, node.span, message);
                 return;
             }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use mind_ir::random::Rng;
 use mind_irv2::checkpoint::{Checkpoint, Source};
-use mind_irv2::{Family, ReadOptions, hf, read, write};
+use mind_irv2::{Families, ReadOptions, hf, read, write};
 use mind_weights::WeightFile;
 
-use crate::models::{config, config_json, document, parameters, tensors};
+use crate::models::{config, config_json, document, family, parameters, tensors};
 use crate::mutated;
 use crate::writers::{corrupt, safetensors};
 
@@ -40,7 +40,7 @@ const WORDS: [&str; 24] = [
 ];
 
 /// A document with words swapped, lines lost, doubled or moved, or bytes changed.
-fn variant(text: &str, random: &mut Rng) -> String {
+pub fn variant(text: &str, random: &mut Rng) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let line = |random: &mut Rng| random.below(lines.len());
     match random.below(6) {
@@ -77,7 +77,7 @@ fn variant(text: &str, random: &mut Rng) -> String {
 }
 
 /// Checks that docs/models.md has the number of corrupted files of a kind that were refused.
-fn documented(what: &str, refused: usize) {
+pub fn documented(what: &str, refused: usize) {
     let row = format!("| {what} | 1000 | {refused} | {} |\n", 1000 - refused);
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/models.md");
     let docs = std::fs::read_to_string(docs).expect("docs/models.md");
@@ -89,7 +89,7 @@ fn documented(what: &str, refused: usize) {
 
 #[test]
 fn corrupted_documents() {
-    let own = document(parameters(Family::Qwen3));
+    let own = document(parameters(family("qwen3")));
     let text = write(&own);
     let mut random = Rng::new(21);
     let (mut refused, mut same, mut other) = (0, 0, 0);
@@ -121,11 +121,11 @@ fn corrupted_documents() {
 #[test]
 fn corrupted_configurations() {
     let text = config_json(
-        Family::Llama,
+        family("llama"),
         r#", "rope_scaling": null, "tie_word_embeddings": false"#,
     );
     let mut random = Rng::new(22);
-    let outcome = |variant: &str| hf::document(Some(variant), &[]).is_err();
+    let outcome = |variant: &str| hf::document(Some(variant), &[], Families::default()).is_err();
     let refused = (0..1000).filter(|_| {
         let bytes = corrupt(text.as_bytes(), &mut random);
         outcome(&String::from_utf8_lossy(&bytes))
@@ -136,7 +136,7 @@ fn corrupted_configurations() {
 
 #[test]
 fn corrupted_checkpoints() {
-    let config = config(Family::Qwen2);
+    let config = config(family("qwen2"));
     let file = safetensors(&tensors(&config, 23));
     let mut random = Rng::new(23);
     let refused = (0..1000).filter(|_| {
@@ -169,9 +169,9 @@ fn configurations_and_headers_of_known_keys_with_any_values() {
             file,
         };
         // Without tensors a header is refused, unless it is refused for its keys.
-        let found = hf::document(None, &[source]).unwrap_err();
+        let found = hf::document(None, &[source], Families::default()).unwrap_err();
         assert!(found.first_error().is_some_and(|own| own.code.is_some()));
-        match hf::document(Some(&text), &[]) {
+        match hf::document(Some(&text), &[], Families::default()) {
             Ok((document, _)) => {
                 let written = write(&document);
                 let (again, _) =

@@ -1,10 +1,10 @@
 //! Existing files: the document dialect with the published excerpts, the dialect of the existing builder, mixtures.
 
 use mind_ir::random::Rng;
-use mind_irv2::{Config, Family, Parameters, ReadOptions, read, write};
+use mind_irv2::{Config, Parameters, ReadOptions, read, write};
 use mind_json::{Kind, Limits, Member, Value, parse};
 
-use crate::models::{document, parameters, variants};
+use crate::models::{document, family, parameters, variants};
 use crate::round_trip::read_silently;
 
 fn tree(text: &str) -> Value {
@@ -141,12 +141,14 @@ fn published() -> String {
         head_dim: 64,
         vocab_size: 151_936,
         context_window: 131_072,
-        rope: parameters(Family::Qwen2).rope.map(|rope| mind_irv2::Rope {
-            theta: 1e6,
-            rotary_dims: 64,
-            ..rope
-        }),
-        ..parameters(Family::Qwen2)
+        rope: parameters(family("qwen2"))
+            .rope
+            .map(|rope| mind_irv2::Rope {
+                theta: 1e6,
+                rotary_dims: 64,
+                ..rope
+            }),
+        ..parameters(family("qwen2"))
     });
     let mut root = tree(&write(&own));
     *at(&mut root, "dimensions") = tree(
@@ -180,7 +182,7 @@ fn the_published_excerpts_are_accepted() {
 
 #[test]
 fn a_decode_file_stores_one_token() {
-    let own = document(parameters(Family::Llama));
+    let own = document(parameters(family("llama")));
     let mut root = tree(&write(&own));
     *at(&mut elements(at(&mut root, "dimensions"))[0], "value") = 1usize.into();
     for own in elements(at(&mut root, "buffers")) {
@@ -191,7 +193,7 @@ fn a_decode_file_stores_one_token() {
 
 #[test]
 fn what_stands_for_one_mode_alone_is_not_the_model() {
-    let text = write(&document(parameters(Family::Llama)));
+    let text = write(&document(parameters(family("llama"))));
     let mut root = tree(&text);
     *at(&mut elements(at(&mut root, "nodes"))[3], "condition") = "mode==prefill".into();
     let found = read(&root.print(), &ReadOptions::default()).unwrap_err();

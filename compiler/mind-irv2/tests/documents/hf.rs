@@ -1,14 +1,14 @@
 //! From `config.json` to documents.
 
-use mind_irv2::{Document, Family, RopeScaling, hf, write};
+use mind_irv2::{Document, Families, RopeScaling, hf, write};
 use mind_snapshot::snapshot;
-use mind_weights::{Role, WeightType};
+use mind_weights::WeightType;
 
-use crate::models::{config_json, parameters};
+use crate::models::{config_json, family, llamas, parameters};
 use crate::round_trip::read_silently;
 
 fn built(text: &str) -> Document {
-    match hf::document(Some(text), &[]) {
+    match hf::document(Some(text), &[], Families::default()) {
         Ok((document, found)) => {
             assert!(found.is_empty(), "{found:?}");
             document
@@ -20,7 +20,7 @@ fn built(text: &str) -> Document {
 /// What is wrong with each configuration.
 fn refused<const N: usize>(texts: [String; N]) -> String {
     let shown = texts.map(|text| {
-        let found = hf::document(Some(&text), &[]).unwrap_err();
+        let found = hf::document(Some(&text), &[], Families::default()).unwrap_err();
         let messages: Vec<&str> = found.iter().map(|own| own.message.as_str()).collect();
         messages.join("\n") + "\n"
     });
@@ -29,13 +29,13 @@ fn refused<const N: usize>(texts: [String; N]) -> String {
 
 #[test]
 fn every_family_becomes_its_document() {
-    for family in Family::ALL {
+    for family in llamas() {
         let own = built(&config_json(family, ""));
         let mut expected = parameters(family);
         // Mistral's window is 4096 by default, more than this context.
         expected.rms_norm_eps = 1e-6;
         assert_eq!(*own.config, expected, "{family:?}");
-        assert_eq!(own.fused_qkv, family == Family::Phi3);
+        assert_eq!(own.fused_qkv, family.name() == "phi3");
         let text = write(&own);
         assert!(read_silently(&text) == own);
     }
@@ -57,7 +57,7 @@ fn families_have_their_own_defaults() {
             config.head_dim,
             theta,
             config.rms_norm_eps,
-            config.biases.q,
+            config.has_bias("bq"),
         )
     };
     assert_eq!(shape("llama"), (32, 128, 1e4, 1e-6, false));
@@ -65,10 +65,10 @@ fn families_have_their_own_defaults() {
     assert_eq!(shape("mistral"), (8, 128, 1e4, 1e-6, false));
     assert_eq!(shape("qwen3"), (32, 128, 1e4, 1e-6, false));
     assert_eq!(shape("phi3"), (32, 128, 1e4, 1e-5, false));
-    limited(
-        &bare("mistral", 8192),
-        4096,
-        "`sliding_window` is 4096 by default, less than the context of 8192: a run has 4096 tokens at most",
+    let mistral = built(&bare("mistral", 8192)).config;
+    assert_eq!(
+        (mistral.context_window, mistral.window(0)),
+        (8192, Some(4096))
     );
     assert_eq!(built(&bare("qwen2", 8192)).config.context_window, 8192);
 }
@@ -76,18 +76,18 @@ fn families_have_their_own_defaults() {
 #[test]
 fn dtypes_are_a_hint() {
     let own = built(&config_json(
-        Family::Llama,
+        family("llama"),
         r#", "torch_dtype": "bfloat16""#,
     ));
-    assert_eq!(own.dtypes.of(Role::Query, Some(1)), WeightType::Bf16);
-    let float8 = config_json(Family::Llama, r#", "dtype": "float8""#);
+    assert_eq!(own.dtypes.of("wq", Some(1)), WeightType::Bf16);
+    let float8 = config_json(family("llama"), r#", "dtype": "float8""#);
     snapshot!(refused([float8]));
 }
 
 #[test]
 fn rotation_is_said_in_several_ways() {
     let nested = config_json(
-        Family::Llama,
+        family("llama"),
         r#", "rope_parameters": {"rope_type": "linear", "factor": 4, "rope_theta": 5e5}"#,
     );
     let rope = built(&nested.replace("\"rope_theta\": 10000.0, ", ""))
@@ -97,7 +97,7 @@ fn rotation_is_said_in_several_ways() {
     assert_eq!((rope.theta, rope.rotary_dims), (5e5, 6));
     assert_eq!(rope.scaling, RopeScaling::Linear { factor: 4.0 });
     let llama3 = config_json(
-        Family::Llama,
+        family("llama"),
         r#", "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
             "original_max_position_embeddings": 8192}"#,
     );
@@ -112,13 +112,15 @@ fn rotation_is_said_in_several_ways() {
         r#", "rope_scaling": {"type": "yarn", "factor": 4.0}"#,
         r#", "rope_parameters": {"full_attention": {"rope_theta": 1e4}}"#,
     ];
-    snapshot!(refused(others.map(|more| config_json(Family::Llama, more))));
+    snapshot!(refused(
+        others.map(|more| config_json(family("llama"), more))
+    ));
 }
 
 #[test]
 fn what_is_another_model_is_refused_by_key_and_value() {
-    let qwen2 = |more| config_json(Family::Qwen2, more);
-    let llama = config_json(Family::Llama, "");
+    let qwen2 = |more| config_json(family("qwen2"), more);
+    let llama = config_json(family("llama"), "");
     snapshot!(refused([
         qwen2(r#", "hidden_act": "gelu""#).replacen("\"hidden_act\": \"silu\", ", "", 1),
         qwen2(r#", "quantization_config": {"bits": 4}"#),
@@ -131,27 +133,20 @@ fn what_is_another_model_is_refused_by_key_and_value() {
     ]));
 }
 
-/// Checks that a configuration is read with a warning, and a context as long as a window.
-fn limited(text: &str, context: usize, expected: &str) {
-    let (document, warnings) = hf::document(Some(text), &[]).expect("a document");
-    assert_eq!(document.config.context_window, context);
-    let messages: Vec<&str> = warnings
-        .iter()
-        .map(|found| found.message.as_str())
-        .collect();
-    assert_eq!(messages, [expected]);
-}
-
 #[test]
-fn a_window_limits_the_context() {
-    let asked = r#", "use_sliding_window": true, "sliding_window": 32, "max_window_layers": 0"#;
-    limited(
-        &config_json(Family::Qwen2, asked),
-        32,
-        "`sliding_window` is 32, less than the context of 50: a run has 32 tokens at most",
-    );
+fn layers_have_windows() {
+    let windows = |text: &str| {
+        let config = built(text).config;
+        (0..2).map(|layer| config.window(layer)).collect::<Vec<_>>()
+    };
+    let asked = r#", "use_sliding_window": true, "sliding_window": 32, "max_window_layers": 1"#;
+    let text = config_json(family("qwen2"), asked);
+    assert_eq!(windows(&text), [None, Some(32)]);
+    assert_eq!(built(&text).config.context_window, 50);
+    let text = config_json(family("mistral"), r#", "sliding_window": 7"#);
+    assert_eq!(windows(&text), [Some(7); 2]);
     let not_asked = r#", "use_sliding_window": false, "sliding_window": 32"#;
-    let document = built(&config_json(Family::Qwen2, not_asked));
+    let document = built(&config_json(family("qwen2"), not_asked));
     assert_eq!(document.config.context_window, 50);
 }
 
@@ -159,7 +154,7 @@ fn a_window_limits_the_context() {
 fn a_nested_text_model_is_found() {
     let text = format!(
         "{{\"model_type\": \"vision\", \"text_config\": {}}}",
-        config_json(Family::Qwen2, "")
+        config_json(family("qwen2"), "")
     );
-    assert_eq!(*built(&text).config, parameters(Family::Qwen2));
+    assert_eq!(*built(&text).config, parameters(family("qwen2")));
 }

@@ -2,17 +2,31 @@
 
 use mind_ir::random::Rng;
 use mind_irv2::{
-    Biases, Config, Document, Family, Foreign, Parameters, Rope, RopeScaling, WeightTypes,
+    Activation, Attributes, Config, Document, Family, Foreign, Layers, Parameters, Rope,
+    RopeScaling, WeightTypes,
 };
-use mind_weights::{Role, Spelling, WeightType};
+use mind_weights::WeightType;
 
 use crate::writers::Tensor;
 
+/// The families that follow the plan of llama, by name.
+pub const LLAMAS: [&str; 5] = ["llama", "qwen2", "mistral", "qwen3", "phi3"];
+
+/// The shipped family called `name`.
+pub fn family(name: &str) -> Family {
+    Family::named(name).unwrap()
+}
+
+/// The families of [`LLAMAS`].
+pub fn llamas() -> [Family; 5] {
+    LLAMAS.map(family)
+}
+
 /// A tiny model of `family`: no extent is a multiple of 16.
-pub fn parameters(family: Family) -> Parameters {
+pub fn parameters(own: Family) -> Parameters {
     let head_dim = 6;
     Parameters {
-        family,
+        family: own,
         num_layers: 2,
         hidden_size: 20,
         intermediate_size: 24,
@@ -29,13 +43,14 @@ pub fn parameters(family: Family) -> Parameters {
             rotary_dims: head_dim,
         }),
         tie_word_embeddings: false,
-        biases: Biases {
-            q: family == Family::Qwen2,
-            k: family == Family::Qwen2,
-            v: family == Family::Qwen2,
-            ..Biases::default()
+        biases: match own.name() {
+            "qwen2" => own.biases(&["bq", "bk", "bv"]),
+            _ => own.biases(&[]),
         },
-        qk_norm: family == Family::Qwen3,
+        activation: Activation::Silu,
+        attributes: Attributes::default(),
+        sliding_layers: Layers::NONE,
+        no_rope_layers: Layers::NONE,
     }
 }
 
@@ -46,10 +61,11 @@ pub fn config(family: Family) -> Config {
 
 /// A document of `parameters` in `bf16`.
 pub fn document(parameters: Parameters) -> Document {
-    let mut dtypes = WeightTypes::uniform(WeightType::Bf16, WeightType::F32);
-    dtypes.set(Role::PositionEmbedding, WeightType::F32);
+    let config = Config::new(parameters).unwrap();
+    let mut dtypes = WeightTypes::uniform(&config, WeightType::Bf16, WeightType::F32);
+    dtypes.set("pos_emb", WeightType::F32);
     Document {
-        config: Config::new(parameters).unwrap(),
+        config,
         dtypes,
         fused_qkv: false,
         notes: vec!["a note".to_owned()],
@@ -59,8 +75,8 @@ pub fn document(parameters: Parameters) -> Document {
 
 /// Parameters that use everything the format has.
 pub fn variants() -> Vec<Parameters> {
-    let mut all: Vec<Parameters> = Family::ALL.map(parameters).to_vec();
-    let llama = parameters(Family::Llama);
+    let mut all: Vec<Parameters> = llamas().map(parameters).to_vec();
+    let llama = parameters(family("llama"));
     let scaled = |scaling| Parameters {
         rope: llama.rope.map(|rope| Rope { scaling, ..rope }),
         ..llama
@@ -75,12 +91,7 @@ pub fn variants() -> Vec<Parameters> {
     all.push(Parameters {
         rope: None,
         tie_word_embeddings: true,
-        biases: Biases {
-            o: true,
-            gate_up: true,
-            down: true,
-            ..Biases::default()
-        },
+        biases: family("llama").biases(&["bo", "b1", "b2"]),
         ..llama
     });
     all.push(Parameters {
@@ -114,45 +125,61 @@ pub fn config_json(family: Family, more: &str) -> String {
     )
 }
 
-/// The tensors of a tiny model under Hugging Face's names, fused where the family fuses them.
+/// The tensors of a tiny model of one of [`LLAMAS`] under Hugging Face's names, fused where the family fuses them.
 pub fn tensors(config: &Config, seed: u64) -> Vec<Tensor> {
     let mut random = Rng::new(seed);
-    let roles = Role::all().filter(|role| exists(config, *role));
     let mut all = Vec::new();
-    for role in roles {
-        let layers: Vec<Option<usize>> = if role.is_per_layer() {
-            (0..config.num_layers).map(Some).collect()
-        } else {
-            vec![None]
-        };
-        for layer in layers {
-            let shape = mind_irv2::checkpoint::shape_of(config, role);
-            let count = shape.iter().product();
-            let values: Vec<f32> = (0..count)
-                .map(|_| 2.0 * random.fraction() as f32 - 1.0)
-                .collect();
-            let name = role.name(Spelling::HuggingFace, layer);
-            all.push(Tensor::f32(&name, &shape, &values));
+    let mut add = |name: String, shape: &[usize]| {
+        let count = shape.iter().product();
+        let values: Vec<f32> = (0..count)
+            .map(|_| 2.0 * random.fraction() as f32 - 1.0)
+            .collect();
+        all.push(Tensor::f32(&name, shape, &values));
+    };
+    let (d, inner, head) = (
+        config.hidden_size,
+        config.intermediate_size,
+        config.head_dim,
+    );
+    let (q, kv, vocab) = (config.q_width(), config.kv_width(), config.vocab_size);
+    add("model.embed_tokens.weight".to_owned(), &[vocab, d]);
+    if config.rope.is_none() {
+        let shape = [config.context_window, d];
+        add("model.embed_positions.weight".to_owned(), &shape);
+    }
+    add("model.norm.weight".to_owned(), &[d]);
+    if !config.tie_word_embeddings {
+        add("lm_head.weight".to_owned(), &[vocab, d]);
+    }
+    let name = config.family.name();
+    let (fused, qk_norm) = (name == "phi3", name == "qwen3");
+    let has = |bias: &str| config.has_bias(bias);
+    let rows: [(&str, Vec<usize>, bool); 20] = [
+        ("input_layernorm.weight", vec![d], true),
+        ("post_attention_layernorm.weight", vec![d], true),
+        ("self_attn.q_proj.weight", vec![q, d], !fused),
+        ("self_attn.q_proj.bias", vec![q], has("bq")),
+        ("self_attn.k_proj.weight", vec![kv, d], !fused),
+        ("self_attn.k_proj.bias", vec![kv], has("bk")),
+        ("self_attn.v_proj.weight", vec![kv, d], !fused),
+        ("self_attn.v_proj.bias", vec![kv], has("bv")),
+        ("self_attn.o_proj.weight", vec![d, q], true),
+        ("self_attn.o_proj.bias", vec![d], has("bo")),
+        ("mlp.gate_proj.weight", vec![inner, d], !fused),
+        ("mlp.gate_proj.bias", vec![inner], has("b1")),
+        ("mlp.up_proj.weight", vec![inner, d], !fused),
+        ("mlp.up_proj.bias", vec![inner], has("b1")),
+        ("mlp.down_proj.weight", vec![d, inner], true),
+        ("mlp.down_proj.bias", vec![d], has("b2")),
+        ("self_attn.q_norm.weight", vec![head], qk_norm),
+        ("self_attn.k_norm.weight", vec![head], qk_norm),
+        ("self_attn.qkv_proj.weight", vec![q + 2 * kv, d], fused),
+        ("mlp.gate_up_proj.weight", vec![2 * inner, d], fused),
+    ];
+    for layer in 0..config.num_layers {
+        for (name, shape, _) in rows.iter().filter(|row| row.2) {
+            add(format!("model.layers.{layer}.{name}"), shape);
         }
     }
     all
-}
-
-fn exists(config: &Config, role: Role) -> bool {
-    let (biases, fused) = (&config.biases, config.family == Family::Phi3);
-    match role {
-        Role::PositionEmbedding => config.rope.is_none(),
-        Role::LmHead => !config.tie_word_embeddings,
-        Role::QueryBias => biases.q,
-        Role::KeyBias => biases.k,
-        Role::ValueBias => biases.v,
-        Role::OutputBias => biases.o,
-        Role::GateBias | Role::UpBias => biases.gate_up,
-        Role::DownBias => biases.down,
-        Role::QueryNorm | Role::KeyNorm => config.qk_norm,
-        Role::Query | Role::Key | Role::Value | Role::Gate | Role::Up => !fused,
-        Role::FusedQkv | Role::FusedGateUp => fused,
-        Role::FusedQkvBias | Role::FusedGateUpBias => false,
-        _ => true,
-    }
 }

@@ -1,10 +1,10 @@
 //! Documents that are refused, as users see it.
 
 use mind_diag::{SourceFile, render_text};
-use mind_irv2::{Family, ReadOptions, read, write};
+use mind_irv2::{ReadOptions, read, write};
 use mind_snapshot::snapshot;
 
-use crate::models::{document, parameters};
+use crate::models::{document, family, parameters};
 
 /// What is wrong with a document.
 fn rendered(text: &str) -> String {
@@ -14,7 +14,7 @@ fn rendered(text: &str) -> String {
 
 /// What is wrong with the tiny Llama once the first of a pair is replaced by the second.
 fn refused(changes: &[(&str, &str)]) -> String {
-    let text = write(&document(parameters(Family::Llama)));
+    let text = write(&document(parameters(family("llama"))));
     let of = |&(from, to): &(&str, &str)| {
         assert!(text.contains(from), "{from}");
         rendered(&text.replacen(from, to, 1))
@@ -44,12 +44,12 @@ fn gradients_correspond_to_their_forward_buffers() {
             r#""buffers": [{{"name": "{name}", "scope": "{scope}", "role": "grad", "dtype": "fp32", "shape": {shape}{sizes},
                "alias_of": null, "condition": "training_enabled"}}, "#
         );
-        let text = write(&document(parameters(Family::Llama)));
+        let text = write(&document(parameters(family("llama"))));
         let changed = text.replacen("\"buffers\": [", &own, 1);
         assert!(changed != text);
         match read(&changed, &ReadOptions::default()) {
             Ok((read, _)) => {
-                assert!(read == document(parameters(Family::Llama)));
+                assert!(read == document(parameters(family("llama"))));
                 Vec::new()
             }
             Err(found) => found.iter().map(|own| own.message.clone()).collect(),
@@ -85,11 +85,12 @@ fn gradients_correspond_to_their_forward_buffers() {
 
 #[test]
 fn a_flag_is_advised_where_the_tool_has_it() {
-    let text = write(&document(parameters(Family::Llama))).replacen("\"notes\"", "\"note\"", 1);
+    let text = write(&document(parameters(family("llama")))).replacen("\"notes\"", "\"note\"", 1);
     let help = |unknown_flag| {
         let options = ReadOptions {
             allow_unknown: false,
             unknown_flag,
+            ..ReadOptions::default()
         };
         let found = read(&text, &options).unwrap_err();
         found.first_error().and_then(|own| own.help.clone())
@@ -175,7 +176,7 @@ fn nodes() {
 
 #[test]
 fn order_of_nodes() {
-    let text = write(&document(parameters(Family::Llama)));
+    let text = write(&document(parameters(family("llama"))));
     let node = |op: &str| {
         let at = text
             .find(&format!("{{\"layer\": 0, \"op\": \"{op}\""))
@@ -201,7 +202,7 @@ fn order_of_nodes() {
 
 #[test]
 fn buffers_that_nodes_need_are_declared() {
-    let text = write(&document(parameters(Family::Llama)));
+    let text = write(&document(parameters(family("llama"))));
     let at = text.find("{\n      \"name\": \"ln1_out\"").unwrap();
     let end = text[at..].find("\n    },\n").unwrap() + "\n    },\n".len();
     let without = format!("{}{}", &text[..at], &text[at + end..]);
@@ -217,7 +218,7 @@ fn contradictions() {
             "\"tie_word_embeddings\": true"
         ),
         ("\"gated_mlp\": true", "\"gated_mlp\": false"),
-        ("\"family\": \"llama\"", "\"family\": \"gpt2\""),
+        ("\"family\": \"llama\"", "\"family\": \"perceiver\""),
         ("\"biases\": []", "\"biases\": [\"bx\"]"),
     ]));
 }

@@ -13,8 +13,8 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_driver::engine::c_functions;
 use mind_driver::session::Session;
 use mind_ir::Graph;
-use mind_irv2::Config;
 use mind_irv2::graph::{BuildError, parts, quant_format, rope};
+use mind_irv2::{Attribute, Config, Turning};
 use mind_jit::program::CPart;
 use mind_weights::WeightType;
 
@@ -181,20 +181,19 @@ fn attention_rows(capacity: usize) -> Vec<usize> {
 }
 
 /// What the runtime is told as macros, and the choice of attention.
-fn sizes(config: &Config, tensors: &Tensors, capacity: usize, rows: &[usize]) -> String {
-    let frequencies = config
-        .rope
-        .as_ref()
-        .map(rope::frequencies)
-        .unwrap_or_default();
-    let cache = rows.last().copied().unwrap_or(0) + CHUNK;
+fn sizes(config: &Config, tensors: &Tensors, capacity: usize, attended: &[usize]) -> String {
+    let frequencies = Turning::ALL.map(|turning| rope::frequencies_of(config, turning));
+    let positions = config.family.buffer("pos_emb");
+    let has_positions = positions.is_some_and(|own| config.has(own));
+    let cache = attended.last().copied().unwrap_or(0) + CHUNK;
     let defines = [
         ("LAYERS", config.num_layers),
         ("WIDTH", config.hidden_size),
         ("Q_WIDTH", config.q_width()),
         ("KV_WIDTH", config.kv_width()),
         ("VOCAB", config.vocab_size),
-        ("PAIRS", frequencies.len()),
+        ("PAIRS", frequencies[0].len()),
+        ("POSITIONS", usize::from(has_positions)),
         ("CHUNK", CHUNK),
         ("CAPACITY", capacity),
         ("ROWS", cache),
@@ -205,26 +204,44 @@ fn sizes(config: &Config, tensors: &Tensors, capacity: usize, rows: &[usize]) ->
         // Writing to a string cannot fail.
         let _ = writeln!(text, "#define {name} {value}");
     }
-    let bits: Vec<String> = frequencies
-        .iter()
-        .map(|x| format!("{:#x}", x.to_bits()))
-        .collect();
+    let scale = config.attributes.get(Attribute::EmbeddingScale) as f32;
     let _ = writeln!(
         text,
-        "\n/* What positions are multiplied by, as bits of float. */\n\
-         static const uint32_t frequencies[{}] = {{{}}};",
-        bits.len().max(1),
-        if bits.is_empty() {
+        "\n/* What embeddings are multiplied by, as the bits of a float. */\n\
+         #define EMBEDDING_SCALE {:#x}u",
+        scale.to_bits()
+    );
+    let rows = frequencies.map(|own| {
+        let bits: Vec<String> = own.iter().map(|x| format!("{:#x}", x.to_bits())).collect();
+        let bits = if bits.is_empty() {
             "0".to_owned()
         } else {
             bits.join(", ")
-        }
+        };
+        format!("    {{{bits}}}")
+    });
+    let _ = writeln!(
+        text,
+        "\n/* What positions are multiplied by, as bits of float, for each way in which heads turn. */\n\
+         static const uint32_t frequencies[{}][PAIRS > 0 ? PAIRS : 1] = {{\n{}\n}};",
+        Turning::COUNT,
+        rows.join(",\n")
+    );
+    let layers = (0..config.num_layers).map(|layer| {
+        let (turning, window) = (config.turning(layer) as usize, config.window(layer));
+        format!("    {{{turning}, {}}}", window.unwrap_or(0))
+    });
+    let _ = writeln!(
+        text,
+        "\n/* How the heads of each layer turn, and how many positions its queries see; 0 for all. */\n\
+         static const struct {{\n    int turning, window;\n}} layers[LAYERS] = {{\n{}\n}};",
+        layers.collect::<Vec<_>>().join(",\n")
     );
     text += "\n/* Attention over the first rows of the cache, of one token and of CHUNK. */\n\
              static const struct {\n    int rows;\n    \
              int (*one)(const void *const *inputs, void *const *outputs);\n    \
              int (*many)(const void *const *inputs, void *const *outputs);\n} attention[] = {\n";
-    for rows in rows {
+    for rows in attended {
         let _ = writeln!(
             text,
             "    {{{rows}, attend_1_{rows}, attend_{CHUNK}_{rows}}},"

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mind_irv2::Config;
-use mind_irv2::graph::parts::names;
+use mind_irv2::layout::buffers::{Buffer, Form};
 use mind_jit::program::CPart;
 use mind_weights::{Permutation, WeightType};
 
@@ -38,11 +38,11 @@ pub(super) fn tables(
     let most = project.max(finish).max(head.params.len());
     let _ = writeln!(text, "#define MOST_WEIGHTS {most}");
     for (variants, name) in [(&layers.project, "project"), (&layers.finish, "finish")] {
-        stages(&mut text, tensors, (variants, &layers.choice), name)?;
+        stages(&mut text, config, tensors, (variants, &layers.choice), name)?;
     }
     text += "\nstatic const struct weight head_weights[] = {\n";
     for port in &head.params {
-        let _ = writeln!(text, "    {},", row(tensors, &port.name, None)?);
+        let _ = writeln!(text, "    {},", row(config, tensors, &port.name, None)?);
     }
     let (count, bytes) = (head.params.len(), head.bound_bytes);
     let _ = writeln!(
@@ -50,12 +50,13 @@ pub(super) fn tables(
         "}};\nstatic const struct stage head_stage =\n    \
          {{head_1_bind, head_1, head_1, head_weights, {count}, UINT64_C({bytes})}};\n"
     );
-    let positions = match config.rope {
-        Some(_) => "token_emb",
-        None => "pos_emb",
+    let learned = config.family.buffer("pos_emb");
+    let positions = match learned {
+        Some(own) if config.has(own) => "pos_emb",
+        Some(_) | None => "token_emb",
     };
     for (name, weight) in [("token", "token_emb"), ("position", positions)] {
-        let row = row(tensors, weight, None)?;
+        let row = row(config, tensors, weight, None)?;
         let _ = writeln!(text, "static const struct weight {name}_table = {row};");
     }
     let types = [("token", "token_emb"), ("position", positions)];
@@ -81,6 +82,7 @@ pub(super) fn tables(
 /// The weights of each layer for a part, and its functions.
 fn stages(
     text: &mut String,
+    config: &Config,
     tensors: &Tensors,
     (variants, choice): (&[Variant], &[usize]),
     name: &str,
@@ -91,7 +93,11 @@ fn stages(
             "\nstatic const struct weight {name}_weights_{layer}[] = {{"
         );
         for port in &variants[choice].one.params {
-            let _ = writeln!(text, "    {},", row(tensors, &port.name, Some(layer))?);
+            let _ = writeln!(
+                text,
+                "    {},",
+                row(config, tensors, &port.name, Some(layer))?
+            );
         }
         *text += "};\n";
     }
@@ -112,16 +118,17 @@ fn stages(
 }
 
 /// A weight as an initialiser.
-fn row(tensors: &Tensors, name: &str, layer: Option<usize>) -> Result<String, CError> {
+fn row(
+    config: &Config,
+    tensors: &Tensors,
+    name: &str,
+    layer: Option<usize>,
+) -> Result<String, CError> {
     let stored = tensors.find(name, layer)?;
-    let gains = [
-        names::LN1,
-        names::LN2,
-        names::FINAL_LN,
-        names::Q_NORM,
-        names::K_NORM,
-    ];
-    let is_gain = u8::from(gains.contains(&name));
+    let buffer = config.family.buffer(name);
+    let is_vector = |own: &Buffer| matches!(own.form(config), Form::Vector { .. });
+    let is_gain = buffer.is_some_and(|own| is_vector(own) && !own.optional);
+    let is_gain = u8::from(is_gain);
     let is_half = u8::from(stored.weight_type == WeightType::F16);
     let called = match layer {
         Some(layer) => format!("{name} of layer {layer}"),

@@ -1,6 +1,6 @@
 
 /* Rows of the rotation: cosines and sines of angles from 0 to 2^24, within 2^-45 of the exact ones. */
-static void rotation(uint32_t position, float *cosines, float *sines)
+static void rotation(int turning, uint32_t position, float *cosines, float *sines)
 {
     static const double sine_terms[7] = {-1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0, 1.0 / 362880.0,
         -1.0 / 39916800.0, 1.0 / 6227020800.0, -1.0 / 1307674368000.0};
@@ -8,7 +8,7 @@ static void rotation(uint32_t position, float *cosines, float *sines)
         -1.0 / 3628800.0, 1.0 / 479001600.0, -1.0 / 87178291200.0, 1.0 / 20922789888000.0};
     for (int pair = 0; pair < PAIRS; ++pair) {
         float frequency;
-        memcpy(&frequency, &frequencies[pair], 4);
+        memcpy(&frequency, &frequencies[turning][pair], 4);
         float narrow = (float)position * frequency;
         double angle = narrow;
         double turns = (double)(int64_t)(angle * 0.6366197723675814 + 0.5);
@@ -164,7 +164,9 @@ static void *bound(const struct stage *stage)
 static void *project_bound[LAYERS], *finish_bound[LAYERS], *head_bound;
 static float *keys, *values;
 static float x[CHUNK * WIDTH], y[CHUNK * WIDTH], q[CHUNK * Q_WIDTH], mixed[CHUNK * Q_WIDTH];
-static float cosines[CHUNK * PAIRS + 1], sines[CHUNK * PAIRS + 1], mask[CHUNK * ROWS], logits[VOCAB];
+static float cosines[3][CHUNK * PAIRS + 1], sines[3][CHUNK * PAIRS + 1], logits[VOCAB];
+/* For layers without and with a window. */
+static float masks[2][CHUNK * ROWS];
 
 /* Decodes row `index` of a table of blocks of `elements`. */
 static void table_row(const struct weight *w, void (*decode)(const unsigned char *block, float *to),
@@ -192,7 +194,13 @@ static void pass(const uint32_t *tokens, int count, int first)
     for (int at = 0; at < count; ++at) {
         float *row = x + at * WIDTH;
         table_row(&token_table, TOKEN_DECODE, TOKEN_ELEMENTS, tokens[at], row);
-        if (PAIRS == 0) {
+        float scale;
+        uint32_t scale_bits = EMBEDDING_SCALE;
+        memcpy(&scale, &scale_bits, 4);
+        for (int element = 0; scale != 1.0f && element < WIDTH; ++element) {
+            row[element] = row[element] * scale;
+        }
+        if (POSITIONS) {
             static float learned[WIDTH];
             table_row(&position_table, POSITION_DECODE, POSITION_ELEMENTS, (uint64_t)(first + at), learned);
             for (int element = 0; element < WIDTH; ++element) {
@@ -200,25 +208,35 @@ static void pass(const uint32_t *tokens, int count, int first)
             }
         }
     }
+    int window = 0;
+    for (int layer = 0; layer < LAYERS; ++layer) {
+        window = layers[layer].window > 0 ? layers[layer].window : window;
+    }
     for (int at = 0; at < padded; ++at) {
-        rotation((uint32_t)(first + at), cosines + at * PAIRS, sines + at * PAIRS);
+        for (int turning = 0; turning < 3; ++turning) {
+            rotation(turning, (uint32_t)(first + at), cosines[turning] + at * PAIRS, sines[turning] + at * PAIRS);
+        }
         for (int other = 0; other < seen; ++other) {
-            uint32_t bits = other <= first + at ? 0 : 0xff800000u;
-            memcpy(&mask[at * seen + other], &bits, 4);
+            int is_before = other <= first + at;
+            int is_near = is_before && (window == 0 || first + at - other < window);
+            uint32_t bits = is_before ? 0 : 0xff800000u, near_bits = is_near ? 0 : 0xff800000u;
+            memcpy(&masks[0][at * seen + other], &bits, 4);
+            memcpy(&masks[1][at * seen + other], &near_bits, 4);
         }
     }
     for (int layer = 0; layer < LAYERS; ++layer) {
         float *k = keys + (size_t)layer * ROWS * KV_WIDTH, *v = values + (size_t)layer * ROWS * KV_WIDTH;
         float *new_k = k + (size_t)first * KV_WIDTH, *new_v = v + (size_t)first * KV_WIDTH;
         size_t unused = sizeof(float) * (size_t)(padded - count) * KV_WIDTH;
-        const void *rotated[4] = {x, cosines, sines, project_bound[layer]};
+        int turning = layers[layer].turning;
+        const void *rotated[4] = {x, cosines[turning], sines[turning], project_bound[layer]};
         const void *straight[2] = {x, project_bound[layer]};
         void *projected[3] = {q, new_k, new_v};
         const struct stage *project = &project_stages[layer], *finish = &finish_stages[layer];
         (padded == 1 ? project->one : project->many)(PAIRS > 0 ? rotated : straight, projected);
         memset(new_k + (size_t)count * KV_WIDTH, 0, unused);
         memset(new_v + (size_t)count * KV_WIDTH, 0, unused);
-        const void *looked[5] = {q, k, v, mask, NULL};
+        const void *looked[5] = {q, k, v, masks[layers[layer].window > 0], NULL};
         void *found[1] = {mixed};
         (padded == 1 ? attention[choice].one : attention[choice].many)(looked, found);
         const void *behind[3] = {x, mixed, finish_bound[layer]};

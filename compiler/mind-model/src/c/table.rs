@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use mind_irv2::Config;
 use mind_irv2::checkpoint::Checkpoint;
-use mind_irv2::graph::parts::names;
 use mind_weights::{Permutation, WeightType};
-
-use crate::checkpoint::ROLES;
 
 /// A weight in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,14 +73,15 @@ impl Tensors {
         let mut stored = BTreeMap::new();
         let layers = (0..config.num_layers).map(Some).chain([None]);
         for layer in layers {
-            for &(name, role) in ROLES {
-                let Some(view) = checkpoint.tensor(role, layer) else {
+            let buffers = config.family.buffers().iter();
+            for name in buffers.flat_map(|own| own.parts()) {
+                let Some(view) = checkpoint.tensor(name, layer) else {
                     continue;
                 };
                 let mut starts = files.iter().map(|file| file.as_ptr_range());
                 let file = starts.position(|file| file.contains(&view.bytes.as_ptr()));
                 let Some(file) = file else {
-                    let name = name.to_owned();
+                    let name = name.clone();
                     return Err(TableError::Outside { name });
                 };
                 let start = view.bytes.as_ptr() as usize;
@@ -95,13 +93,13 @@ impl Tensors {
                     row: view.row_elements(),
                     permutation: view.permutation,
                 };
-                stored.insert((name, layer), own);
+                stored.insert((name.as_str(), layer), own);
             }
         }
         if config.tie_word_embeddings
             && let Some(&table) = stored.get(&("token_emb", None))
         {
-            stored.insert((names::LM_HEAD, None), table);
+            stored.insert(("lm_head_weight", None), table);
         }
         let files = files.len();
         Ok(Tensors { stored, files })

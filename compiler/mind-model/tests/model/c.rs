@@ -5,13 +5,14 @@ use std::process::Command;
 use std::sync::Arc;
 
 use mind_irv2::checkpoint::{Checkpoint, Source};
-use mind_irv2::{Family, hf};
-use mind_model::c::{Tensors, c_program};
+use mind_irv2::{Families, hf};
+use mind_model::c::{Tensors as Stored, c_program};
 use mind_model::{CheckpointWeights, Model, Session, largest};
-use mind_weights::WeightFile;
+use mind_weights::{WeightFile, WeightType};
 
+use crate::families::{self, FAMILIES};
 use crate::gguf;
-use crate::random::jit;
+use crate::random::{Tensors, family, jit};
 
 fn tiny() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lit_tests/mind-run/inputs/tiny-qwen2")
@@ -25,10 +26,10 @@ fn check(name: &str, config: Option<&str>, bytes: &[u8]) {
         name: name.to_owned(),
         file: parsed,
     }];
-    let (document, _) = hf::document(config, &sources).expect("a document");
+    let (document, _) = hf::document(config, &sources, Families::default()).expect("a document");
     let config = document.config;
     let checkpoint = Checkpoint::new(&config, &sources).expect("a checkpoint");
-    let tensors = Tensors::new(&config, &checkpoint, &[bytes]).expect("weights of the file");
+    let tensors = Stored::new(&config, &checkpoint, &[bytes]).expect("weights of the file");
     let program = c_program(&config, &tensors, 24).expect("a program");
     let weights = Box::new(CheckpointWeights(checkpoint));
     let model = Arc::new(Model::new(config, weights, jit(1)).expect("a model"));
@@ -60,8 +61,27 @@ fn a_program_of_c_gives_the_same_bits() {
 }
 
 #[test]
+fn every_kind_of_layer_gives_the_same_bits_in_c() {
+    for name in [
+        "gemma2",
+        "gemma3_text",
+        "granite",
+        "olmo2",
+        "phi",
+        "cohere2",
+    ] {
+        let of = |row: &&(&str, &str)| row.0 == name;
+        let &(name, more) = FAMILIES.iter().find(of).expect("a family");
+        let config = families::config(name, more);
+        let weights = Tensors::random(&config, WeightType::F32, 29);
+        let bytes = families::file(&config, &weights);
+        check(name, Some(&families::text(name, more)), &bytes);
+    }
+}
+
+#[test]
 fn quantised_and_permuted_weights_give_the_same_bits_in_c() {
-    let config = gguf::wide(Family::Llama);
+    let config = gguf::wide(family("llama"));
     check("mixed", None, &gguf::file(&config, &gguf::mixed(&config)));
 }
 

@@ -4,13 +4,14 @@ use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use mind_irv2::graph::document::{self, Padding};
-use mind_irv2::graph::parts::names;
 use mind_irv2::graph::rope;
-use mind_irv2::{Biases, Config, Document, Parameters, WeightTypes, align};
+use mind_irv2::layout::buffers::{Form, Scope};
+use mind_irv2::{Config, Document, Parameters, WeightTypes};
 use mind_model::Session;
 use mind_weights::WeightType;
 
-use crate::random::{Tensors, jit, llama, model, tokens};
+use crate::random::{Tensors, family, jit, llama, model, tokens};
+use crate::{described, families};
 
 /// A matrix `[rows, columns]` in one of `[outer, inner]`, its elements elsewhere being `padding`.
 fn padded(
@@ -30,80 +31,55 @@ fn padded(
 /// The buffers of a document, filled with the weights of a model and with `padding`.
 fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
     let padded = |elements: &[f32], from, to| padded(elements, from, to, padding);
-    let (d, ad) = (config.hidden_size, align(config.hidden_size));
-    let (head, ah) = (config.head_dim, align(config.head_dim));
-    let (inner, ai) = (config.intermediate_size, align(config.intermediate_size));
-    let vocab = config.vocab_size;
     let mut arrays = Arrays::new();
-    let mut add = |name: String, shape: Vec<usize>, elements: Vec<f32>| {
-        arrays.insert(name, Tensor::of(shape, elements));
-    };
-    let table = |name| padded(tensors.get(name, None), [vocab, d], [vocab, ad]);
-    let vector = |elements: &[f32], n: usize| padded(elements, [1, n], [1, align(n)]);
-    add("token_emb".to_owned(), vec![vocab, ad], table("token_emb"));
-    if !config.tie_word_embeddings {
-        add(
-            "lm_head_weight".to_owned(),
-            vec![vocab, ad],
-            table(names::LM_HEAD),
-        );
-    }
-    let last = vector(tensors.get(names::FINAL_LN, None), d);
-    add("final_ln_weight".to_owned(), vec![ad], last);
-    for layer in 0..config.num_layers {
-        let get = |name: &str| tensors.get(name, Some(layer));
-        let name = |name: &str| format!("layer{layer}.{name}");
-        add(name("ln1_gamma"), vec![ad], vector(get(names::LN1), d));
-        add(name("ln2_gamma"), vec![ad], vector(get(names::LN2), d));
-        let (heads, kv_heads) = (config.num_attention_heads, config.num_kv_heads);
-        let rows = [
-            (names::WQ, names::BQ, heads, config.biases.q),
-            (names::WK, names::BK, kv_heads, config.biases.k),
-            (names::WV, names::BV, kv_heads, config.biases.v),
-        ];
-        for (weight, bias, heads, has_bias) in rows {
-            let own = get(weight).chunks(head * d);
-            let all = own.flat_map(|own| padded(own, [head, d], [ah, ad]));
-            add(name(weight), vec![heads, ah, ad], all.collect());
-            if has_bias {
-                let all = padded(get(bias), [heads, head], [heads, ah]);
-                add(name(bias), vec![heads, ah], all);
-            }
+    for buffer in config.family.buffers() {
+        let is_alias = buffer.name == "lm_head_weight" && config.tie_word_embeddings;
+        if !config.has(buffer) || buffer.parts().is_empty() || is_alias {
+            continue;
         }
-        let output = get(names::WO);
-        let of_head = |at: usize| -> Vec<f32> {
-            let columns = at * head..(at + 1) * head;
-            let rows = output.chunks(heads * head);
-            let own: Vec<f32> = rows.flat_map(|row| row[columns.clone()].to_vec()).collect();
-            padded(&own, [d, head], [ad, ah])
+        let shape = buffer
+            .resolved(config, config.context_window)
+            .expect("a shape");
+        let parts = buffer.parts().len();
+        let layers = match buffer.scope {
+            Scope::Global => vec![None],
+            Scope::Layer => (0..config.num_layers).map(Some).collect(),
         };
-        add(
-            name("wo"),
-            vec![heads, ad, ah],
-            (0..heads).flat_map(of_head).collect(),
-        );
-        let halves = [names::GATE, names::UP].map(|half| padded(get(half), [inner, d], [ai, ad]));
-        add(name("w1"), vec![2 * ai, ad], halves.concat());
-        if config.biases.gate_up {
-            let halves = [names::GATE_BIAS, names::UP_BIAS].map(|half| vector(get(half), inner));
-            add(name("b1"), vec![2 * ai], halves.concat());
-        }
-        add(
-            name("w2"),
-            vec![ad, ai],
-            padded(get(names::DOWN), [d, inner], [ad, ai]),
-        );
-        for (buffer, has_one) in [
-            (names::BO, config.biases.o),
-            (names::DOWN_BIAS, config.biases.down),
-        ] {
-            if has_one {
-                add(name(buffer), vec![ad], vector(get(buffer), d));
-            }
-        }
-        if config.qk_norm {
-            add(name("q_norm"), vec![ah], vector(get(names::Q_NORM), head));
-            add(name("k_norm"), vec![ah], vector(get(names::K_NORM), head));
+        for layer in layers {
+            let part = |part: &String| -> Vec<f32> {
+                let own = tensors.get(part, layer);
+                match buffer.form(config) {
+                    Form::Vector { count } => padded(own, [1, count], [1, shape[0] / parts]),
+                    Form::Matrix { rows, columns } => {
+                        padded(own, [rows, columns], [shape[0] / parts, shape[1]])
+                    }
+                    Form::HeadVector { heads, head } => {
+                        padded(own, [heads, head], [heads, shape[1]])
+                    }
+                    Form::HeadRows { head, columns, .. } => {
+                        let all = own.chunks(head * columns);
+                        let to = [shape[1], shape[2]];
+                        all.flat_map(|own| padded(own, [head, columns], to))
+                            .collect()
+                    }
+                    Form::HeadColumns { heads, rows, head } => {
+                        let of_head = |at: usize| -> Vec<f32> {
+                            let columns = at * head..(at + 1) * head;
+                            let all = own.chunks(heads * head);
+                            let own = all.flat_map(|row| row[columns.clone()].to_vec());
+                            let own: Vec<f32> = own.collect();
+                            padded(&own, [rows, head], [shape[1], shape[2]])
+                        };
+                        (0..heads).flat_map(of_head).collect()
+                    }
+                }
+            };
+            let elements: Vec<f32> = buffer.parts().iter().flat_map(part).collect();
+            let name = match layer {
+                Some(layer) => format!("layer{layer}.{}", buffer.name),
+                None => buffer.name.clone(),
+            };
+            arrays.insert(name, Tensor::of(shape.clone(), elements));
         }
     }
     arrays
@@ -115,15 +91,24 @@ fn logits(g: &Graph, mut arrays: Arrays, config: &Config, prompt: &[u32]) -> Vec
     arrays.insert("tokens".to_owned(), Tensor::of(vec![count], ids));
     let positions: Vec<f32> = (0..count).map(|at| at as f32).collect();
     arrays.insert("positions".to_owned(), Tensor::of(vec![count], positions));
-    let rope = config.rope.expect("heads rotate");
-    let frequencies = rope::frequencies(&rope);
-    let (mut cos, mut sin) = (Vec::new(), Vec::new());
-    for position in 0..count {
-        rope::append_row(position, &frequencies, &mut cos, &mut sin);
+    for (names, turning) in document::rotations(config) {
+        let frequencies = rope::frequencies_of(config, turning);
+        let (mut cos, mut sin) = (Vec::new(), Vec::new());
+        for position in 0..count {
+            rope::append_row(position, &frequencies, &mut cos, &mut sin);
+        }
+        let shape = vec![count, frequencies.len()];
+        for (name, rows) in names.into_iter().zip([cos, sin]) {
+            arrays.insert(name.to_owned(), Tensor::of(shape.clone(), rows));
+        }
     }
-    let shape = vec![count, frequencies.len()];
-    arrays.insert("rope_cos_cache".to_owned(), Tensor::of(shape.clone(), cos));
-    arrays.insert("rope_sin_cache".to_owned(), Tensor::of(shape, sin));
+    if config.rope.is_none() {
+        let positions: Vec<i32> = (0..count).map(|at| at as i32).collect();
+        arrays.insert(
+            "position_ids".to_owned(),
+            Tensor::of(vec![count], positions),
+        );
+    }
     let bound = mind_interp::bind(g, &arrays, Extents::default());
     let bound = bound.unwrap_or_else(|why| panic!("{why:?}"));
     let results = mind_interp::run(g, &bound, &RunConfig::default());
@@ -133,11 +118,14 @@ fn logits(g: &Graph, mut arrays: Arrays, config: &Config, prompt: &[u32]) -> Vec
 fn check(change: impl FnOnce(&mut Parameters)) {
     let mut parameters = llama();
     change(&mut parameters);
-    let config = Config::new(parameters).expect("a description");
+    check_config(Config::new(parameters).expect("a description"));
+}
+
+fn check_config(config: Config) {
     let tensors = Tensors::random(&config, mind_weights::WeightType::F32, 21);
     let document = Document {
         config,
-        dtypes: WeightTypes::uniform(WeightType::F32, WeightType::F32),
+        dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
         fused_qkv: false,
         notes: Vec::new(),
         foreign: Default::default(),
@@ -163,16 +151,43 @@ fn check(change: impl FnOnce(&mut Parameters)) {
 fn a_document_gives_the_logits_of_its_model() {
     check(|_| {});
     check(|p| p.tie_word_embeddings = true);
+    check(|p| p.rope = None);
     check(|p| {
-        p.biases = Biases {
-            q: true,
-            k: true,
-            v: true,
-            o: true,
-            gate_up: true,
-            down: true,
-        };
-        (p.qk_norm, p.head_dim) = (true, 8);
+        p.attributes.set(mind_irv2::Attribute::SlidingWindow, 2.0);
+        p.sliding_layers = mind_irv2::Layers::of([1]);
+        p.no_rope_layers = mind_irv2::Layers::of([0]);
+    });
+    check(|p| {
+        p.family = family("qwen3");
+        p.biases = p.family.biases(&["bq", "bk", "bv", "bo", "b1", "b2"]);
+        p.head_dim = 8;
+        p.rope = p.rope.map(|rope| mind_irv2::Rope {
+            rotary_dims: 4,
+            ..rope
+        });
     });
     check(|p| (p.hidden_size, p.intermediate_size, p.head_dim) = (32, 48, 16));
+}
+
+#[test]
+fn a_document_of_every_family_gives_the_logits_of_its_model() {
+    for (name, more) in families::FAMILIES {
+        let config = families::config(name, more);
+        check_config(config);
+        let document = Document {
+            config,
+            dtypes: WeightTypes::uniform(&config, WeightType::Bf16, WeightType::F32),
+            fused_qkv: false,
+            notes: Vec::new(),
+            foreign: Default::default(),
+        };
+        let text = mind_irv2::write(&document);
+        let options = mind_irv2::ReadOptions {
+            families: described::families(name),
+            ..Default::default()
+        };
+        let read = mind_irv2::read(&text, &options);
+        let (again, found) = read.unwrap_or_else(|why| panic!("{name}: {why:?}"));
+        assert!(found.is_empty() && again == document, "{name}: {found:?}");
+    }
 }

@@ -1,7 +1,6 @@
 //! What is refused, and that nothing is left behind.
 
 use mind_irv2::Config;
-use mind_irv2::graph::parts::names;
 use mind_model::{Model, Session};
 use mind_weights::WeightType;
 
@@ -74,7 +73,7 @@ fn a_missing_weight_is_named() {
             .to_string()
     };
     assert_eq!(
-        refused(names::WK, Some(1)),
+        refused("wk", Some(1)),
         "weight `wk` of layer 1: there is none"
     );
     assert_eq!(

@@ -3,36 +3,35 @@
 use std::sync::Arc;
 
 use mind_irv2::checkpoint::{Checkpoint, Source};
-use mind_irv2::graph::parts::names;
-use mind_irv2::{Biases, Config, Family, Parameters, hf};
+use mind_irv2::{Config, Families, Family, Parameters, hf};
 use mind_model::{CheckpointWeights, Model, Runner, Session};
 use mind_weights::{Permutation, WeightFile, WeightType};
 
-use crate::random::{Tensor, Tensors, jit, llama, tokens};
+use crate::random::{Tensor, Tensors, family, jit, llama, tokens};
 
 /// What GGUF calls the weights of a layer, and all others.
 const NAMES: [(&str, &str); 21] = [
     ("token_emb", "token_embd.weight"),
-    (names::FINAL_LN, "output_norm.weight"),
-    (names::LM_HEAD, "output.weight"),
-    (names::LN1, "attn_norm.weight"),
-    (names::LN2, "ffn_norm.weight"),
-    (names::WQ, "attn_q.weight"),
-    (names::BQ, "attn_q.bias"),
-    (names::WK, "attn_k.weight"),
-    (names::BK, "attn_k.bias"),
-    (names::WV, "attn_v.weight"),
-    (names::BV, "attn_v.bias"),
-    (names::WO, "attn_output.weight"),
-    (names::BO, "attn_output.bias"),
-    (names::GATE, "ffn_gate.weight"),
-    (names::GATE_BIAS, "ffn_gate.bias"),
-    (names::UP, "ffn_up.weight"),
-    (names::UP_BIAS, "ffn_up.bias"),
-    (names::DOWN, "ffn_down.weight"),
-    (names::DOWN_BIAS, "ffn_down.bias"),
-    (names::Q_NORM, "attn_q_norm.weight"),
-    (names::K_NORM, "attn_k_norm.weight"),
+    ("final_ln_weight", "output_norm.weight"),
+    ("lm_head_weight", "output.weight"),
+    ("ln1_gamma", "attn_norm.weight"),
+    ("ln2_gamma", "ffn_norm.weight"),
+    ("wq", "attn_q.weight"),
+    ("bq", "attn_q.bias"),
+    ("wk", "attn_k.weight"),
+    ("bk", "attn_k.bias"),
+    ("wv", "attn_v.weight"),
+    ("bv", "attn_v.bias"),
+    ("wo", "attn_output.weight"),
+    ("bo", "attn_output.bias"),
+    ("w_gate", "ffn_gate.weight"),
+    ("b_gate", "ffn_gate.bias"),
+    ("w_up", "ffn_up.weight"),
+    ("b_up", "ffn_up.bias"),
+    ("w2", "ffn_down.weight"),
+    ("b2", "ffn_down.bias"),
+    ("q_norm", "attn_q_norm.weight"),
+    ("k_norm", "attn_k_norm.weight"),
 ];
 
 /// How many elements of a head rotate.
@@ -43,7 +42,7 @@ fn rotary_dims(config: &Config) -> usize {
 /// A tensor's bytes as a file of an architecture has them: `llama` has q and k in the order for rotations of
 /// neighbours.
 fn in_file(word: &str, name: &str, tensor: &Tensor, config: &Config) -> Vec<u8> {
-    let is_permuted = [names::WQ, names::WK, names::BQ, names::BK].contains(&name);
+    let is_permuted = ["wq", "wk", "bq", "bk"].contains(&name);
     if word != "llama" || !is_permuted {
         return tensor.bytes.clone();
     }
@@ -62,10 +61,9 @@ fn in_file(word: &str, name: &str, tensor: &Tensor, config: &Config) -> Vec<u8> 
 
 /// The bytes of a file with these weights.
 pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
-    let word = match config.family {
-        Family::Qwen2 => "qwen2",
-        Family::Qwen3 => "qwen3",
-        _ => "llama",
+    let word = match config.family.name() {
+        "mistral" => "llama",
+        name => name,
     };
     let theta = config.rope.map_or(0.0, |rope| rope.theta);
     let counts = [
@@ -129,24 +127,21 @@ pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
 }
 
 /// A small model whose rows are whole blocks of every format.
-pub fn wide(family: Family) -> Config {
-    let mut p = Parameters { family, ..llama() };
+pub fn wide(own: Family) -> Config {
+    let mut p = Parameters {
+        family: own,
+        ..llama()
+    };
     (p.hidden_size, p.intermediate_size, p.head_dim) = (256, 256, 32);
     (p.num_attention_heads, p.num_kv_heads) = (8, 2);
     p.rope = p.rope.map(|rope| mind_irv2::Rope {
         rotary_dims: 32,
         ..rope
     });
-    p.biases = match family {
-        Family::Qwen2 => Biases {
-            q: true,
-            k: true,
-            v: true,
-            ..Biases::default()
-        },
-        _ => Biases::default(),
+    p.biases = match own.name() {
+        "qwen2" => own.biases(&["bq", "bk", "bv"]),
+        _ => own.biases(&[]),
     };
-    p.qk_norm = family == Family::Qwen3;
     Config::new(p).unwrap_or_else(|why| panic!("{why:?}"))
 }
 
@@ -155,7 +150,7 @@ pub fn mixed(config: &Config) -> Tensors {
     let mut all = Tensors::random(config, WeightType::Q4K, 41);
     let other = Tensors::random(config, WeightType::Q6K, 42);
     for (key, tensor) in other.tensors {
-        let is_other = key.1 == Some(1) && [names::WV, names::DOWN].contains(&key.0.as_str());
+        let is_other = key.1 == Some(1) && ["wv", "w2"].contains(&key.0.as_str());
         if is_other || key.0 == "token_emb" {
             all.tensors.insert(key, tensor);
         }
@@ -177,7 +172,8 @@ fn check(family: Family, tensors: &Tensors, config: Config) {
     let parsed = WeightFile::parse(&bytes).unwrap_or_else(|why| panic!("{why}"));
     let name = "model.gguf".to_owned();
     let sources = [Source { name, file: parsed }];
-    let (document, _) = hf::document(None, &sources).unwrap_or_else(|why| panic!("{why:?}"));
+    let (document, _) =
+        hf::document(None, &sources, Families::default()).unwrap_or_else(|why| panic!("{why:?}"));
     let checkpoint = Checkpoint::new(&document.config, &sources);
     let checkpoint = checkpoint.unwrap_or_else(|why| panic!("{why:?}"));
     let prompt = tokens(&config, 6);
@@ -197,14 +193,18 @@ fn check(family: Family, tensors: &Tensors, config: Config) {
 #[test]
 fn files_of_every_format_give_the_logits_of_their_weights() {
     for stored in WeightType::all() {
-        let config = wide(Family::Llama);
-        check(Family::Llama, &Tensors::random(&config, stored, 13), config);
+        let config = wide(family("llama"));
+        check(
+            family("llama"),
+            &Tensors::random(&config, stored, 13),
+            config,
+        );
     }
 }
 
 #[test]
 fn rows_are_permuted_within_the_part_of_a_head_that_rotates() {
-    for family in [Family::Llama, Family::Qwen2] {
+    for family in [family("llama"), family("qwen2")] {
         let whole = wide(family);
         let rope = whole.rope.map(|rope| mind_irv2::Rope {
             rotary_dims: 12,
@@ -222,7 +222,7 @@ fn rows_are_permuted_within_the_part_of_a_head_that_rotates() {
 
 #[test]
 fn only_llama_has_rows_in_another_order() {
-    for family in [Family::Llama, Family::Qwen2, Family::Qwen3] {
+    for family in [family("llama"), family("qwen2"), family("qwen3")] {
         let config = wide(family);
         check(family, &mixed(&config), config);
     }

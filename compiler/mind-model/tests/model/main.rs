@@ -6,8 +6,11 @@ mod writers;
 
 mod bits;
 mod c;
+#[path = "../described/mod.rs"]
+mod described;
 mod document;
 mod errors;
+mod families;
 mod gguf;
 mod memory;
 mod parity;

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mind_irv2::{Biases, Config, Family, Parameters, Rope};
+use mind_irv2::{Config, Parameters, Rope};
 use mind_model::{Model, Session, Stored, WeightError, Weights};
 use mind_weights::WeightType;
 
-use crate::random::{Tensors, jit, llama, tokens};
+use crate::random::{Tensors, family, jit, llama, tokens};
 
 /// A layer of the shape of Qwen2-0.5B. Layers share what passes need; the table of embeddings has fewer rows.
 fn qwen2() -> Config {
     let p = Parameters {
-        family: Family::Qwen2,
+        family: family("qwen2"),
         num_layers: 1,
         hidden_size: 896,
         intermediate_size: 4864,
@@ -26,12 +26,7 @@ fn qwen2() -> Config {
             ..rope
         }),
         tie_word_embeddings: true,
-        biases: Biases {
-            q: true,
-            k: true,
-            v: true,
-            ..Biases::default()
-        },
+        biases: family("qwen2").biases(&["bq", "bk", "bv"]),
         ..llama()
     };
     Config::new(p).unwrap_or_else(|why| panic!("{why:?}"))

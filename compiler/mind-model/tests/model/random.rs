@@ -6,16 +6,21 @@ use std::sync::Arc;
 
 use half::{bf16, f16};
 use mind_driver::engine::{Config as EngineConfig, Engine};
-use mind_irv2::graph::parts::names;
-use mind_irv2::{Biases, Config, Family, Parameters, Rope, RopeScaling};
+use mind_irv2::layout::buffers::{Buffer, Scope};
+use mind_irv2::{Activation, Attributes, Config, Family, Layers, Parameters, Rope, RopeScaling};
 use mind_jit::program::PanelChoice;
 use mind_model::{Model, Runner, Stored, WeightError, Weights};
 use mind_weights::{WeightType, decode_blocks};
 
+/// The shipped family called `name`.
+pub fn family(name: &str) -> Family {
+    Family::named(name).unwrap_or_else(|| panic!("no family is called {name}"))
+}
+
 /// A small llama: grouped heads, nothing a multiple of 16.
 pub fn llama() -> Parameters {
     Parameters {
-        family: Family::Llama,
+        family: family("llama"),
         num_layers: 2,
         hidden_size: 24,
         intermediate_size: 42,
@@ -32,8 +37,11 @@ pub fn llama() -> Parameters {
             rotary_dims: 4,
         }),
         tie_word_embeddings: false,
-        biases: Biases::default(),
-        qk_norm: false,
+        biases: family("llama").biases(&[]),
+        activation: Activation::Silu,
+        attributes: Attributes::default(),
+        sliding_layers: Layers::NONE,
+        no_rope_layers: Layers::NONE,
     }
 }
 
@@ -75,7 +83,7 @@ impl Tensors {
                 [_, inputs] => 1.7 / (*inputs as f32).sqrt(),
                 _ => 0.3,
             };
-            let one = if is_gain || name == names::FINAL_LN {
+            let one = if is_gain || name == "final_ln_weight" {
                 1.0
             } else {
                 0.0
@@ -95,43 +103,45 @@ impl Tensors {
             };
             tensors.tensors.insert((name.to_owned(), layer), tensor);
         };
-        let (d, inner, head) = (
-            config.hidden_size,
-            config.intermediate_size,
-            config.head_dim,
-        );
-        let (q, kv, biases) = (config.q_width(), config.kv_width(), config.biases);
-        add("token_emb", None, &[config.vocab_size, d]);
-        add(names::FINAL_LN, None, &[d]);
-        if !config.tie_word_embeddings {
-            add(names::LM_HEAD, None, &[config.vocab_size, d]);
+        // The first ones have numbers that a file of the command line's tests holds.
+        let order = [
+            "token_emb",
+            "final_ln_weight",
+            "lm_head_weight",
+            "pos_emb",
+            "ln1_gamma",
+            "wq",
+            "wk",
+            "wv",
+            "bq",
+            "bk",
+            "bv",
+            "q_norm",
+            "k_norm",
+            "wo",
+            "bo",
+            "ln2_gamma",
+            "w_gate",
+            "w_up",
+            "w2",
+            "b_gate",
+            "b_up",
+            "b2",
+        ];
+        let place = |part: &str| order.iter().position(|own| *own == part);
+        let buffers = config.family.buffers().iter().filter(|own| config.has(own));
+        let mut parts: Vec<(&Buffer, &str)> = buffers
+            .flat_map(|own| own.parts().iter().map(move |part| (own, part.as_str())))
+            .filter(|(_, part)| *part != "lm_head_weight" || !config.tie_word_embeddings)
+            .collect();
+        parts.sort_by_key(|(_, part)| place(part).unwrap_or(order.len()));
+        let of = |scope| parts.iter().filter(move |(own, _)| own.scope == scope);
+        for (buffer, part) in of(Scope::Global) {
+            add(part, None, &buffer.form(config).shape());
         }
-        if config.rope.is_none() {
-            add("pos_emb", None, &[config.context_window, d]);
-        }
-        for layer in (0..config.num_layers).map(Some) {
-            let rows: [(&str, Vec<usize>, bool); 18] = [
-                (names::LN1, vec![d], true),
-                (names::WQ, vec![q, d], true),
-                (names::WK, vec![kv, d], true),
-                (names::WV, vec![kv, d], true),
-                (names::BQ, vec![q], biases.q),
-                (names::BK, vec![kv], biases.k),
-                (names::BV, vec![kv], biases.v),
-                (names::Q_NORM, vec![head], config.qk_norm),
-                (names::K_NORM, vec![head], config.qk_norm),
-                (names::WO, vec![d, q], true),
-                (names::BO, vec![d], biases.o),
-                (names::LN2, vec![d], true),
-                (names::GATE, vec![inner, d], true),
-                (names::UP, vec![inner, d], true),
-                (names::DOWN, vec![d, inner], true),
-                (names::GATE_BIAS, vec![inner], biases.gate_up),
-                (names::UP_BIAS, vec![inner], biases.gate_up),
-                (names::DOWN_BIAS, vec![d], biases.down),
-            ];
-            for (name, shape, _) in rows.iter().filter(|row| row.2) {
-                add(name, layer, shape);
+        for layer in 0..config.num_layers {
+            for (buffer, part) in of(Scope::Layer) {
+                add(part, Some(layer), &buffer.form(config).shape());
             }
         }
         tensors
@@ -140,6 +150,12 @@ impl Tensors {
     /// The elements of a weight.
     pub fn get(&self, name: &str, layer: Option<usize>) -> &[f32] {
         &self.tensors[&(name.to_owned(), layer)].elements
+    }
+
+    /// The elements of a weight that a model may lack.
+    pub fn find_elements(&self, name: &str, layer: Option<usize>) -> Option<&[f32]> {
+        let found = self.tensors.get(&(name.to_owned(), layer));
+        found.map(|found| found.elements.as_slice())
     }
 
     /// The elements of a weight, or as many zeros.

@@ -1,9 +1,91 @@
 //! A decoder model in double precision, written from the formulas alone.
 
-use mind_irv2::graph::parts::names;
-use mind_irv2::{Config, RopeScaling};
+use mind_irv2::{Activation, Attribute, Config, RopeScaling, Turning};
 
 use crate::random::Tensors;
+
+/// What the layers of a family do, as its paper or its reference says it.
+struct Kind {
+    /// Whether means are subtracted where it normalises.
+    centred: bool,
+    /// Whether it normalises in front of attention and of the MLP.
+    pre: bool,
+    /// Whether it normalises what they make.
+    post: bool,
+    /// Whether attention and the MLP read the same.
+    parallel: bool,
+    /// Whether the MLP has a gate.
+    gated: bool,
+    /// How queries and keys are normalised: by head, or all heads together.
+    heads: Heads,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Heads {
+    Plain,
+    Each,
+    Together,
+}
+
+fn kind(family: &str) -> Kind {
+    let llama = Kind {
+        centred: false,
+        pre: true,
+        post: false,
+        parallel: false,
+        gated: true,
+        heads: Heads::Plain,
+    };
+    match family {
+        "llama" | "qwen2" | "mistral" | "phi3" | "gemma" | "granite" | "smollm3" | "ernie4_5" => {
+            llama
+        }
+        "arcee" => Kind {
+            gated: false,
+            ..llama
+        },
+        "qwen3" => Kind {
+            heads: Heads::Each,
+            ..llama
+        },
+        "gemma2" | "glm4" => Kind {
+            post: true,
+            ..llama
+        },
+        "gemma3_text" => Kind {
+            post: true,
+            heads: Heads::Each,
+            ..llama
+        },
+        "olmo2" => Kind {
+            pre: false,
+            post: true,
+            heads: Heads::Together,
+            ..llama
+        },
+        "starcoder2" => Kind {
+            centred: true,
+            gated: false,
+            ..llama
+        },
+        "stablelm" => Kind {
+            centred: true,
+            ..llama
+        },
+        "phi" => Kind {
+            centred: true,
+            parallel: true,
+            gated: false,
+            ..llama
+        },
+        "cohere" | "cohere2" => Kind {
+            centred: true,
+            parallel: true,
+            ..llama
+        },
+        other => panic!("no formulas for {other}"),
+    }
+}
 
 /// The logits behind each of `tokens`, from position 0.
 pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64>> {
@@ -15,9 +97,15 @@ pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64
             .map(|&x| f64::from(x))
             .collect()
     };
+    let scale = config.attributes.get(Attribute::EmbeddingScale);
     let mut xs: Vec<Vec<f64>> = tokens
         .iter()
-        .map(|&token| row(table, token as usize))
+        .map(|&token| {
+            row(table, token as usize)
+                .iter()
+                .map(|x| x * scale)
+                .collect()
+        })
         .collect();
     if config.rope.is_none() {
         let positions = tensors.get("pos_emb", None);
@@ -31,43 +119,79 @@ pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64
     let head = if config.tie_word_embeddings {
         table
     } else {
-        tensors.get(names::LM_HEAD, None)
+        tensors.get("lm_head_weight", None)
     };
-    let gain = tensors.get(names::FINAL_LN, None);
-    let last = |x: &Vec<f64>| product(&normed(x, gain, config.rms_norm_eps), head, None);
+    let bias = tensors.find_elements("lm_head_bias", None);
+    let scale = config.attributes.get(Attribute::LogitScale);
+    let cap = config.attributes.get(Attribute::FinalLogitSoftcap);
+    let last = |x: &Vec<f64>| {
+        let x = normed(
+            config,
+            tensors,
+            ("final_ln_weight", "final_ln_bias"),
+            None,
+            x,
+        );
+        let logits = product(&x, head, bias);
+        logits
+            .iter()
+            .map(|logit| capped(logit * scale, cap))
+            .collect()
+    };
     xs.iter().map(last).collect()
 }
 
 /// One layer.
 fn decoded(config: &Config, tensors: &Tensors, layer: usize, xs: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let kind = kind(config.family.name());
     let get = |name: &str| tensors.get(name, Some(layer));
     let linear = |x: &[f64], weight: &str, bias: &str| {
         let outputs = get(weight).len() / x.len();
         let bias = tensors.get_or_zeros(bias, layer, outputs);
         product(x, get(weight), Some(&bias))
     };
-    let (head, eps) = (config.head_dim, config.rms_norm_eps);
+    let norm = |x: &[f64], names: (&str, &str)| normed(config, tensors, names, Some(layer), x);
+    let of = |attribute| config.attributes.get(attribute);
+    let head = config.head_dim;
+    let scale = match of(Attribute::AttentionScale) {
+        0.0 => 1.0 / (head as f64).sqrt(),
+        scale => scale,
+    };
     let (mut keys, mut values, mut ys) = (Vec::new(), Vec::new(), Vec::new());
     for (position, x) in xs.iter().enumerate() {
-        let inner = normed(x, get(names::LN1), eps);
-        let mut q = linear(&inner, names::WQ, names::BQ);
-        let mut k = linear(&inner, names::WK, names::BK);
-        let v = linear(&inner, names::WV, names::BV);
-        for (all, gain) in [(&mut q, names::Q_NORM), (&mut k, names::K_NORM)] {
+        let inner = if kind.pre {
+            norm(x, ("ln1_gamma", "ln1_beta"))
+        } else {
+            x.clone()
+        };
+        let mut q = linear(&inner, "wq", "bq");
+        let mut k = linear(&inner, "wk", "bk");
+        let v = linear(&inner, "wv", "bv");
+        for (all, gain) in [(&mut q, "q_norm"), (&mut k, "k_norm")] {
+            if kind.heads == Heads::Together {
+                *all = norm(all, (gain, ""));
+            }
             for one in all.chunks_exact_mut(head) {
-                if config.qk_norm {
-                    one.copy_from_slice(&normed(one, get(gain), eps));
+                if kind.heads == Heads::Each {
+                    one.copy_from_slice(&norm(one, (gain, "")));
                 }
-                rotate(config, position, one);
+                rotate(config, layer, position, one);
             }
         }
         keys.push(k);
         values.push(v);
         let mut mixed = Vec::new();
+        let hidden = config
+            .window(layer)
+            .map_or(0, |width| (position + 1).saturating_sub(width));
         for (at, q) in q.chunks_exact(head).enumerate() {
             let first = at * config.num_kv_heads / config.num_attention_heads * head;
             let dot = |k: &Vec<f64>| -> f64 { q.iter().zip(&k[first..]).map(|(x, y)| x * y).sum() };
-            let scores: Vec<f64> = keys.iter().map(|k| dot(k) / (head as f64).sqrt()).collect();
+            let score = |(at, k): (usize, &Vec<f64>)| match at {
+                at if at < hidden => f64::NEG_INFINITY,
+                _ => capped(dot(k) * scale, of(Attribute::AttnLogitSoftcap)),
+            };
+            let scores: Vec<f64> = keys.iter().enumerate().map(score).collect();
             let most = scores.iter().copied().fold(f64::MIN, f64::max);
             let powers: Vec<f64> = scores.iter().map(|score| (score - most).exp()).collect();
             let all: f64 = powers.iter().sum();
@@ -78,30 +202,94 @@ fn decoded(config: &Config, tensors: &Tensors, layer: usize, xs: &[Vec<f64>]) ->
                     .sum::<f64>()
             }));
         }
-        let residual = added(x, &linear(&mixed, names::WO, names::BO));
-        let inner = normed(&residual, get(names::LN2), eps);
-        let gate = linear(&inner, names::GATE, names::GATE_BIAS);
-        let up = linear(&inner, names::UP, names::UP_BIAS);
-        let gated = gate
-            .iter()
-            .zip(&up)
-            .map(|(g, u)| g / (1.0 + (-g).exp()) * u);
-        let down = linear(&gated.collect::<Vec<_>>(), names::DOWN, names::DOWN_BIAS);
-        ys.push(added(&residual, &down));
+        let share = of(Attribute::ResidualScale);
+        let joined = |x: &[f64], y: &[f64], gain: &str| {
+            let y = if kind.post {
+                norm(y, (gain, ""))
+            } else {
+                y.to_vec()
+            };
+            added(x, &y.iter().map(|y| y * share).collect::<Vec<_>>())
+        };
+        let residual = joined(x, &linear(&mixed, "wo", "bo"), "post_attn_gamma");
+        let inner = match &kind {
+            Kind { parallel: true, .. } => inner,
+            Kind { pre: true, .. } => norm(&residual, ("ln2_gamma", "ln2_beta")),
+            Kind { .. } => residual.clone(),
+        };
+        let bent = |x: &f64| activated(*x, config.activation);
+        let inner: Vec<f64> = if kind.gated {
+            let gate = linear(&inner, "w_gate", "b_gate");
+            let up = linear(&inner, "w_up", "b_up");
+            gate.iter().zip(&up).map(|(g, u)| bent(g) * u).collect()
+        } else {
+            linear(&inner, "w1", "b1").iter().map(bent).collect()
+        };
+        let down = linear(&inner, "w2", "b2");
+        ys.push(joined(&residual, &down, "post_mlp_gamma"));
     }
     ys
+}
+
+fn activated(x: f64, activation: Activation) -> f64 {
+    match activation {
+        Activation::Silu => x / (1.0 + (-x).exp()),
+        Activation::Gelu => x * normal_below(x),
+        Activation::GeluTanh => {
+            let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
+            0.5 * x * (1.0 + inner.tanh())
+        }
+        Activation::Relu => x.max(0.0),
+        Activation::Relu2 => x.max(0.0).powi(2),
+    }
+}
+
+/// How likely a standard normal number is below `x`, by the series of the integral.
+fn normal_below(x: f64) -> f64 {
+    let (mut term, mut sum) = (x, x);
+    for at in 1..200 {
+        term *= x * x / (2.0 * f64::from(at) + 1.0);
+        sum += term;
+    }
+    0.5 + sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
+}
+
+fn capped(x: f64, cap: f64) -> f64 {
+    match cap {
+        0.0 => x,
+        cap => cap * (x / cap).tanh(),
+    }
 }
 
 fn added(x: &[f64], y: &[f64]) -> Vec<f64> {
     x.iter().zip(y).map(|(x, y)| x + y).collect()
 }
 
-fn normed(x: &[f64], gain: &[f32], eps: f64) -> Vec<f64> {
-    let mean = x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64;
-    let r = 1.0 / (mean + eps).sqrt();
-    x.iter()
-        .zip(gain)
-        .map(|(x, &gain)| x * r * f64::from(gain))
+/// `x` normalised, times a gain, plus a shift if there is one.
+fn normed(
+    config: &Config,
+    tensors: &Tensors,
+    (gain, shift): (&str, &str),
+    layer: Option<usize>,
+    x: &[f64],
+) -> Vec<f64> {
+    let kind = kind(config.family.name());
+    let count = x.len() as f64;
+    let mean = if kind.centred {
+        x.iter().sum::<f64>() / count
+    } else {
+        0.0
+    };
+    let square = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
+    let r = 1.0 / (square + config.rms_norm_eps).sqrt();
+    let offset = config.attributes.get(Attribute::GammaOffset);
+    let shift = tensors.find_elements(shift, layer);
+    let gains = tensors.get(gain, layer).iter().enumerate();
+    gains
+        .map(|(at, &gain)| {
+            let scaled = (x[at] - mean) * r * (f64::from(gain) + offset);
+            scaled + shift.map_or(0.0, |shift| f64::from(shift[at]))
+        })
         .collect()
 }
 
@@ -116,8 +304,16 @@ fn product(x: &[f64], weight: &[f32], bias: Option<&[f32]>) -> Vec<f64> {
 }
 
 /// Turns element `i` and `i + half` of the rotated part of a head by the angle of pair `i`.
-fn rotate(config: &Config, position: usize, x: &mut [f64]) {
-    let Some(rope) = config.rope else { return };
+fn rotate(config: &Config, layer: usize, position: usize, x: &mut [f64]) {
+    let Some(mut rope) = config.rope else { return };
+    match config.turning(layer) {
+        Turning::Usual => {}
+        Turning::Local => {
+            rope.theta = config.attributes.get(Attribute::LocalRopeTheta);
+            rope.scaling = RopeScaling::None;
+        }
+        Turning::None => return,
+    }
     let half = rope.rotary_dims / 2;
     for i in 0..half {
         let plain = rope.theta.powf(-2.0 * i as f64 / rope.rotary_dims as f64);

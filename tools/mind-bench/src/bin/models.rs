@@ -17,8 +17,7 @@ use std::time::{Duration, Instant};
 
 use mind_bench::workloads::peaks::{Level, Peaks};
 use mind_driver::engine::{Config as EngineConfig, Engine};
-use mind_irv2::graph::parts::names;
-use mind_irv2::{Biases, Config, Family, Parameters, Rope, RopeScaling};
+use mind_irv2::{Activation, Attributes, Config, Family, Layers, Parameters, Rope, RopeScaling};
 use mind_jit::program::PanelChoice;
 use mind_model::{Model, Runner, Session, Stored, WeightError, Weights};
 use mind_weights::WeightType;
@@ -68,8 +67,10 @@ const HIDDEN: usize = 896;
 const INTERMEDIATE: usize = 4864;
 
 fn config(layers: usize) -> Parameters {
+    // A family of the crate.
+    let qwen2 = Family::named("qwen2").unwrap_or(Family::shipped()[0]);
     Parameters {
-        family: Family::Qwen2,
+        family: qwen2,
         num_layers: layers,
         hidden_size: HIDDEN,
         intermediate_size: INTERMEDIATE,
@@ -86,13 +87,11 @@ fn config(layers: usize) -> Parameters {
             rotary_dims: 64,
         }),
         tie_word_embeddings: true,
-        biases: Biases {
-            q: true,
-            k: true,
-            v: true,
-            ..Biases::default()
-        },
-        qk_norm: false,
+        biases: qwen2.biases(&["bq", "bk", "bv"]),
+        activation: Activation::Silu,
+        attributes: Attributes::default(),
+        sliding_layers: Layers::NONE,
+        no_rope_layers: Layers::NONE,
     }
 }
 
@@ -113,10 +112,10 @@ impl Random {
 impl Weights for Random {
     fn stored_as(&self, name: &str, _: Option<usize>) -> Result<WeightType, WeightError> {
         let inputs = match name {
-            names::LN1 | names::LN2 | names::FINAL_LN | names::BQ | names::BK | names::BV => {
+            "ln1_gamma" | "ln2_gamma" | "final_ln_weight" | "bq" | "bk" | "bv" => {
                 return Ok(WeightType::F32);
             }
-            names::DOWN => INTERMEDIATE,
+            "w2" => INTERMEDIATE,
             _ => HIDDEN,
         };
         Ok(stored(self.0, inputs))

@@ -1,0 +1,406 @@
+//! The files of a plan: buffers, and steps that call kernels.
+
+use mind_diag::Span;
+use mind_json::Value;
+
+use crate::codes;
+use crate::condition::Condition;
+use crate::config::Biases;
+use crate::graph::plan::{EMBEDDED, LAYER_INPUT, LAYER_OUTPUT, LOGITS, ROTATION};
+use crate::kernels::{ATTENTION, KERNELS, Kernel, kernel_of};
+use crate::layout::buffers::{Buffer, Kind, Scope, When};
+use crate::layout::nodes::{Access, Arg, Node, Part};
+use crate::read::dims::extent;
+use crate::read::field::{Reader, present, shown};
+
+/// What the models of a family have and do.
+pub(super) struct Plan {
+    pub(super) buffers: Vec<Buffer>,
+    pub(super) nodes: Vec<Node>,
+}
+
+/// More buffers or steps than any plan has.
+const MOST: usize = 500;
+
+const BUFFER_KEYS: &[&str] = &[
+    "name", "scope", "role", "shape", "when", "only", "parts", "optional", "unused",
+];
+const STEP_KEYS: &[&str] = &["kernel", "when", "only", "bind"];
+
+/// The words that `only` of buffers and steps may name.
+pub(super) fn switches(root: &Value, r: &mut Reader) -> Option<Vec<String>> {
+    Some(r.texts(root, "switches"))
+}
+
+/// The buffers of `global_buffers.json`.
+pub(super) fn globals(
+    root: &Value,
+    declared: &[String],
+    on: &[String],
+    r: &mut Reader,
+) -> Option<Vec<Buffer>> {
+    r.foreign(root, &["buffers"]);
+    let buffers = buffers(root, (declared, on), &[], r);
+    for name in [EMBEDDED, LOGITS] {
+        if !buffers.iter().any(|own| own.name == name) {
+            r.push(
+                codes::MISSING,
+                root.span,
+                format!("there is no buffer `{name}`"),
+            );
+        }
+    }
+    Some(buffers)
+}
+
+/// The buffers and steps of `decoder_layer_plan.json`.
+pub(super) fn layers(
+    root: &Value,
+    declared: &[String],
+    on: &[String],
+    globals: &[Buffer],
+    r: &mut Reader,
+) -> Option<(Vec<Buffer>, Vec<Node>)> {
+    r.foreign(root, &["switches", "buffers", "first", "steps", "last"]);
+    let own = buffers(root, (declared, on), globals, r);
+    for name in [LAYER_INPUT, LAYER_OUTPUT] {
+        if !own.iter().any(|buffer| buffer.name == name) {
+            r.push(
+                codes::MISSING,
+                root.span,
+                format!("there is no buffer `{name}`"),
+            );
+        }
+    }
+    let optional = globals.iter().chain(&own).filter(|buffer| buffer.optional);
+    if optional.count() > Biases::MOST {
+        let message = format!("more than {} weights are optional", Biases::MOST);
+        r.push(codes::RANGE, root.span, message);
+    }
+    let all: Vec<&Buffer> = globals.iter().chain(&own).collect();
+    let mut nodes = Vec::new();
+    let parts = [
+        ("first", Part::First, LAYER_INPUT, EMBEDDED),
+        ("steps", Part::Layer, LAYER_INPUT, LAYER_OUTPUT),
+        ("last", Part::Last, LAYER_OUTPUT, LOGITS),
+    ];
+    for (key, part, carried, result) in parts {
+        let flow = Flow {
+            written: match part {
+                Part::First => Vec::new(),
+                Part::Layer | Part::Last => vec![carried.to_owned()],
+            },
+            broken: false,
+        };
+        steps(
+            root,
+            (key, part),
+            (declared, on),
+            &all,
+            flow,
+            result,
+            &mut nodes,
+            r,
+        );
+    }
+    let attentions = nodes.iter().filter(|node| node.kernel.op == ATTENTION);
+    if !r.found.has_errors() && attentions.clone().count() != 1 {
+        let message = format!(
+            "`steps` has {} steps `{ATTENTION}`, expected one",
+            attentions.count()
+        );
+        r.push(
+            codes::FLOW,
+            crate::read::field::span_of(root, "steps"),
+            message,
+        );
+    }
+    Some((own, nodes))
+}
+
+/// Whether an entry is part of the family: its `only` is a switch that is on, or one behind `!` that is off.
+fn is_on(value: &Value, (declared, on): (&[String], &[String]), r: &mut Reader) -> bool {
+    let Some((text, span)) = r.maybe_text(value, "only") else {
+        return true;
+    };
+    let word = text.strip_prefix('!').unwrap_or(text);
+    if !declared.iter().any(|own| own == word) {
+        let message = format!(
+            "`only` names `{}`, which is no switch of the plan",
+            shown(word)
+        );
+        let help = format!("`switches` lists {}", declared.join(", "));
+        r.push_with_help(codes::NAME, span, message, help);
+    }
+    on.iter().any(|own| own == word) != text.starts_with('!')
+}
+
+fn when(value: &Value, r: &mut Reader) -> Option<When> {
+    let (text, span) = r.maybe_text(value, "when")?;
+    match Condition::parse(text) {
+        Ok(condition) => Some(When {
+            text: text.to_owned(),
+            condition,
+        }),
+        Err(error) => {
+            r.push(codes::NAME, span, error.to_string());
+            None
+        }
+    }
+}
+
+fn buffers(
+    root: &Value,
+    switches: (&[String], &[String]),
+    others: &[Buffer],
+    r: &mut Reader,
+) -> Vec<Buffer> {
+    let list = r.list(root, "buffers");
+    let mut all: Vec<Buffer> = Vec::new();
+    for value in list.iter().take(MOST) {
+        if value.members().is_none() {
+            r.wrong("buffers", value, "an array of objects");
+            continue;
+        }
+        r.foreign(value, BUFFER_KEYS);
+        let on = is_on(value, switches, r);
+        let Some((buffer, span)) = buffer(value, r) else {
+            continue;
+        };
+        if !on {
+            continue;
+        }
+        let parts = |own: &Buffer| -> Vec<String> {
+            let mut names = own.parts().to_vec();
+            names.push(own.name.clone());
+            names
+        };
+        let taken: Vec<String> = others.iter().chain(&all).flat_map(parts).collect();
+        if let Some(name) = parts(&buffer).iter().find(|own| taken.contains(own)) {
+            let message = format!("`{}` appears twice", shown(name));
+            r.push(codes::TWICE, span, message);
+            continue;
+        }
+        all.push(buffer);
+    }
+    all
+}
+
+fn buffer(value: &Value, r: &mut Reader) -> Option<(Buffer, Span)> {
+    let (name, span) = r.text(value, "name")?;
+    let (scope, scope_span) = r.text(value, "scope")?;
+    let (role, role_span) = r.text(value, "role")?;
+    let Some(scope) = Scope::parse(scope) else {
+        let message = format!("no scope is `{}`", shown(scope));
+        r.push_with_help(
+            codes::NAME,
+            scope_span,
+            message,
+            "a scope is `global` or `layer`",
+        );
+        return None;
+    };
+    let elements = r.list(value, "shape");
+    if elements.is_empty() || elements.len() > 4 {
+        let message = format!(
+            "`{}` has rank {}, expected 1 to 4",
+            shown(name),
+            elements.len()
+        );
+        r.push(codes::SIZE, value.span, message);
+        return None;
+    }
+    let shape = elements.iter().map(|own| extent(own, r));
+    let shape = shape.collect::<Option<Vec<_>>>()?;
+    let is_weight = match role {
+        "weight" => true,
+        "activation" => false,
+        _ => {
+            let message = format!("no role is `{}`", shown(role));
+            r.push_with_help(
+                codes::NAME,
+                role_span,
+                message,
+                "a role is `weight` or `activation`",
+            );
+            return None;
+        }
+    };
+    for key in ["parts", "optional", "unused"] {
+        if let Some(own) = present(value, key).filter(|_| !is_weight) {
+            let message = format!("`{key}` is there, but `{}` is no weight", shown(name));
+            r.push(codes::CONTRADICTION, own.span, message);
+        }
+    }
+    let parts = match present(value, "parts") {
+        Some(own) => {
+            let parts = r.texts(value, "parts");
+            if parts.is_empty() || parts.len() > 8 || shape.len() > 2 {
+                r.wrong("parts", own, "1 to 8 tensors of a vector or a matrix");
+            }
+            parts
+        }
+        None => vec![name.to_owned()],
+    };
+    let kind = match (is_weight, r.maybe_truth(value, "unused")) {
+        (true, Some(true)) => Kind::UnusedWeight,
+        (true, _) => Kind::Weight(parts),
+        (false, _) => Kind::Activation,
+    };
+    let buffer = Buffer {
+        name: name.to_owned(),
+        scope,
+        kind,
+        shape,
+        when: when(value, r),
+        optional: r.maybe_truth(value, "optional").unwrap_or(false),
+    };
+    Some((buffer, span))
+}
+
+/// What has been written so far.
+struct Flow {
+    written: Vec<String>,
+    /// Whether a step was refused, so that what is missing says nothing new.
+    broken: bool,
+}
+
+#[allow(
+    clippy::too_many_arguments,
+    reason = "a part of a plan and all that it is read with"
+)]
+fn steps(
+    root: &Value,
+    (key, part): (&str, Part),
+    switches: (&[String], &[String]),
+    buffers: &[&Buffer],
+    mut flow: Flow,
+    result: &str,
+    nodes: &mut Vec<Node>,
+    r: &mut Reader,
+) {
+    for value in r.list(root, key).iter().take(MOST) {
+        if value.members().is_none() {
+            r.wrong(key, value, "an array of objects");
+            continue;
+        }
+        let before = r.found.error_count();
+        r.foreign(value, STEP_KEYS);
+        let on = is_on(value, switches, r);
+        let Some(kernel) = kernel(value, r) else {
+            flow.broken = true;
+            continue;
+        };
+        let when = when(value, r);
+        if !on {
+            continue;
+        }
+        let args = bindings(value, kernel, buffers, &mut flow, r);
+        flow.broken |= r.found.error_count() > before;
+        nodes.push(Node {
+            part,
+            kernel,
+            when,
+            args,
+        });
+    }
+    if !r.found.has_errors() && !flow.written.iter().any(|own| own == result) {
+        let message = format!("no step of `{key}` writes `{result}`");
+        r.push(codes::FLOW, crate::read::field::span_of(root, key), message);
+    }
+}
+
+fn kernel(value: &Value, r: &mut Reader) -> Option<&'static Kernel> {
+    let (op, span) = r.text(value, "kernel")?;
+    let found = kernel_of(op);
+    if found.is_none() {
+        let message = format!("no kernel is called `{}`", shown(op));
+        let ops: Vec<&str> = KERNELS.iter().map(|own| own.op).collect();
+        r.push_with_help(
+            codes::NAME,
+            span,
+            message,
+            format!("kernels are {}", ops.join(", ")),
+        );
+    }
+    found
+}
+
+/// The arguments that a step binds, in the order of its kernel.
+fn bindings(
+    value: &Value,
+    kernel: &'static Kernel,
+    buffers: &[&Buffer],
+    flow: &mut Flow,
+    r: &mut Reader,
+) -> Vec<Arg> {
+    let Some(bind) = r.required(value, "bind") else {
+        return Vec::new();
+    };
+    let Some(members) = bind.members() else {
+        r.wrong("bind", bind, "an object from arguments to buffers");
+        return Vec::new();
+    };
+    for member in members {
+        if !kernel.args.iter().any(|arg| arg.name == member.key) {
+            let message = format!("`{}` has no argument `{}`", kernel.op, shown(&member.key));
+            let names: Vec<&str> = kernel.args.iter().map(|arg| arg.name).collect();
+            let help = format!("its arguments are {}", names.join(", "));
+            r.push_with_help(codes::NAME, member.key_span, message, help);
+        }
+    }
+    let mut args = Vec::new();
+    let mut written = Vec::new();
+    for arg in kernel.args {
+        let Some((name, span)) = r.maybe_text(bind, arg.name) else {
+            if !arg.optional {
+                let message = format!("argument `{}` of `{}` is not bound", arg.name, kernel.op);
+                r.push(codes::MISSING, bind.span, message);
+            }
+            continue;
+        };
+        let Some(buffer) = buffers.iter().find(|own| own.name == name) else {
+            let message = format!("no buffer is called `{}`", shown(name));
+            r.push(codes::NAME, span, message);
+            continue;
+        };
+        let is_weight = buffer.is_weight();
+        match arg.access {
+            Access::Out | Access::InPlace | Access::Scratch if is_weight => {
+                let message = format!("`{}` writes `{name}`, which is a weight", kernel.op);
+                r.push(codes::FLOW, span, message);
+            }
+            Access::In | Access::InPlace => {
+                let is_there = is_weight
+                    || flow.written.iter().any(|own| own == name)
+                    || ROTATION.contains(&name);
+                if !is_there && !flow.broken {
+                    let message = format!(
+                        "`{}` reads `{name}`, which no step in front of it writes",
+                        kernel.op
+                    );
+                    r.push(codes::FLOW, span, message);
+                }
+                if buffer.optional && !arg.optional {
+                    let message = format!(
+                        "`{name}` is optional, but `{}` always reads its argument `{}`",
+                        kernel.op, arg.name
+                    );
+                    r.push(codes::FLOW, span, message);
+                }
+            }
+            Access::Out | Access::Scratch => {}
+        }
+        if arg.access.writes() {
+            written.push(name.to_owned());
+        }
+        args.push(Arg {
+            name: arg.name,
+            buffer: name.to_owned(),
+            access: arg.access,
+            optional: arg.optional,
+        });
+    }
+    flow.written.extend(written);
+    args
+}

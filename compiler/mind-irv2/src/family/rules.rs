@@ -1,0 +1,570 @@
+//! How the `config.json` of a family is read.
+
+use mind_json::Value;
+
+use super::plan::Plan;
+use crate::attributes::{Activation, Attribute};
+use crate::codes;
+use crate::read::field::{Reader, present, shown};
+
+/// What a configuration means, and what it means where it is silent.
+pub(crate) struct Rules {
+    /// Whether checkpoints keep q, k and v in one matrix.
+    pub(crate) is_fused: bool,
+    /// Other keys for a hyperparameter than those that families share.
+    pub(crate) keys: Vec<(String, Vec<String>)>,
+    /// Hyperparameters of silent configurations.
+    pub(crate) defaults: Vec<(String, f64)>,
+    /// Whether the head of a silent configuration is the table of embeddings.
+    pub(crate) tied: bool,
+    /// Weights that a checkpoint may lack and models of the family have: always, or where a key is true.
+    pub(crate) biases: Vec<BiasRule>,
+    /// Windows of attention.
+    pub(crate) window: Option<WindowRule>,
+    /// The rotation of heads; a table of positions without.
+    pub(crate) rotation: Option<RotationRule>,
+    /// The layers that do not rotate.
+    pub(crate) no_rope: NoRope,
+    /// What the MLP does in between.
+    pub(crate) activation: Option<ActivationRule>,
+    /// Numbers that steps of the plan read.
+    pub(crate) numbers: Vec<Number>,
+    /// Keys with a value that makes another model of it.
+    pub(crate) refuses: Vec<Refusal>,
+    /// Its GGUF files.
+    pub(crate) gguf: Option<GgufRules>,
+    /// Whether rows of q and k are stored for rotations of neighbours.
+    pub(crate) neighbours: bool,
+    /// Every key that is read for this family and not for all.
+    reads: Vec<String>,
+}
+
+/// Weights that models have where a key has a value.
+pub(crate) struct BiasRule {
+    /// The key; `None` for always.
+    pub(crate) key: Option<String>,
+    /// The value of a silent configuration.
+    pub(crate) default: bool,
+    /// The weights.
+    pub(crate) weights: Vec<String>,
+}
+
+/// Windows of attention.
+pub(crate) struct WindowRule {
+    /// The width of a silent configuration.
+    pub(crate) default: Option<usize>,
+    /// The key that must be true.
+    pub(crate) asked_by: Option<String>,
+    /// Whether `layer_types` is read.
+    pub(crate) types: bool,
+    /// Which layers have a window where nothing says it.
+    pub(crate) layers: WindowLayers,
+}
+
+/// Which layers have a window.
+pub(crate) enum WindowLayers {
+    /// All.
+    All,
+    /// Those from the number at a key.
+    From(String, usize),
+    /// All but each last one of so many.
+    Period(Option<String>, usize),
+}
+
+/// The rotation of heads.
+pub(crate) struct RotationRule {
+    /// Whether a share of each head may rotate.
+    pub(crate) partial: bool,
+    /// Another key for the share.
+    pub(crate) share_key: Option<String>,
+    /// The share of a silent configuration.
+    pub(crate) share: f64,
+    /// The ways of stretching that the family has.
+    pub(crate) scalings: Vec<String>,
+    /// The key of the base in layers with a window, and its value where it is silent.
+    pub(crate) local: Option<(String, f64)>,
+}
+
+/// The layers that do not rotate.
+pub(crate) enum NoRope {
+    /// None.
+    Never,
+    /// Those of which a list says 0, else each last one of as many as a key says.
+    Listed {
+        /// The key of the list.
+        list: String,
+        /// The key of the number.
+        interval: String,
+        /// The number of a silent configuration.
+        default: usize,
+    },
+    /// Those without a window.
+    WithoutWindow,
+}
+
+/// What the MLP does in between.
+pub(crate) struct ActivationRule {
+    pub(crate) keys: Vec<String>,
+    pub(crate) default: Activation,
+    pub(crate) words: Vec<(String, Activation)>,
+}
+
+/// A number that a step reads.
+pub(crate) struct Number {
+    pub(crate) attribute: Attribute,
+    /// The key; `None` if the configuration does not say it.
+    pub(crate) key: Option<String>,
+    /// What it is made of where the key is silent.
+    pub(crate) value: Base,
+    pub(crate) how: How,
+}
+
+/// What a number is made of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Base {
+    /// A constant.
+    Value(f64),
+    /// The width of the stream.
+    HiddenSize,
+    /// What changes nothing.
+    Neutral,
+}
+
+/// What becomes of a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum How {
+    Same,
+    Inverse,
+    Root,
+    InverseRoot,
+}
+
+const HOWS: [(&str, How); 4] = [
+    ("same", How::Same),
+    ("inverse", How::Inverse),
+    ("root", How::Root),
+    ("inverse_root", How::InverseRoot),
+];
+
+/// A key with a value that makes another model of it.
+pub(crate) struct Refusal {
+    pub(crate) key: String,
+    pub(crate) unless: Vec<Value>,
+    pub(crate) reason: String,
+}
+
+/// The GGUF files of a family.
+pub(crate) struct GgufRules {
+    /// What they call it.
+    pub(crate) architecture: String,
+    /// Whether rows of q and k are stored for rotations of neighbours.
+    pub(crate) neighbours: bool,
+    /// Whether a tensor divides the frequencies of the rotation.
+    pub(crate) factors: bool,
+}
+
+const KEYS: &[&str] = &[
+    "family",
+    "plan",
+    "switches",
+    "fused_qkv",
+    "keys",
+    "defaults",
+    "tied",
+    "biases",
+    "window",
+    "rotation",
+    "no_rope",
+    "activation",
+    "numbers",
+    "refuses",
+    "tensors",
+    "gguf",
+];
+
+/// Hyperparameters that may have other keys or a default.
+const PARAMETERS: &[&str] = &[
+    "num_layers",
+    "hidden_size",
+    "intermediate_size",
+    "num_attention_heads",
+    "num_kv_heads",
+    "head_dim",
+    "vocab_size",
+    "context_window",
+    "rms_norm_eps",
+    "rope_theta",
+];
+
+impl Rules {
+    /// Whether the family reads `key`, which not every family does.
+    pub(crate) fn reads(&self, key: &str) -> bool {
+        self.reads.iter().any(|own| own == key)
+    }
+
+    /// Whether layers with a window differ from others by more than the window, which a short context hides.
+    pub(crate) fn window_says_more(&self) -> bool {
+        let local = self
+            .rotation
+            .as_ref()
+            .is_some_and(|own| own.local.is_some());
+        local || matches!(self.no_rope, NoRope::WithoutWindow)
+    }
+
+    /// What a silent configuration means by a hyperparameter.
+    pub(crate) fn default_of(&self, parameter: &str) -> Option<f64> {
+        let own = self.defaults.iter().find(|(own, _)| own == parameter);
+        own.map(|(_, value)| *value)
+    }
+
+    /// The keys of a hyperparameter, where they are not those that families share.
+    pub(crate) fn keys_of(&self, parameter: &str) -> Option<&[String]> {
+        let own = self.keys.iter().find(|(own, _)| own == parameter);
+        own.map(|(_, keys)| keys.as_slice())
+    }
+}
+
+/// Reads `family.json`.
+pub(super) fn read(root: &Value, plan: &Plan, r: &mut Reader) -> Option<Rules> {
+    r.foreign(root, KEYS);
+    let mut rules = Rules {
+        is_fused: r.maybe_truth(root, "fused_qkv").unwrap_or(false),
+        keys: keys(root, r),
+        defaults: defaults(root, r),
+        tied: r.maybe_truth(root, "tied").unwrap_or(false),
+        biases: biases(root, plan, r),
+        window: window(root, r),
+        rotation: rotation(root, r),
+        no_rope: no_rope(root, r),
+        activation: activation(root, r),
+        numbers: numbers(root, plan, r),
+        refuses: refuses(root, r),
+        gguf: gguf(root, r),
+        neighbours: false,
+        reads: Vec::new(),
+    };
+    if let Some(rotation) = present(root, "rotation") {
+        rules.neighbours = r.maybe_truth(rotation, "neighbours").unwrap_or(false);
+    }
+    let mut reads: Vec<String> = Vec::new();
+    reads.extend(rules.keys.iter().flat_map(|(_, keys)| keys.clone()));
+    reads.extend(rules.biases.iter().filter_map(|rule| rule.key.clone()));
+    reads.extend(rules.numbers.iter().filter_map(|rule| rule.key.clone()));
+    if let Some(window) = &rules.window {
+        reads.push("sliding_window".to_owned());
+        reads.extend(window.asked_by.clone());
+        reads.extend(window.types.then(|| "layer_types".to_owned()));
+        match &window.layers {
+            WindowLayers::All | WindowLayers::Period(None, _) => {}
+            WindowLayers::From(key, _) | WindowLayers::Period(Some(key), _) => {
+                reads.push(key.clone())
+            }
+        }
+    }
+    if let Some(rotation) = &rules.rotation {
+        reads.extend(rotation.share_key.clone());
+        reads.extend(rotation.local.as_ref().map(|(key, _)| key.clone()));
+    }
+    if let NoRope::Listed { list, interval, .. } = &rules.no_rope {
+        reads.extend([list.clone(), interval.clone()]);
+    }
+    if let Some(activation) = &rules.activation {
+        reads.extend(activation.keys.iter().cloned());
+    }
+    rules.reads = reads;
+    Some(rules)
+}
+
+/// The members of the object at `key`.
+fn object<'v>(root: &'v Value, key: &str, r: &mut Reader) -> &'v [mind_json::Member] {
+    let Some(value) = present(root, key) else {
+        return &[];
+    };
+    value.members().unwrap_or_else(|| {
+        r.wrong(key, value, "an object");
+        &[]
+    })
+}
+
+fn is_parameter(member: &mind_json::Member, r: &mut Reader) -> bool {
+    let known = PARAMETERS.contains(&member.key.as_str());
+    if !known {
+        let message = format!("no hyperparameter is called `{}`", shown(&member.key));
+        let help = format!("hyperparameters are {}", PARAMETERS.join(", "));
+        r.push_with_help(codes::NAME, member.key_span, message, help);
+    }
+    known
+}
+
+fn keys(root: &Value, r: &mut Reader) -> Vec<(String, Vec<String>)> {
+    let value = present(root, "keys").unwrap_or(&Value::NULL);
+    let mut all = Vec::new();
+    for member in object(root, "keys", r) {
+        if !is_parameter(member, r) {
+            continue;
+        }
+        let names = r.texts(value, &member.key);
+        if names.is_empty() {
+            r.wrong(
+                &member.key,
+                &member.value,
+                "at least one key of a configuration",
+            );
+        }
+        all.push((member.key.clone(), names));
+    }
+    all
+}
+
+fn defaults(root: &Value, r: &mut Reader) -> Vec<(String, f64)> {
+    let mut all = Vec::new();
+    for member in object(root, "defaults", r) {
+        if is_parameter(member, r) {
+            match member.value.real() {
+                Some(value) => all.push((member.key.clone(), value)),
+                None => r.wrong(&member.key, &member.value, "a number"),
+            }
+        }
+    }
+    all
+}
+
+fn biases(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<BiasRule> {
+    let mut all = Vec::new();
+    if present(root, "biases").is_none() {
+        return all;
+    }
+    for value in r.list(root, "biases") {
+        if value.members().is_none() {
+            r.wrong("biases", value, "an array of objects");
+            continue;
+        }
+        r.foreign(value, &["weights", "if", "default"]);
+        let weights = r.texts(value, "weights");
+        for weight in &weights {
+            let optional = plan.buffers.iter().filter(|own| own.optional);
+            if !optional.clone().any(|own| own.name == *weight) {
+                let names: Vec<&str> = optional.map(|own| own.name.as_str()).collect();
+                let message = format!("no optional weight is called `{}`", shown(weight));
+                let help = format!("optional weights are {}", names.join(", "));
+                r.push_with_help(codes::NAME, value.span, message, help);
+            }
+        }
+        all.push(BiasRule {
+            key: r.maybe_text(value, "if").map(|(key, _)| key.to_owned()),
+            default: r.maybe_truth(value, "default").unwrap_or(false),
+            weights,
+        });
+    }
+    all
+}
+
+fn natural(value: &Value, key: &str, r: &mut Reader) -> Option<usize> {
+    let own = present(value, key)?;
+    r.natural(key, own)
+}
+
+fn real(value: &Value, key: &str, r: &mut Reader) -> Option<f64> {
+    let own = present(value, key)?;
+    let real = own.real();
+    if real.is_none() {
+        r.wrong(key, own, "a number");
+    }
+    real
+}
+
+fn owned(value: &Value, key: &str, r: &mut Reader) -> Option<String> {
+    r.maybe_text(value, key).map(|(text, _)| text.to_owned())
+}
+
+fn window(root: &Value, r: &mut Reader) -> Option<WindowRule> {
+    let value = present(root, "window")?;
+    r.foreign(
+        value,
+        &[
+            "default",
+            "asked_by",
+            "types",
+            "from",
+            "from_default",
+            "period",
+            "period_key",
+        ],
+    );
+    let layers = match (owned(value, "from", r), natural(value, "period", r)) {
+        (Some(key), _) => WindowLayers::From(key, natural(value, "from_default", r).unwrap_or(0)),
+        (None, Some(period)) => WindowLayers::Period(owned(value, "period_key", r), period.max(1)),
+        (None, None) => WindowLayers::All,
+    };
+    Some(WindowRule {
+        default: natural(value, "default", r),
+        asked_by: owned(value, "asked_by", r),
+        types: r.maybe_truth(value, "types").unwrap_or(false),
+        layers,
+    })
+}
+
+fn rotation(root: &Value, r: &mut Reader) -> Option<RotationRule> {
+    let value = present(root, "rotation")?;
+    r.foreign(
+        value,
+        &[
+            "partial",
+            "share_key",
+            "share",
+            "scalings",
+            "local_key",
+            "local",
+            "neighbours",
+        ],
+    );
+    let scalings = match present(value, "scalings") {
+        Some(_) => r.texts(value, "scalings"),
+        None => Vec::new(),
+    };
+    let local = owned(value, "local_key", r);
+    let local_default = real(value, "local", r);
+    Some(RotationRule {
+        partial: r.maybe_truth(value, "partial").unwrap_or(false),
+        share_key: owned(value, "share_key", r),
+        share: real(value, "share", r).unwrap_or(1.0),
+        scalings,
+        local: local.map(|key| (key, local_default.unwrap_or(crate::rope::DEFAULT_THETA))),
+    })
+}
+
+fn no_rope(root: &Value, r: &mut Reader) -> NoRope {
+    let Some(value) = present(root, "no_rope") else {
+        return NoRope::Never;
+    };
+    if value.text() == Some("without_window") {
+        return NoRope::WithoutWindow;
+    }
+    r.foreign(value, &["list", "interval", "default"]);
+    let list = r.text(value, "list").map(|(text, _)| text.to_owned());
+    let interval = r.text(value, "interval").map(|(text, _)| text.to_owned());
+    NoRope::Listed {
+        list: list.unwrap_or_default(),
+        interval: interval.unwrap_or_default(),
+        default: natural(value, "default", r).unwrap_or(1).max(1),
+    }
+}
+
+fn activation_word(value: &Value, key: &str, r: &mut Reader) -> Option<Activation> {
+    let (word, span) = r.text(value, key)?;
+    let found = Activation::parse(word);
+    if found.is_none() {
+        let message = format!("no activation is called `{}`", shown(word));
+        let help = format!(
+            "activations are {}",
+            Activation::ALL.map(Activation::name).join(", ")
+        );
+        r.push_with_help(codes::NAME, span, message, help);
+    }
+    found
+}
+
+fn activation(root: &Value, r: &mut Reader) -> Option<ActivationRule> {
+    let value = present(root, "activation")?;
+    r.foreign(value, &["keys", "default", "words"]);
+    let default = activation_word(value, "default", r)?;
+    let words = present(value, "words").unwrap_or(&Value::NULL);
+    let mut all = Vec::new();
+    for member in object(value, "words", r) {
+        if let Some(own) = activation_word(words, &member.key, r) {
+            all.push((member.key.clone(), own));
+        }
+    }
+    Some(ActivationRule {
+        keys: r.texts(value, "keys"),
+        default,
+        words: all,
+    })
+}
+
+fn numbers(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<Number> {
+    let mut all = Vec::new();
+    for member in object(root, "numbers", r) {
+        let Some(attribute) = Attribute::parse(&member.key) else {
+            let message = format!("no number of a model is called `{}`", shown(&member.key));
+            let names: Vec<&str> = Attribute::all().map(Attribute::key).collect();
+            let help = format!("numbers are {}", names.join(", "));
+            r.push_with_help(codes::NAME, member.key_span, message, help);
+            continue;
+        };
+        if !plan
+            .nodes
+            .iter()
+            .any(|node| node.kernel.reads.contains(&attribute))
+        {
+            let message = format!("no step of the plan reads `{}`", attribute.key());
+            r.push(codes::CONTRADICTION, member.key_span, message);
+        }
+        let value = &member.value;
+        if value.members().is_none() {
+            r.wrong(&member.key, value, "an object");
+            continue;
+        }
+        r.foreign(value, &["key", "default", "of", "how"]);
+        let default = real(value, "default", r);
+        let base = match (default, r.maybe_text(value, "of")) {
+            (Some(value), None) => Base::Value(value),
+            (None, Some(("hidden_size", _))) => Base::HiddenSize,
+            (None, None) => Base::Neutral,
+            (_, Some((_, span))) => {
+                let help = "a number has a `default`, or is made `of` `hidden_size`";
+                r.push_with_help(codes::NAME, span, "`of` cannot be read", help);
+                Base::Neutral
+            }
+        };
+        let how = match r.maybe_text(value, "how") {
+            None => How::Same,
+            Some((word, span)) => {
+                let found = HOWS.iter().find(|(own, _)| *own == word);
+                if found.is_none() {
+                    let words: Vec<&str> = HOWS.iter().map(|(word, _)| *word).collect();
+                    let message = format!("`how` is `{}`", shown(word));
+                    r.push_with_help(
+                        codes::NAME,
+                        span,
+                        message,
+                        format!("expected {}", words.join(", ")),
+                    );
+                }
+                found.map_or(How::Same, |(_, how)| *how)
+            }
+        };
+        all.push(Number {
+            attribute,
+            key: owned(value, "key", r),
+            value: base,
+            how,
+        });
+    }
+    all
+}
+
+fn refuses(root: &Value, r: &mut Reader) -> Vec<Refusal> {
+    let mut all = Vec::new();
+    for member in object(root, "refuses", r) {
+        r.foreign(&member.value, &["unless", "reason"]);
+        let reason = r.text(&member.value, "reason").map(|(text, _)| text);
+        let unless = member.value.get("unless").and_then(Value::elements);
+        all.push(Refusal {
+            key: member.key.clone(),
+            unless: unless.unwrap_or_default().to_vec(),
+            reason: reason.unwrap_or_default().to_owned(),
+        });
+    }
+    all
+}
+
+fn gguf(root: &Value, r: &mut Reader) -> Option<GgufRules> {
+    let value = present(root, "gguf")?;
+    r.foreign(value, &["architecture", "neighbours", "factors"]);
+    Some(GgufRules {
+        architecture: r.text(value, "architecture")?.0.to_owned(),
+        neighbours: r.maybe_truth(value, "neighbours").unwrap_or(false),
+        factors: r.maybe_truth(value, "factors").unwrap_or(false),
+    })
+}

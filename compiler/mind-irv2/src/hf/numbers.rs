@@ -1,0 +1,59 @@
+//! Numbers and words that steps of a plan read.
+
+use super::reader::Reader;
+use crate::attributes::{Activation, Attributes};
+use crate::family::{Base, Family, How};
+
+impl Reader<'_> {
+    /// The numbers that steps read; `None` after an error.
+    pub(super) fn attributes(&mut self, family: Family, hidden_size: usize) -> Option<Attributes> {
+        let mut attributes = Attributes::default();
+        for rule in &family.rules().numbers {
+            let said = rule
+                .key
+                .as_deref()
+                .and_then(|key| Some((key, self.config.get(key)?)));
+            let number = match said {
+                Some((_, value)) if value.is_null() => None,
+                Some((key, value)) => Some(self.number(key, value)?),
+                None => match rule.value {
+                    Base::Value(value) => Some(value),
+                    Base::HiddenSize => Some(hidden_size as f64),
+                    Base::Neutral => None,
+                },
+            };
+            let made = number.map(|number| match rule.how {
+                How::Same => number,
+                How::Inverse => 1.0 / number,
+                How::Root => number.sqrt(),
+                How::InverseRoot => 1.0 / number.sqrt(),
+            });
+            if let Some((_, value)) = said {
+                self.places.push((rule.attribute.key(), value.span));
+            }
+            attributes.set(rule.attribute, made.unwrap_or(rule.attribute.neutral()));
+        }
+        Some(attributes)
+    }
+
+    /// What the MLP does in between; `None` after an error.
+    pub(super) fn activation(&mut self, family: Family) -> Option<Activation> {
+        let Some(rule) = &family.rules().activation else {
+            return Some(Activation::default());
+        };
+        let said = rule.keys.iter().find_map(|key| Some((key, self.get(key)?)));
+        let Some((key, value)) = said else {
+            return Some(rule.default);
+        };
+        let own = rule
+            .words
+            .iter()
+            .find(|(word, _)| Some(word.as_str()) == value.text());
+        if own.is_none() {
+            let words: Vec<&str> = rule.words.iter().map(|(word, _)| word.as_str()).collect();
+            let reason = format!("activations of {} are {}", family.name(), words.join(", "));
+            self.unsupported(key, value, &reason);
+        }
+        own.map(|(_, activation)| *activation)
+    }
+}

@@ -1,0 +1,114 @@
+//! Attention.
+
+use mind_core::ops::contract::MatMul;
+use mind_core::ops::elementwise::{Add, Div, Mul, Tanh};
+use mind_core::ops::normalize::Softmax;
+use mind_core::ops::shape::{ExpandDims, Reshape, Transpose};
+use mind_ir::ValueId;
+
+use super::{Call, ambient};
+use crate::attributes::Attribute;
+use crate::config::Config;
+use crate::graph::emit::{Built, Emitter, fixed};
+
+/// What queries make of the keys and values that they see.
+pub(super) fn attention(call: &mut Call<'_>) -> Built<()> {
+    let seen = Seen {
+        keys: call.get("k", 3)?,
+        values: call.get("v", 3)?,
+        mask: call.ambient(ambient::MASK)?,
+    };
+    let scale = match call.attribute(Attribute::AttentionScale) {
+        0.0 => 1.0 / (call.config.head_dim as f64).sqrt(),
+        scale => scale,
+    };
+    let scoring = Scoring {
+        scale,
+        cap: call.attribute(Attribute::AttnLogitSoftcap),
+    };
+    let q = call.get("q", 3)?;
+    let mixed = attended(call.e, call.config, q, seen, scoring)?;
+    call.set("attn_out", vec![mixed]);
+    Ok(())
+}
+
+/// What a query sees: keys and values, `[seen, kv_heads, head_dim]` each, and the mask that is added to scores,
+/// `[tokens, seen]`.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    keys: ValueId,
+    values: ValueId,
+    mask: ValueId,
+}
+
+/// How products of queries and keys become scores.
+#[derive(Clone, Copy, Debug)]
+struct Scoring {
+    scale: f64,
+    /// The largest score; 0 for none.
+    cap: f64,
+}
+
+/// Attention of `q`, `[tokens, heads, head_dim]`: `[tokens, heads head_dim]`. Query head `h` reads the keys and
+/// values of head `h / group_size`.
+fn attended(
+    e: &mut Emitter,
+    config: &Config,
+    q: ValueId,
+    seen: Seen,
+    scoring: Scoring,
+) -> Built<ValueId> {
+    let tokens = e.shape(q)[0];
+    let (groups, group) = (config.num_kv_heads, config.group_size());
+    let width = e.extent(q, 2);
+    let mut seen = Seen {
+        keys: Transpose::with()
+            .permutation(&[1, 2, 0])
+            .build(e, seen.keys)?,
+        values: Transpose::with()
+            .permutation(&[1, 0, 2])
+            .build(e, seen.values)?,
+        ..seen
+    };
+    let joined = [tokens, fixed(groups * group * width)];
+    if tokens == fixed(1) {
+        // The query heads of a group are the rows of one product, which reads keys and values once.
+        let q = Reshape::with(&[fixed(groups), fixed(group), fixed(width)]).build(e, q)?;
+        let mixed = mixed(e, q, seen, scoring)?;
+        return Ok(Reshape::with(&joined).build(e, mixed)?);
+    }
+    let q = Reshape::with(&[tokens, fixed(groups), fixed(group), fixed(width)]).build(e, q)?;
+    let q = Transpose::with().permutation(&[1, 2, 0, 3]).build(e, q)?;
+    for operand in [&mut seen.keys, &mut seen.values] {
+        *operand = ExpandDims::with(&[1]).build(e, *operand)?;
+    }
+    let mixed = mixed(e, q, seen, scoring)?;
+    let mixed = Transpose::with()
+        .permutation(&[2, 0, 1, 3])
+        .build(e, mixed)?;
+    Ok(Reshape::with(&joined).build(e, mixed)?)
+}
+
+/// The values that queries see, weighted: `q` is `[.., rows, head_dim]`, keys `[.., head_dim, seen]`, values
+/// `[.., seen, head_dim]`.
+fn mixed(e: &mut Emitter, q: ValueId, seen: Seen, scoring: Scoring) -> Built<ValueId> {
+    let scores = MatMul::build(e, q, seen.keys)?;
+    let scale = e.number(scoring.scale)?;
+    let scores = Mul::build(e, scores, scale)?;
+    let scores = capped(e, scores, scoring.cap)?;
+    let scores = Add::build(e, scores, seen.mask)?;
+    let last = e.shape(scores).len() as i64 - 1;
+    let weights = Softmax::with().axis(last).build(e, scores)?;
+    Ok(MatMul::build(e, weights, seen.values)?)
+}
+
+/// `cap tanh(x / cap)`; `x` where `cap` is 0.
+pub(super) fn capped(e: &mut Emitter, x: ValueId, cap: f64) -> Built<ValueId> {
+    if cap == 0.0 {
+        return Ok(x);
+    }
+    let cap = e.number(cap)?;
+    let share = Div::build(e, x, cap)?;
+    let bent = Tanh::build(e, share)?;
+    Ok(Mul::build(e, bent, cap)?)
+}

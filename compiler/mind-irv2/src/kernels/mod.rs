@@ -1,0 +1,262 @@
+//! The kernels that steps of a plan call, as one table.
+//!
+//! A row says what a document calls the kernel, what its arguments are, which numbers of the configuration it reads,
+//! and which ops of the core dialect it becomes. A family whose steps are all here needs no code.
+
+mod activation;
+mod attention;
+mod linear;
+mod norm;
+mod rope;
+
+use std::collections::BTreeMap;
+
+use mind_ir::ValueId;
+
+use crate::attributes::Attribute;
+use crate::config::Config;
+use crate::graph::emit::{BuildError, Built, Emitter};
+use crate::layout::nodes::{Access, Node};
+
+/// A kernel.
+#[derive(Debug)]
+pub struct Kernel {
+    /// What it computes, as plans and documents call it.
+    pub op: &'static str,
+    /// The symbol of its function.
+    pub symbol: &'static str,
+    /// Its arguments, in the order in which documents list them.
+    pub args: &'static [KernelArg],
+    /// The numbers of the configuration that it reads besides extents.
+    pub reads: &'static [Attribute],
+    /// Whether it reads `hidden_act`.
+    pub reads_activation: bool,
+    /// Appends its ops.
+    pub(crate) build: fn(&mut Call<'_>) -> Built<()>,
+}
+
+/// An argument of a kernel.
+#[derive(Debug)]
+pub struct KernelArg {
+    /// The name.
+    pub name: &'static str,
+    /// What the kernel does with it.
+    pub access: Access,
+    /// Whether it may be left out.
+    pub optional: bool,
+}
+
+const fn input(name: &'static str) -> KernelArg {
+    arg(name, Access::In)
+}
+
+const fn output(name: &'static str) -> KernelArg {
+    arg(name, Access::Out)
+}
+
+const fn arg(name: &'static str, access: Access) -> KernelArg {
+    KernelArg {
+        name,
+        access,
+        optional: false,
+    }
+}
+
+const fn optional(own: KernelArg) -> KernelArg {
+    KernelArg {
+        optional: true,
+        ..own
+    }
+}
+
+const fn kernel(
+    op: &'static str,
+    symbol: &'static str,
+    args: &'static [KernelArg],
+    build: fn(&mut Call<'_>) -> Built<()>,
+) -> Kernel {
+    Kernel {
+        op,
+        symbol,
+        args,
+        reads: &[],
+        reads_activation: false,
+        build,
+    }
+}
+
+/// Every kernel.
+#[rustfmt::skip]
+pub static KERNELS: &[Kernel] = &[
+    Kernel { reads: &[Attribute::EmbeddingScale], ..kernel("embedding", "embedding_forward", &[
+        input("table"), optional(input("pos")), output("out"),
+    ], linear::embedding) },
+    Kernel { reads: &[Attribute::GammaOffset], ..kernel("rmsnorm", "rmsnorm_forward", &[
+        input("input"), input("gamma"), output("out"), optional(output("rstd")),
+    ], norm::rmsnorm) },
+    kernel("layernorm", "layernorm_forward", &[
+        input("input"), input("gamma"), optional(input("beta")),
+        output("out"), optional(output("mean")), optional(output("rstd")),
+    ], norm::layernorm),
+    kernel("qkv_project", "ck_qkv_project_head_major", &[
+        input("input"),
+        input("wq"), optional(input("bq")),
+        input("wk"), optional(input("bk")),
+        input("wv"), optional(input("bv")),
+        output("q"), output("k"), output("v"),
+    ], linear::qkv_project),
+    Kernel { reads: &[Attribute::GammaOffset], ..kernel("qk_norm", "rmsnorm_forward_qk", &[
+        arg("q", Access::InPlace), arg("k", Access::InPlace), input("q_gamma"), input("k_gamma"),
+    ], norm::qk_norm) },
+    Kernel { reads: &[Attribute::GammaOffset], ..kernel("qk_norm_full", "rmsnorm_forward_qk_full", &[
+        arg("q", Access::InPlace), arg("k", Access::InPlace), input("q_gamma"), input("k_gamma"),
+    ], norm::qk_norm_full) },
+    Kernel { reads: &[Attribute::LocalRopeTheta], ..kernel("rope", "rope_forward_qk", &[
+        arg("q", Access::InPlace), arg("k", Access::InPlace), input("cos_cache"), input("sin_cache"),
+    ], rope::rope) },
+    Kernel {
+        reads: &[Attribute::AttentionScale, Attribute::AttnLogitSoftcap, Attribute::SlidingWindow],
+        ..kernel(ATTENTION, "attention_forward_causal_head_major_gqa", &[
+            input("q"), input("k"), input("v"), optional(arg("scores", Access::Scratch)), output("attn_out"),
+        ], attention::attention)
+    },
+    kernel("attn_proj", "ck_attention_project_head_major", &[
+        input("attn_out"), input("wo"), optional(input("bo")),
+        output("proj_tmp"), optional(arg("proj_scratch", Access::Scratch)),
+    ], linear::attn_proj),
+    Kernel { reads: &[Attribute::ResidualScale], ..kernel("residual_add", "ck_residual_add_token_major", &[
+        input("a"), input("b"), output("out"),
+    ], linear::residual_add) },
+    kernel("mlp_up", "gemm_blocked_serial", &[
+        input("input"), input("w1"), optional(input("b1")), output("fc1_out"),
+    ], linear::mlp_up),
+    kernel("swiglu", "swiglu_forward", &[input("fc1_out"), output("swiglu_out")], activation::swiglu),
+    Kernel { reads_activation: true, ..kernel("gated_activation", "gated_activation_forward", &[
+        input("fc1_out"), output("act_out"),
+    ], activation::gated_activation) },
+    Kernel { reads_activation: true, ..kernel("activation", "activation_forward", &[
+        input("fc1_out"), output("act_out"),
+    ], activation::activation) },
+    kernel("mlp_down", "gemm_blocked_serial", &[
+        input("swiglu_out"), input("w2"), optional(input("b2")), output("mlp_out"),
+    ], linear::mlp_down),
+    Kernel { reads: &[Attribute::LogitScale, Attribute::FinalLogitSoftcap], ..kernel("lm_head", "gemm_blocked_serial", &[
+        input("input"), input("w"), optional(input("bias")), output("logits"),
+    ], linear::lm_head) },
+];
+
+/// The op at which a layer is cut where it runs with a cache: keys and values of earlier positions come in between.
+pub const ATTENTION: &str = "attention";
+
+/// The kernel that plans call `op`.
+pub fn kernel_of(op: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|own| own.op == op)
+}
+
+/// Values by the buffer that holds them. A buffer that several tensors fill, or several products, has one for each.
+pub(crate) type Values = BTreeMap<&'static str, Vec<ValueId>>;
+
+/// What ops read that is in no buffer.
+pub(crate) mod ambient {
+    /// What is added to the scores of a query, `[tokens, seen]`.
+    pub(crate) const MASK: &str = "mask";
+    /// Token ids.
+    pub(crate) const TOKENS: &str = "tokens";
+    /// Positions as indices.
+    pub(crate) const POSITIONS: &str = "position_ids";
+}
+
+/// A call of a kernel while its ops are appended.
+pub(crate) struct Call<'c> {
+    pub(crate) e: &'c mut Emitter,
+    pub(crate) config: &'c Config,
+    pub(crate) node: &'static Node,
+    pub(crate) values: &'c mut Values,
+}
+
+impl Call<'_> {
+    /// The values of an argument; none if it is not bound, or bound to a weight that the model lacks.
+    fn all(&self, arg: &str) -> &[ValueId] {
+        let own = self.node.arg(arg);
+        let found = own.and_then(|own| self.values.get(own.buffer.as_str()));
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    /// The value of an argument that may be absent.
+    fn maybe(&self, arg: &str) -> Option<ValueId> {
+        self.all(arg).first().copied()
+    }
+
+    /// The value of an argument, of rank `rank`.
+    ///
+    /// # Errors
+    ///
+    /// It has none, several, or one of another rank.
+    fn get(&self, arg: &str, rank: usize) -> Built<ValueId> {
+        let &[found] = self.all(arg) else {
+            let count = self.all(arg).len();
+            return Err(self.error(format!("`{arg}` has {count} values, expected one")));
+        };
+        let own = self.e.shape(found).len();
+        if own != rank {
+            return Err(self.error(format!("`{arg}` has rank {own}, expected {rank}")));
+        }
+        Ok(found)
+    }
+
+    /// A value that is in no buffer.
+    ///
+    /// # Errors
+    ///
+    /// There is none where the step stands.
+    fn ambient(&self, name: &str) -> Built<ValueId> {
+        let found = self.values.get(name).and_then(|own| own.first());
+        found
+            .copied()
+            .ok_or_else(|| self.error(format!("there is no `{name}` where it stands")))
+    }
+
+    /// Why the step cannot be built.
+    fn error(&self, reason: String) -> BuildError {
+        let op = self.node.op();
+        BuildError::Step { op, reason }
+    }
+
+    /// Sets the values of an argument that is written.
+    fn set(&mut self, arg: &str, values: Vec<ValueId>) {
+        if let Some(own) = self.node.arg(arg) {
+            self.values.insert(&own.buffer, values);
+        }
+    }
+
+    /// The elements that a row of what is bound to `arg` has without padding.
+    fn true_extent(&self, arg: &str) -> usize {
+        let own = self.node.arg(arg);
+        let buffer = own.and_then(|own| self.config.family.buffer(&own.buffer));
+        let last = buffer.and_then(|buffer| buffer.shape.last());
+        last.map_or(0, |extent| extent.unpadded(self.config))
+    }
+
+    /// A number that the row of the kernel says it reads.
+    fn attribute(&self, attribute: Attribute) -> f64 {
+        debug_assert!(self.node.kernel.reads.contains(&attribute));
+        self.config.attributes.get(attribute)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_stands_once_and_writes_something() {
+        for (at, own) in KERNELS.iter().enumerate() {
+            assert!(
+                KERNELS[at + 1..].iter().all(|other| other.op != own.op),
+                "{}",
+                own.op
+            );
+            assert!(own.args.iter().any(|arg| arg.access.writes()), "{}", own.op);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Descriptions of families: what is read, and what is refused.
+
+use std::path::Path;
+
+use mind_diag::{SourceFile, render_text};
+use mind_ir::random::Rng;
+use mind_irv2::family::FILE_NAMES;
+use mind_irv2::graph::{document, parts};
+use mind_irv2::{Families, Family, FamilyError, FamilyFiles, ReadOptions, hf, read, write};
+use mind_snapshot::snapshot;
+use mind_weights::WeightType;
+
+use crate::corrupted::{documented, variant};
+
+/// The text of a file of a shipped plan, or of a shipped family.
+fn shipped(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("families")
+        .join(path);
+    std::fs::read_to_string(path).expect("a shipped file")
+}
+
+/// The four files of a family of its own, with a plan of its own.
+fn files() -> [String; 4] {
+    let family = r#"{
+  "family": "own",
+  "switches": ["qk_norm"],
+  "defaults": {"rms_norm_eps": 1e-6},
+  "biases": [{"if": "attention_bias", "weights": ["bq", "bk", "bv", "bo"]}],
+  "numbers": {"embedding_scale": {"key": "scale", "default": 2, "how": "root"}},
+  "rotation": {"partial": true, "scalings": ["linear"]},
+  "window": {"default": 4096, "types": true, "period": 2},
+  "tensors": {"names": {"w2": "model.layers.{layer}.mlp.last.weight"}}
+}"#;
+    let plan = |file: &str| shipped(&format!("plans/llama/{file}"));
+    let [_, globals, layers, tensors] = FILE_NAMES;
+    [
+        family.to_owned(),
+        plan(globals),
+        plan(layers),
+        plan(tensors),
+    ]
+}
+
+fn family_of(texts: &[String; 4]) -> Result<Family, Box<FamilyError>> {
+    let file = |at: usize| SourceFile::new(FILE_NAMES[at], texts[at].as_str());
+    Family::read(&FamilyFiles {
+        family: file(0),
+        global_buffers: Some(file(1)),
+        layer_plan: Some(file(2)),
+        tensors: Some(file(3)),
+    })
+}
+
+/// What is wrong with the files once the first of a pair is replaced by the second, in the file of this number.
+fn refused(changes: &[(usize, &str, &str)]) -> String {
+    let of = |&(file, from, to): &(usize, &str, &str)| {
+        let mut texts = files();
+        assert!(texts[file].contains(from), "{from}");
+        texts[file] = texts[file].replacen(from, to, 1);
+        let why = family_of(&texts).expect_err("a file that is wrong");
+        render_text(&why.found, &why.file, false)
+    };
+    changes.iter().map(of).collect::<Vec<_>>().join("\n")
+}
+
+const CONFIG: &str = r#"{"model_type": "own", "num_hidden_layers": 2, "hidden_size": 20, "intermediate_size": 24,
+ "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6, "vocab_size": 37, "max_position_embeddings": 50,
+ "scale": 9, "attention_bias": true, "sliding_window": 7}"#;
+
+#[test]
+fn a_description_of_its_own_becomes_a_model() {
+    let own = family_of(&files()).unwrap_or_else(|why| panic!("{:?}", why.found));
+    let again = family_of(&files()).unwrap_or_else(|why| panic!("{:?}", why.found));
+    assert_eq!(own, again);
+    let families = Families::with(own);
+    let (document, found) = hf::document(Some(CONFIG), &[], families).unwrap();
+    assert!(found.is_empty(), "{found:?}");
+    let config = document.config;
+    assert!(config.has_bias("bq") && !config.has_bias("b2"));
+    assert_eq!((config.window(0), config.window(1)), (Some(7), None));
+    let text = write(&document);
+    assert!(text.contains("\"embedding_scale\": 3.0") && text.contains("\"qk_norm\""));
+    let options = ReadOptions {
+        families,
+        ..ReadOptions::default()
+    };
+    let (read_back, _) = read(&text, &options).unwrap();
+    assert!(read_back == document);
+    let unknown = read(&text, &ReadOptions::default()).unwrap_err();
+    let message = &unknown.first_error().unwrap().message;
+    assert_eq!(message, "no supported family is called `own`");
+}
+
+#[test]
+fn what_is_wrong_with_a_family_has_a_place() {
+    snapshot!(refused(&[
+        (0, "\"family\": \"own\"", "\"family\": 7"),
+        (0, "\"qk_norm\"", "\"qk_nrom\""),
+        (0, "\"bo\"", "\"wo\""),
+        (0, "\"embedding_scale\"", "\"embedding_scala\""),
+        (0, "\"how\": \"root\"", "\"how\": \"rout\""),
+        (0, "\"w2\"", "\"w3\""),
+        (0, "{layer}", "0"),
+        (0, "\"window\"", "\"widow\""),
+    ]));
+}
+
+#[test]
+fn what_is_wrong_with_a_plan_has_a_place() {
+    snapshot!(refused(&[
+        (1, "\"logits\"", "\"logit\""),
+        (1, "\"vocab\"", "\"vocabulary\""),
+        (2, "\"kernel\": \"swiglu\"", "\"kernel\": \"siglu\""),
+        (2, "\"when\": \"rope_theta>0\"", "\"when\": \"rope_thta>0\""),
+        (2, "\"out\": \"ln1_out\"", "\"out\": \"wq\""),
+        (2, "\"input\": \"ln1_out\"", "\"input\": \"mlp_out\""),
+        (2, "\"gamma\": \"ln1_gamma\", ", ""),
+        (2, "\"out\": \"output\"", "\"out\": \"residual1\""),
+        (2, "\"kernel\": \"attention\"", "\"kernel\": \"attend\""),
+        (2, "\"name\": \"wk\"", "\"name\": \"wq\""),
+        (2, "\"only\": \"qk_norm\"", "\"only\": \"qk\""),
+        (3, "\"ln1_gamma\": ", "\"ln0_gamma\": "),
+    ]));
+}
+
+/// What a family that was read makes of a configuration: errors, or a document and modules.
+fn use_of(family: Family) {
+    let families = Families::with(family);
+    let text = CONFIG.replace("\"own\"", &format!("{:?}", family.name()));
+    let Ok((document, _)) = hf::document(Some(&text), &[], families) else {
+        return;
+    };
+    let options = ReadOptions {
+        families,
+        ..ReadOptions::default()
+    };
+    // A plan whose steps do not fit each other is refused where it is built or where its document is read.
+    let _ = read(&write(&document), &options);
+    let config = &document.config;
+    let stored = |_: &str| WeightType::F32;
+    let _ = parts::project(config, 2, &stored);
+    let _ = parts::attend(config, 2, 64);
+    let _ = parts::finish(config, 2, &stored);
+    let _ = parts::head(config, 1, &stored);
+    for padding in [document::Padding::Stripped, document::Padding::Kept] {
+        let _ = document::model(&document, padding);
+    }
+}
+
+#[test]
+fn corrupted_families() {
+    let mut random = Rng::new(27);
+    let mut refused = 0;
+    for at in 0..1000 {
+        let mut texts = files();
+        let file = at % 4;
+        texts[file] = variant(&texts[file], &mut random);
+        match family_of(&texts) {
+            Err(why) => {
+                let first = why.found.first_error().expect("a reason");
+                assert!(first.code.is_some(), "{first:?}");
+                refused += 1;
+            }
+            Ok(family) => use_of(family),
+        }
+    }
+    documented("family", refused);
+}

@@ -1,0 +1,30 @@
+//! Families that no shipped file describes, from the folders of `tests/families`.
+
+use std::path::Path;
+
+use mind_diag::SourceFile;
+use mind_irv2::family::FILE_NAMES;
+use mind_irv2::{Families, Family, FamilyFiles};
+
+/// The shipped families and, if there is a folder of that name, the one called `name`.
+pub fn families(name: &str) -> Families {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/families")
+        .join(name);
+    let text = |file: &str| {
+        let text = std::fs::read_to_string(folder.join(file)).ok()?;
+        Some(SourceFile::new(format!("{name}/{file}"), text))
+    };
+    let [family, globals, plan, tensors] = FILE_NAMES.map(text);
+    let Some(family) = family else {
+        return Families::default();
+    };
+    let files = FamilyFiles {
+        family,
+        global_buffers: globals,
+        layer_plan: plan,
+        tensors,
+    };
+    let own = Family::read(&files);
+    Families::with(own.unwrap_or_else(|why| panic!("{}: {:?}", why.file.name(), why.found)))
+}

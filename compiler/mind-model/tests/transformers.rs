@@ -1,0 +1,160 @@
+//! Small models with random weights beside `transformers`.
+//!
+//! `MIND_TRANSFORMERS` names a Python with torch, transformers and safetensors. Without it the group is reported as not
+//! run; `MIND_TRANSFORMERS_REQUIRED=1` makes that a failure. `transformers.txt` lists the models with the largest error
+//! of any logit, in units of the largest logit; see docs/testing.md.
+
+mod described;
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use mind_driver::engine::{Config, Engine};
+use mind_irv2::checkpoint::{Checkpoint, Source};
+use mind_irv2::hf;
+use mind_model::{CheckpointWeights, Model, Runner, Session, largest};
+use mind_weights::WeightFile;
+
+/// The largest error that a logit may have, in units of the largest logit of a model.
+const MOST: f64 = 1e-5;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let python = std::env::var("MIND_TRANSFORMERS").ok();
+    let required = std::env::var("MIND_TRANSFORMERS_REQUIRED").is_ok_and(|value| value == "1");
+    let name = "models_beside_transformers";
+    let trial = match python {
+        Some(python) => Trial::test(name, move || judged(&python)),
+        None if required => Trial::test(name, || {
+            Err(Failed::from(
+                "`MIND_TRANSFORMERS` names no Python with transformers",
+            ))
+        }),
+        None => Trial::test(
+            format!("{name} (not run: MIND_TRANSFORMERS is not set)"),
+            || Ok(()),
+        )
+        .with_ignored_flag(true),
+    };
+    libtest_mimic::run(&arguments, vec![trial]).exit();
+}
+
+fn judged(python: &str) -> Result<(), Failed> {
+    let folder = std::env::temp_dir().join(format!("mind-transformers-{}", std::process::id()));
+    let outcome = judge_in(python, &folder);
+    let _ = std::fs::remove_dir_all(&folder);
+    outcome.map_err(Failed::from)
+}
+
+fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|why| why.to_string())?;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transformers_judge.py");
+    let status = Command::new(python).arg(script).arg(folder).status();
+    if !status.map_err(|why| format!("{python}: {why}"))?.success() {
+        return Err(format!("{script} failed"));
+    }
+    let listed = std::fs::read_to_string(folder.join("models")).map_err(|why| why.to_string())?;
+    let (mut table, mut failed) = (String::new(), Vec::new());
+    for line in listed.lines() {
+        let (number, called) = line.split_once('\t').ok_or("a line without a number")?;
+        let family = called.split('\t').next().unwrap_or_default();
+        match compared(family, &folder.join(number)) {
+            // Writing to a string cannot fail.
+            Ok(error) => {
+                let _ = writeln!(table, "{called}\t{}", rounded(error));
+            }
+            Err(why) => failed.push(format!("{called}: {why}")),
+        }
+    }
+    println!(
+        "{} models agree, {} do not",
+        table.lines().count(),
+        failed.len()
+    );
+    if !failed.is_empty() {
+        return Err(failed.join("\n"));
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transformers.txt");
+    mind_snapshot::check_file(path, table);
+    Ok(())
+}
+
+/// The bound of an error that a table states: the next power of ten, which does not depend on the machine.
+fn rounded(error: f64) -> &'static str {
+    match error {
+        error if error <= 1e-6 => "1e-6",
+        _ => "1e-5",
+    }
+}
+
+/// The largest error of the logits of a model, in units of the largest one.
+fn compared(family: &str, folder: &Path) -> Result<f64, String> {
+    let read =
+        |name: &str| std::fs::read(folder.join(name)).map_err(|why| format!("{name}: {why}"));
+    let ids = |name: &str| -> Result<Vec<u32>, String> {
+        let text = String::from_utf8(read(name)?).map_err(|why| why.to_string())?;
+        let ids = text.split(',').map(|id| id.trim().parse::<u32>());
+        ids.collect::<Result<_, _>>().map_err(|why| why.to_string())
+    };
+    let config = String::from_utf8(read("config.json")?).map_err(|why| why.to_string())?;
+    let bytes = read("model.safetensors")?;
+    let sources = [Source {
+        name: "model.safetensors".to_owned(),
+        file: WeightFile::parse(&bytes).map_err(|why| why.to_string())?,
+    }];
+    let messages = |found: mind_diag::Diagnostics| -> String {
+        let all: Vec<&str> = found.iter().map(|own| own.message.as_str()).collect();
+        all.join("; ")
+    };
+    let read_document = hf::document(Some(&config), &sources, described::families(family));
+    let (document, _) = read_document.map_err(messages)?;
+    let checkpoint = Checkpoint::new(&document.config, &sources).map_err(messages)?;
+    let engine = Engine::new(&Config::default()).map_err(messages)?;
+    let weights = Box::new(CheckpointWeights(checkpoint));
+    let model = Model::new(document.config, weights, Runner::Jit(Arc::new(engine)));
+    let model = Arc::new(model.map_err(|why| why.to_string())?);
+    let session = || Session::new(model.clone(), 320).map_err(|why| why.to_string());
+    let tokens = ids("tokens")?;
+    let (words, _) = read("logits").map(|bytes| {
+        let (words, rest) = bytes.as_chunks::<4>();
+        (words.to_vec(), rest.len())
+    })?;
+    let expected: Vec<f32> = words.into_iter().map(f32::from_le_bytes).collect();
+    let vocab = document.config.vocab_size;
+    let found = session()?
+        .prefill_all(&tokens)
+        .map_err(|why| why.to_string())?;
+    if found.len() != expected.len() {
+        return Err(format!(
+            "{} logits, expected {}",
+            found.len(),
+            expected.len()
+        ));
+    }
+    let most = expected.iter().fold(0f32, |most, x| most.max(x.abs()));
+    let far = |(one, other): (&f32, &f32)| f64::from((one - other).abs()) / f64::from(most);
+    let mut error = found.iter().zip(&expected).map(far).fold(0.0, f64::max);
+    for length in [1, 17, 255, 300] {
+        let last = session()?
+            .prefill(&tokens[..length])
+            .map_err(|why| why.to_string())?;
+        let row = &expected[(length - 1) * vocab..length * vocab];
+        error = last.iter().zip(row).map(far).fold(error, f64::max);
+    }
+    if error.is_nan() || error > MOST {
+        return Err(format!("a logit is off by {error:e} of the largest"));
+    }
+    let mut run = session()?;
+    let mut last = run.prefill(&tokens[..17]).map_err(|why| why.to_string())?;
+    for (at, token) in ids("generated")?.into_iter().enumerate() {
+        let own = largest(&last);
+        if own != token {
+            return Err(format!("token {at} drawn is {own}, expected {token}"));
+        }
+        last = run.decode(own).map_err(|why| why.to_string())?;
+    }
+    Ok(error)
+}

@@ -1,0 +1,118 @@
+"""Writes small models with random weights, and what `transformers` makes of them, into a folder.
+
+Each model has a folder with `config.json`, `model.safetensors`, `tokens` (300 ids), `logits` (f32, a row for each
+token) and `generated` (64 ids that follow the first 17 tokens, each the most likely one). `models` lists the folders.
+"""
+
+import json
+import pathlib
+import sys
+
+import torch
+from safetensors.torch import save_file
+from transformers import AutoConfig, AutoModelForCausalLM
+
+SIZES = dict(
+    vocab_size=97, hidden_size=48, intermediate_size=80, num_hidden_layers=4, num_attention_heads=6,
+    num_key_value_heads=2, max_position_embeddings=512, pad_token_id=None, bos_token_id=None, eos_token_id=None,
+    attn_implementation="eager",
+)
+LINEAR = {"rope_type": "linear", "factor": 4.0, "rope_theta": 10000.0}
+LLAMA3 = {
+    "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64, "rope_theta": 10000.0,
+}
+
+# Family, variant, what its configuration says besides sizes.
+MODELS = [
+    ("llama", "plain", {}),
+    ("llama", "tied", dict(tie_word_embeddings=True)),
+    ("llama", "biases", dict(attention_bias=True, mlp_bias=True)),
+    ("llama", "linear", dict(rope_parameters=LINEAR)),
+    ("llama", "llama3", dict(rope_parameters=LLAMA3)),
+    ("llama", "one head a group", dict(num_key_value_heads=6)),
+    ("qwen2", "plain", {}),
+    ("qwen2", "window", dict(use_sliding_window=True, sliding_window=40, max_window_layers=2)),
+    ("mistral", "window", dict(sliding_window=40)),
+    ("mistral", "plain", dict(sliding_window=None)),
+    ("qwen3", "plain", dict(head_dim=16)),
+    ("phi3", "plain", {}),
+    ("phi3", "window", dict(sliding_window=40)),
+    ("gemma", "plain", dict(head_dim=16)),
+    ("gemma2", "window", dict(head_dim=16, sliding_window=40, query_pre_attn_scalar=12)),
+    ("gemma2", "no caps", dict(head_dim=16, attn_logit_softcapping=None, final_logit_softcapping=None)),
+    ("gemma3_text", "window", dict(head_dim=16, sliding_window=40, num_hidden_layers=7)),
+    ("granite", "multipliers", dict(
+        embedding_multiplier=12.0, residual_multiplier=0.22, attention_multiplier=0.1, logits_scaling=8.0)),
+    ("smollm3", "plain", {}),
+    ("olmo2", "plain", {}),
+    ("glm4", "plain", dict(head_dim=16)),
+    ("starcoder2", "plain", {}),
+    ("starcoder2", "window", dict(sliding_window=40)),
+    ("stablelm", "plain", dict(num_attention_heads=3, num_key_value_heads=3)),
+    ("stablelm", "biases", dict(num_attention_heads=3, num_key_value_heads=1, use_qkv_bias=True)),
+    ("phi", "plain", {}),
+    ("cohere", "plain", {}),
+    ("cohere2", "window", dict(sliding_window=40)),
+    # Families that no shipped file describes.
+    ("ernie4_5", "plain", dict(head_dim=16)),
+    ("ernie4_5", "biases", dict(head_dim=16, use_bias=True)),
+    ("helium", "plain", dict(head_dim=8)),
+    ("seed_oss", "plain", dict(head_dim=16)),
+    ("arcee", "plain", {}),
+]
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def model_of(family, more):
+    config = AutoConfig.for_model(family, **{**SIZES, **more})
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                parameter.normal_(0.0, 1.2 / parameter.shape[-1] ** 0.5)
+            else:
+                parameter.add_(0.2 * torch.randn_like(parameter))
+    return model
+
+
+def main(folder):
+    torch.set_num_threads(1)
+    listed = []
+    for family, variant, more in MODELS:
+        for name, dtype in DTYPES.items():
+            # Narrow weights differ from others in how they are read alone, which one variant shows.
+            if name != "fp32" and any(own[0] == family for own in listed_families(listed, name)):
+                continue
+            torch.manual_seed(len(listed))
+            model = model_of(family, more).to(dtype)
+            own = folder / str(len(listed))
+            own.mkdir()
+            tied = model.config.tie_word_embeddings
+            state = {
+                key: value.contiguous() for key, value in model.state_dict().items()
+                if not (tied and key == "lm_head.weight")
+            }
+            save_file(state, own / "model.safetensors")
+            config = model.config.to_dict()
+            (own / "config.json").write_text(json.dumps(config, default=str))
+            model = model.to(torch.float32)
+            tokens = torch.randint(0, SIZES["vocab_size"], (1, 300))
+            with torch.no_grad():
+                logits = model(tokens).logits[0]
+                generated = model.generate(
+                    tokens[:, :17], attention_mask=torch.ones(1, 17), max_new_tokens=64, min_new_tokens=64,
+                    do_sample=False)
+            (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
+            (own / "generated").write_text(",".join(map(str, generated[0, 17:].tolist())))
+            (own / "logits").write_bytes(logits.contiguous().numpy().tobytes())
+            listed.append((family, variant, name))
+    lines = [f"{at}\t{family}\t{variant}\t{name}" for at, (family, variant, name) in enumerate(listed)]
+    (folder / "models").write_text("\n".join(lines) + "\n")
+
+
+def listed_families(listed, name):
+    return [own for own in listed if own[2] == name]
+
+
+main(pathlib.Path(sys.argv[1]))
