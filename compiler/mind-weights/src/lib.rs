@@ -13,6 +13,7 @@ mod metadata;
 mod places;
 mod role;
 mod safetensors;
+mod split;
 mod tensor;
 mod weight_type;
 
@@ -22,5 +23,6 @@ pub use file::{Container, WeightFile};
 pub use index::shards;
 pub use metadata::MetaValue;
 pub use role::{Place, Role, Spelling, place};
+pub use split::part_names;
 pub use tensor::{Permutation, StoredType, TensorInfo, TensorView};
 pub use weight_type::WeightType;

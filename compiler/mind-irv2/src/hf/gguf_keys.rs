@@ -97,8 +97,7 @@ fn is_model(value: &MetaValue) -> bool {
 
 const SCALES: &str = "the architecture has no such factor";
 const YARN: &str = "rotations of type yarn are not";
-const PARTS: &str =
-    "a file in parts is not read; `llama-gguf-split --merge` makes one file of them";
+const PARTS: &str = "a part of a model is none without the others";
 
 /// Keys below the word of the architecture.
 pub(super) const KEYS: &[Row] = &[
