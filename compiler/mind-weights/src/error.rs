@@ -61,6 +61,18 @@ pub enum FileError {
         /// What is wrong.
         problem: String,
     },
+    /// A part of a model that is not the one that it is read as.
+    #[error(
+        "`{key}` is {found}, expected {expected}: the parts of a model are `NAME-00001-of-00003.gguf` and so on"
+    )]
+    Part {
+        /// The key of its header.
+        key: &'static str,
+        /// What it says.
+        found: String,
+        /// What it must say.
+        expected: usize,
+    },
     /// Bytes that belong to no tensor.
     #[error("bytes {start} to {end} of the data belong to no tensor")]
     Hole {

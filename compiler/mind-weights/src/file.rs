@@ -18,9 +18,10 @@ pub enum Container {
 #[derive(Clone, Debug)]
 pub struct WeightFile<'a> {
     container: Container,
-    bytes: &'a [u8],
-    tensors: Vec<TensorInfo>,
-    metadata: Vec<(String, MetaValue)>,
+    /// The bytes of the file, or of each part of a model that is split.
+    pub(crate) parts: Vec<&'a [u8]>,
+    pub(crate) tensors: Vec<TensorInfo>,
+    pub(crate) metadata: Vec<(String, MetaValue)>,
 }
 
 impl<'a> WeightFile<'a> {
@@ -44,7 +45,7 @@ impl<'a> WeightFile<'a> {
         distinct("key", metadata.iter().map(|(key, _)| key.as_str()))?;
         Ok(WeightFile {
             container,
-            bytes,
+            parts: vec![bytes],
             tensors,
             metadata,
         })
@@ -89,7 +90,7 @@ impl<'a> WeightFile<'a> {
         Some(TensorView {
             dtype,
             shape: info.shape.clone(),
-            bytes: self.bytes.get(info.range.clone())?,
+            bytes: self.parts.get(info.part)?.get(info.range.clone())?,
             permutation: Permutation::None,
         })
     }

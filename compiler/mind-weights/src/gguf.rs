@@ -85,16 +85,13 @@ fn data_start(end: usize, metadata: &[(String, MetaValue)]) -> Result<usize, Fil
 }
 
 /// The types of GGUF that cannot be decoded, by number and by the name that its tools print.
-const FOREIGN_TYPES: [(u32, &str); 23] = [
+const FOREIGN_TYPES: [(u32, &str); 17] = [
     (9, "Q8_1"),
-    (10, "Q2_K"),
-    (11, "Q3_K"),
     (15, "Q8_K"),
     (16, "IQ2_XXS"),
     (17, "IQ2_XS"),
     (18, "IQ3_XXS"),
     (19, "IQ1_S"),
-    (20, "IQ4_NL"),
     (21, "IQ3_S"),
     (22, "IQ2_S"),
     (23, "IQ4_XS"),
@@ -104,9 +101,6 @@ const FOREIGN_TYPES: [(u32, &str); 23] = [
     (27, "I64"),
     (28, "F64"),
     (29, "IQ1_M"),
-    (34, "TQ1_0"),
-    (35, "TQ2_0"),
-    (39, "MXFP4"),
     (40, "NVFP4"),
     (41, "Q1_0"),
 ];
@@ -172,6 +166,7 @@ impl Described {
             stored,
             shape,
             range,
+            part: 0,
         })
     }
 }

@@ -12,6 +12,7 @@ mod index;
 mod metadata;
 mod places;
 mod safetensors;
+mod split;
 mod tensor;
 mod weight_type;
 
@@ -20,5 +21,6 @@ pub use error::{DecodeError, FileError};
 pub use file::{Container, WeightFile};
 pub use index::shards;
 pub use metadata::MetaValue;
+pub use split::part_names;
 pub use tensor::{Permutation, StoredType, TensorInfo, TensorView};
 pub use weight_type::WeightType;

@@ -142,6 +142,7 @@ fn tensor(member: &Member, data: Range<usize>) -> Result<TensorInfo, FileError> 
         stored,
         shape,
         range: data.start + begin..data.start + end,
+        part: 0,
     })
 }
 

@@ -34,8 +34,17 @@ pub struct TensorInfo {
     pub stored: StoredType,
     /// Extents, outermost first; the product fits in a `usize`.
     pub shape: Vec<usize>,
-    /// Its bytes in the file; for a known type as many as type and shape ask for.
+    /// Its bytes in the file, or in a part of it; for a known type as many as type and shape ask for.
     pub range: Range<usize>,
+    /// The part that they are in.
+    pub(crate) part: usize,
+}
+
+impl TensorInfo {
+    /// The same tensor in another part.
+    pub(crate) fn of_part(self, part: usize) -> TensorInfo {
+        TensorInfo { part, ..self }
+    }
 }
 
 /// How the rows of a matrix are ordered in a file.

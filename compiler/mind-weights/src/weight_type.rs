@@ -23,12 +23,24 @@ pub enum WeightType {
     Q5_1,
     /// 8 bits and a scale for 32 elements.
     Q8_0,
+    /// 2 bits, scales and minima of 16 sub-blocks for 256 elements.
+    Q2K,
+    /// 3 bits and scales of 16 sub-blocks for 256 elements.
+    Q3K,
     /// 4 bits, scales and minima of 8 sub-blocks for 256 elements.
     Q4K,
     /// 5 bits, scales and minima of 8 sub-blocks for 256 elements.
     Q5K,
     /// 6 bits and scales of 16 sub-blocks for 256 elements.
     Q6K,
+    /// 4 bits, one of 16 levels, and a scale for 32 elements.
+    Iq4Nl,
+    /// 4 bits, a float with a sign, two bits of exponent and one of mantissa, and a power of two for 32 elements.
+    Mxfp4,
+    /// -1, 0 or 1, five to a byte, and a scale for 256 elements.
+    Tq1_0,
+    /// 2 bits and a scale for 256 elements.
+    Tq2_0,
 }
 
 /// What the formats call a type, and what a block takes.
@@ -80,7 +92,7 @@ const fn blocks(
 }
 
 /// In the order of the enum.
-const ROWS: [Row; 11] = [
+const ROWS: [Row; 17] = [
     plain(WeightType::F32, "fp32", &["f32", "float32"], "F32", 0, 4),
     plain(WeightType::F16, "fp16", &["f16", "float16"], "F16", 1, 2),
     plain(WeightType::Bf16, "bf16", &["bfloat16"], "BF16", 30, 2),
@@ -89,9 +101,15 @@ const ROWS: [Row; 11] = [
     blocks(WeightType::Q5_0, "q5_0", 6, 22, 32),
     blocks(WeightType::Q5_1, "q5_1", 7, 24, 32),
     blocks(WeightType::Q8_0, "q8_0", 8, 34, 32),
+    blocks(WeightType::Q2K, "q2_k", 10, 84, 256),
+    blocks(WeightType::Q3K, "q3_k", 11, 110, 256),
     blocks(WeightType::Q4K, "q4_k", 12, 144, 256),
     blocks(WeightType::Q5K, "q5_k", 13, 176, 256),
     blocks(WeightType::Q6K, "q6_k", 14, 210, 256),
+    blocks(WeightType::Iq4Nl, "iq4_nl", 20, 18, 32),
+    blocks(WeightType::Mxfp4, "mxfp4", 39, 17, 32),
+    blocks(WeightType::Tq1_0, "tq1_0", 34, 54, 256),
+    blocks(WeightType::Tq2_0, "tq2_0", 35, 66, 256),
 ];
 
 impl WeightType {

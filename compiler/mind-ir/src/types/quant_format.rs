@@ -46,12 +46,24 @@ quant_formats! {
     Q5_1 = "q5_1", 32, 24;
     /// 8 bits and a scale for 32 numbers.
     Q8_0 = "q8_0", 32, 34;
+    /// 2 bits, scales and minima of 16 groups for 256 numbers.
+    Q2K = "q2_k", 256, 84;
+    /// 3 bits and scales of 16 groups for 256 numbers.
+    Q3K = "q3_k", 256, 110;
     /// 4 bits, scales and minima of 8 groups for 256 numbers.
     Q4K = "q4_k", 256, 144;
     /// 5 bits, scales and minima of 8 groups for 256 numbers.
     Q5K = "q5_k", 256, 176;
     /// 6 bits and scales of 16 groups for 256 numbers.
     Q6K = "q6_k", 256, 210;
+    /// 4 bits, one of 16 levels, and a scale for 32 numbers.
+    Iq4Nl = "iq4_nl", 32, 18;
+    /// 4 bits, a float with a sign, two bits of exponent and one of mantissa, and a power of two for 32 numbers.
+    Mxfp4 = "mxfp4", 32, 17;
+    /// -1, 0 or 1, five to a byte, and a scale for 256 numbers.
+    Tq1_0 = "tq1_0", 256, 54;
+    /// 2 bits and a scale for 256 numbers.
+    Tq2_0 = "tq2_0", 256, 66;
 }
 
 impl QuantFormat {

@@ -25,9 +25,15 @@ pub fn weight_dtype(stored: WeightType) -> DType {
         | WeightType::Q5_0
         | WeightType::Q5_1
         | WeightType::Q8_0
+        | WeightType::Q2K
+        | WeightType::Q3K
         | WeightType::Q4K
         | WeightType::Q5K
-        | WeightType::Q6K => DType::F32,
+        | WeightType::Q6K
+        | WeightType::Iq4Nl
+        | WeightType::Mxfp4
+        | WeightType::Tq1_0
+        | WeightType::Tq2_0 => DType::F32,
     }
 }
 

@@ -98,8 +98,7 @@ const EXPERTS: &str = "mixtures of experts are not";
 const CAUSAL: &str = "a position sees those in front of it";
 const SCALES: &str = "the architecture has no such factor";
 const YARN: &str = "rotations of type yarn are not";
-const PARTS: &str =
-    "a file in parts is not read; `llama-gguf-split --merge` makes one file of them";
+const PARTS: &str = "a part of a model is none without the others";
 
 /// Keys below the word of the architecture.
 pub(super) const KEYS: &[Row] = &[

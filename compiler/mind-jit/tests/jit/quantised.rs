@@ -42,7 +42,55 @@ fn decoded(format: QuantFormat, block: &[u8]) -> Vec<f32> {
         };
         (0..256).map(number).collect::<Vec<f32>>()
     };
+    let two_bits =
+        |at: usize, e: usize| block[at + 32 * (e / 128) + e % 32] >> (2 * (e % 128 / 32)) & 3;
+    let whole = |number: &dyn Fn(usize) -> f32| (0..256).map(number).collect::<Vec<f32>>();
     match format {
+        QuantFormat::Q2K => whole(&|e| {
+            let (step, offset) = (block[e / 16] & 15, block[e / 16] >> 4);
+            let number = half(80) * f32::from(step) * f32::from(two_bits(16, e));
+            number - half(82) * f32::from(offset)
+        }),
+        QuantFormat::Q3K => whole(&|e| {
+            let (j, s) = (e / 16, &block[96..108]);
+            let low = if j < 8 { s[j] & 15 } else { s[j - 8] >> 4 };
+            let scale = i32::from(low | (s[8 + j % 4] >> (2 * (j / 4)) & 3) << 4) - 32;
+            let third = if block[e % 32] & 1 << (e / 32) == 0 {
+                4
+            } else {
+                0
+            };
+            half(108) * scale as f32 * (i32::from(two_bits(32, e)) - third) as f32
+        }),
+        QuantFormat::Iq4Nl => {
+            let levels = [
+                -127.0, -104.0, -83.0, -65.0, -49.0, -35.0, -22.0, -10.0, 1.0, 13.0, 25.0, 38.0,
+                53.0, 69.0, 89.0, 113.0,
+            ];
+            legacy(&|j| half(0) * levels[usize::from(nibble(2, j))])
+        }
+        QuantFormat::Mxfp4 => legacy(&|j| {
+            let code = nibble(1, j);
+            let (exponent, mantissa) = (i32::from(code >> 1 & 3), f32::from(code & 1));
+            let size = match exponent {
+                0 => mantissa / 2.0,
+                _ => (1.0 + mantissa / 2.0) * (1 << (exponent - 1)) as f32,
+            };
+            let number = if code < 8 { size } else { 0.0 - size };
+            // In two steps, since neither power of two is beyond the numbers with full precision.
+            let power = i32::from(block[0]) - 127;
+            (2.0 * number) * (2f64.powi(power - 1) as f32)
+        }),
+        QuantFormat::Tq1_0 => whole(&|e| {
+            let (byte, digit) = match e {
+                0..160 => (block[e % 32], e / 32),
+                160..240 => (block[32 + (e - 160) % 16], (e - 160) / 16),
+                _ => (block[48 + (e - 240) % 4], (e - 240) / 4),
+            };
+            let rest = (0..digit).fold(byte, |rest, _| rest.wrapping_mul(3));
+            ((u16::from(rest) * 3 >> 8) as f32 - 1.0) * half(52)
+        }),
+        QuantFormat::Tq2_0 => whole(&|e| (f32::from(two_bits(0, e)) - 1.0) * half(64)),
         QuantFormat::Q4_0 => legacy(&|j| (f32::from(nibble(2, j)) - 8.0) * half(0)),
         QuantFormat::Q4_1 => legacy(&|j| f32::from(nibble(4, j)) * half(0) + half(2)),
         QuantFormat::Q5_0 => legacy(&|j| (f32::from(nibble(6, j) | fifth(2, j)) - 16.0) * half(0)),
@@ -67,7 +115,13 @@ fn decoded(format: QuantFormat, block: &[u8]) -> Vec<f32> {
 /// Where the `f16` scales of a block are.
 fn scales(format: QuantFormat) -> &'static [usize] {
     match format {
-        QuantFormat::Q4_0 | QuantFormat::Q5_0 | QuantFormat::Q8_0 => &[0],
+        QuantFormat::Q4_0 | QuantFormat::Q5_0 | QuantFormat::Q8_0 | QuantFormat::Iq4Nl => &[0],
+        QuantFormat::Q2K => &[80, 82],
+        QuantFormat::Q3K => &[108],
+        // Any byte is an exponent.
+        QuantFormat::Mxfp4 => &[],
+        QuantFormat::Tq1_0 => &[52],
+        QuantFormat::Tq2_0 => &[64],
         QuantFormat::Q4_1 | QuantFormat::Q5_1 | QuantFormat::Q4K | QuantFormat::Q5K => &[0, 2],
         QuantFormat::Q6K => &[208],
     }

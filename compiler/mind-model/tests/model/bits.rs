@@ -78,6 +78,12 @@ fn quantised_weights_give_the_bits_of_decoding_first() {
         WeightType::Q5_0,
         WeightType::Q4K,
         WeightType::Q6K,
+        WeightType::Q2K,
+        WeightType::Q3K,
+        WeightType::Iq4Nl,
+        WeightType::Mxfp4,
+        WeightType::Tq1_0,
+        WeightType::Tq2_0,
     ] {
         let tensors = Tensors::random(&config, stored, 12);
         let prompt = tokens(&config, 12);

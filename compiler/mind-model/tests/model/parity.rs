@@ -211,7 +211,17 @@ fn one_layer(family: Family) -> Config {
 #[test]
 fn formats_without_a_column_compute_what_their_formulas_say() {
     let config = one_layer(family("llama"));
-    for stored in [WeightType::Q4_1, WeightType::Q5_1, WeightType::Q5K] {
+    for stored in [
+        WeightType::Q4_1,
+        WeightType::Q5_1,
+        WeightType::Q5K,
+        WeightType::Q2K,
+        WeightType::Q3K,
+        WeightType::Iq4Nl,
+        WeightType::Mxfp4,
+        WeightType::Tq1_0,
+        WeightType::Tq2_0,
+    ] {
         let error = error(config, &Tensors::random(&config, stored, 11), 4);
         assert!(error < 1e-4, "{stored}: {error}");
     }

@@ -201,9 +201,15 @@ fn encoded(
         WeightType::Q5_0 => &[(0, 1.0 / 16.0)],
         WeightType::Q5_1 => &[(0, 2.0 / 31.0), (2, -1.0)],
         WeightType::Q8_0 => &[(0, 1.0 / 127.0)],
+        WeightType::Q2K => &[(80, 2.0 / (15.0 * 3.0)), (82, 1.0 / 15.0)],
+        WeightType::Q3K => &[(108, 1.0 / (32.0 * 4.0))],
         WeightType::Q4K => &[(0, 2.0 / (63.0 * 15.0)), (2, 1.0 / 63.0)],
         WeightType::Q5K => &[(0, 2.0 / (63.0 * 31.0)), (2, 1.0 / 63.0)],
         WeightType::Q6K => &[(208, 1.0 / (128.0 * 32.0))],
+        WeightType::Iq4Nl => &[(0, 1.0 / 127.0)],
+        WeightType::Mxfp4 => &[],
+        WeightType::Tq1_0 => &[(52, 1.0)],
+        WeightType::Tq2_0 => &[(64, 1.0)],
     };
     let mut bytes = Vec::new();
     for _ in 0..count / stored.block_elements() {
@@ -212,6 +218,10 @@ fn encoded(
         for &(at, of) in scales {
             let half = f16::from_f32(scale * of).to_le_bytes();
             bytes[start + at..start + at + 2].copy_from_slice(&half);
+        }
+        if stored == WeightType::Mxfp4 {
+            // The largest number is 6 times the power of two with this exponent.
+            bytes[start] = (f32::to_bits(scale / 4.0) >> 23) as u8;
         }
     }
     bytes

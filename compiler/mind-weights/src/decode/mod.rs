@@ -1,8 +1,10 @@
 //! From stored numbers to `f32`, by the formulas of docs/formats/weights.md.
 
+mod levels;
 mod plain;
 mod quants;
 mod super_blocks;
+mod ternary;
 
 use crate::error::DecodeError;
 use crate::weight_type::WeightType;
@@ -34,9 +36,15 @@ pub fn decode_blocks(
         WeightType::Q5_0 => each(bytes, out, quants::q5_0),
         WeightType::Q5_1 => each(bytes, out, quants::q5_1),
         WeightType::Q8_0 => each(bytes, out, quants::q8_0),
+        WeightType::Q2K => each(bytes, out, super_blocks::q2_k),
+        WeightType::Q3K => each(bytes, out, super_blocks::q3_k),
         WeightType::Q4K => each(bytes, out, super_blocks::q4_k),
         WeightType::Q5K => each(bytes, out, super_blocks::q5_k),
         WeightType::Q6K => each(bytes, out, super_blocks::q6_k),
+        WeightType::Iq4Nl => each(bytes, out, levels::iq4_nl),
+        WeightType::Mxfp4 => each(bytes, out, levels::mxfp4),
+        WeightType::Tq1_0 => each(bytes, out, ternary::tq1_0),
+        WeightType::Tq2_0 => each(bytes, out, ternary::tq2_0),
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 use super::half_at;
 
 /// The four bits of element `j`.
-fn nibble(quants: &[u8], j: usize) -> u8 {
+pub(super) fn nibble(quants: &[u8], j: usize) -> u8 {
     if j < 16 {
         quants[j] & 15
     } else {

@@ -25,6 +25,41 @@ fn nibble(quants: &[u8], j: usize, i: usize) -> u8 {
     }
 }
 
+/// The two bits of an element: in each half of 128, bits 0-1, 2-3, 4-5 and 6-7 of 32 bytes.
+fn two_bits(quants: &[u8], at: usize) -> u8 {
+    let (half, quarter, l) = (at / 128, at % 128 / 32, at % 32);
+    quants[32 * half + l] >> (2 * quarter) & 3
+}
+
+/// `(d * sc) * q - (dmin * mn)`, each operation rounded; a byte has scale and minimum of 16 elements, four bits each.
+pub(super) fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
+    let (d, dmin) = (half_at(block, 80), half_at(block, 82));
+    let (scales, quants) = (&block[..16], &block[16..80]);
+    for (j, out) in out.chunks_exact_mut(16).enumerate() {
+        let step = d * f32::from(scales[j] & 15);
+        let offset = dmin * f32::from(scales[j] >> 4);
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = step * f32::from(two_bits(quants, 16 * j + i)) - offset;
+        }
+    }
+}
+
+/// `(d * (sc - 32)) * (q - 4)`, a scale of six bits for 16 elements, whose third bits are those of 32 bytes.
+pub(super) fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
+    let d = half_at(block, 108);
+    let (high, quants, s) = (&block[..32], &block[32..96], &block[96..108]);
+    for (j, out) in out.chunks_exact_mut(16).enumerate() {
+        let low = s[j % 8] >> (4 * (j / 8)) & 15;
+        let scale = low | (s[8 + j % 4] >> (2 * (j / 4)) & 3) << 4;
+        let step = d * (f32::from(scale) - 32.0);
+        for (i, out) in out.iter_mut().enumerate() {
+            let at = 16 * j + i;
+            let q = two_bits(quants, at) | (high[at % 32] >> (at / 32) & 1) << 2;
+            *out = step * (f32::from(q) - 4.0);
+        }
+    }
+}
+
 /// `(d * sc) * q - (dmin * mn)`, each operation rounded.
 pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let (d, dmin) = (half_at(block, 0), half_at(block, 2));

@@ -139,9 +139,9 @@ fn types_that_cannot_be_decoded_have_their_names() {
         let file = WeightFile::parse(&bytes).expect("a header");
         file.info("a").expect("the tensor").stored.to_string()
     };
-    assert_eq!(stored(10), "Q2_K");
-    assert_eq!(stored(20), "IQ4_NL");
-    assert_eq!(stored(39), "MXFP4");
+    assert_eq!(stored(16), "IQ2_XXS");
+    assert_eq!(stored(23), "IQ4_XS");
+    assert_eq!(stored(40), "NVFP4");
     assert_eq!(stored(99), "type 99");
     let retired = [4, 5, 31, 32, 33, 36, 37, 38, 42, 43, 44];
     for code in (0..45).filter(|&code| WeightType::of_gguf(code).is_none()) {

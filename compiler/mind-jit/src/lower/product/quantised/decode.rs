@@ -6,7 +6,7 @@ use mind_vir::ir::{
 
 use super::super::operands::beyond;
 use super::super::tile::{Tile, factor};
-use super::format::{Facts, Groups, Period, Run};
+use super::format::{Coding, Facts, Groups, Period, Run, Scale};
 use super::panels::{Fields, QuantPanels, halves};
 
 /// Words whose numbers are decoded in one round of a loop.
@@ -162,37 +162,67 @@ impl Context {
     fn prepare_steps(&self, b: &mut Builder, here: Here, group: usize) {
         let fields = self.fields;
         for strip in 0..self.region.strips {
-            let small = |b: &mut Builder, field: usize, signed: bool| {
-                let addr = self.addr(b, here.scales, strip, field + group, 1);
-                let bytes = b.load(Lane::I8, addr, None);
-                let extend = if signed {
-                    ConvertOp::SignExtend
-                } else {
-                    ConvertOp::ZeroExtend
-                };
-                let wide = b.convert(extend, Lane::I32, bytes);
-                b.convert(ConvertOp::IntToFloat, Lane::F32, wide)
+            let mut step = match self.facts.scale {
+                Scale::Half(_) => {
+                    let addr = self.addr(b, here.block, strip, fields.scale, 2);
+                    halves(b, addr)
+                }
+                Scale::Exponent(_) => {
+                    let addr = self.addr(b, here.block, strip, fields.scale, 4);
+                    b.load(Lane::F32, addr, None)
+                }
             };
-            let half = |b: &mut Builder, field: usize| {
-                let addr = self.addr(b, here.block, strip, field, 2);
+            let mut added = self.facts.minimum.map(|_| {
+                let addr = self.addr(b, here.block, strip, fields.minimum, 2);
                 halves(b, addr)
-            };
-            let mut step = half(b, fields.scale);
-            let mut added = self.facts.minimum.map(|_| half(b, fields.minimum));
-            if self.facts.groups != Groups::None {
-                let scale = small(b, fields.scales, self.facts.is_signed());
+            });
+            let (scale, minimum) = self.group(b, here, strip, group);
+            if let Some(scale) = scale {
+                let scale = b.convert(ConvertOp::IntToFloat, Lane::F32, scale);
                 step = b.binary(BinaryOp::Mul, step, scale);
-                added = added.map(|dmin| {
-                    let minimum = small(b, fields.minima, false);
-                    let offset = b.binary(BinaryOp::Mul, dmin, minimum);
-                    b.unary(UnaryOp::Neg, offset)
-                });
+            }
+            if let (Some(dmin), Some(minimum)) = (added, minimum) {
+                let minimum = b.convert(ConvertOp::IntToFloat, Lane::F32, minimum);
+                let offset = b.binary(BinaryOp::Mul, dmin, minimum);
+                added = Some(b.unary(UnaryOp::Neg, offset));
             }
             let addr = self.step(b, strip, 0);
             b.store(step, addr, None);
             if let Some(added) = added {
                 let addr = self.step(b, strip, 1);
                 b.store(added, addr, None);
+            }
+        }
+    }
+
+    /// The scale of a group as a word, and its minimum.
+    fn group(
+        &self,
+        b: &mut Builder,
+        here: Here,
+        strip: usize,
+        group: usize,
+    ) -> (Option<Value>, Option<Value>) {
+        let word = |b: &mut Builder, field: usize, extend: ConvertOp| {
+            let addr = self.addr(b, here.scales, strip, field + group, 1);
+            let bytes = b.load(Lane::I8, addr, None);
+            b.convert(extend, Lane::I32, bytes)
+        };
+        let Fields { scales, minima, .. } = self.fields;
+        match self.facts.groups {
+            Groups::None => (None, None),
+            Groups::Signed(_) | Groups::SignedSixes(_) => {
+                (Some(word(b, scales, ConvertOp::SignExtend)), None)
+            }
+            Groups::Sixes(_) => {
+                let scale = word(b, scales, ConvertOp::ZeroExtend);
+                (Some(scale), Some(word(b, minima, ConvertOp::ZeroExtend)))
+            }
+            Groups::Nibbles(_) => {
+                let both = word(b, scales, ConvertOp::ZeroExtend);
+                let low = b.constant(Lane::I32, 15);
+                let scale = b.binary(BinaryOp::And, both, low);
+                (Some(scale), Some(b.shift(ShiftOp::Shr, both, 4)))
             }
         }
     }
@@ -275,12 +305,13 @@ impl Context {
             return low;
         };
         let low = shifted(b, low, -(run.low.1 as i32));
-        let low_bits = b.constant(Lane::I32, 0x0f0f_0f0f);
+        let above = 1u64 << self.facts.low.bits();
+        let low_bits = b.constant(Lane::I32, (above - 1) * 0x0101_0101);
         let low = b.binary(BinaryOp::And, low, low_bits);
         let addr = self.addr(b, here.high, strip, row(self.fields.high, word), 4);
         let high = b.load(Lane::I32, addr, None);
         let high = shifted(b, high, shift);
-        let mask = (1u64 << self.facts.bits) - 16;
+        let mask = (1u64 << self.facts.bits) - above;
         let mask = b.constant(Lane::I32, mask * 0x0101_0101);
         let high = b.binary(BinaryOp::And, high, mask);
         b.binary(BinaryOp::Or, low, high)
@@ -290,18 +321,26 @@ impl Context {
     fn quant(&self, b: &mut Builder, run: &Run, word: Value, term: u32) -> Value {
         let bits = self.facts.bits;
         let from = 8 * term + run.high.map_or(run.low.1, |_| 0);
-        if self.facts.is_signed() {
+        if self.facts.coding == Coding::Signed {
             let top = shifted(b, word, (32 - bits - from) as i32);
             return b.shift(ShiftOp::Sra, top, 32 - bits);
         }
         let low = shifted(b, word, -(from as i32));
         // A byte of combined bits has nothing above them.
         let is_clear = from + bits == 32 || (run.high.is_some() && term == 3);
-        if is_clear {
-            return low;
+        let number = if is_clear {
+            low
+        } else {
+            let mask = b.constant(Lane::I32, (1 << bits) - 1);
+            b.binary(BinaryOp::And, low, mask)
+        };
+        match self.facts.coding {
+            Coding::Unsigned | Coding::Signed => number,
+            Coding::Above(by) => {
+                let by = b.constant(Lane::I32, u64::from(by));
+                b.binary(BinaryOp::Sub, number, by)
+            }
         }
-        let mask = b.constant(Lane::I32, (1 << bits) - 1);
-        b.binary(BinaryOp::And, low, mask)
     }
 }
 

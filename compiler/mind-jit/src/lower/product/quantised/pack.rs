@@ -1,12 +1,13 @@
 //! Packing rows of blocks into panels.
 
 use mind_vir::ir::{
-    Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, ShiftOp, Value,
+    Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, Predicate, ShiftOp, Value,
 };
 
 use super::super::operands::beyond;
 use super::super::pack::for_each_panel;
-use super::format::{Facts, Groups, High};
+use super::format::{Facts, Groups, High, Low, Scale};
+use super::levels;
 use super::panels::{Fields, QuantPanels};
 
 /// What is packed: `n` columns, each a row of blocks of `k` terms, one behind the other.
@@ -87,22 +88,29 @@ struct Vector<'p> {
 impl Vector<'_> {
     fn block(&self, b: &mut Builder) {
         let (facts, fields) = (Facts::of(self.p.panels.format), self.p.panels.fields());
-        let Fields { scale, minimum, .. } = fields;
-        let halves = [(Some(facts.scale), scale), (facts.minimum, minimum)];
-        for (from, field) in halves {
-            if let Some(from) = from {
+        match facts.scale {
+            Scale::Half(from) => {
                 let half = self.read(b, Lane::I16, from);
-                self.write(b, half, field);
+                self.write(b, half, fields.scale);
             }
+            Scale::Exponent(from) => {
+                let power = self.power(b, from);
+                self.write(b, power, fields.scale);
+            }
+        }
+        if let Some(from) = facts.minimum {
+            let half = self.read(b, Lane::I16, from);
+            self.write(b, half, fields.minimum);
         }
         match facts.groups {
             Groups::None => {}
-            Groups::Signed(from) => {
+            Groups::Signed(from) | Groups::Nibbles(from) => {
                 for group in 0..facts.groups.counts().0 {
                     let scale = self.read(b, Lane::I8, from + group);
                     self.write(b, scale, fields.scales + group);
                 }
             }
+            Groups::SignedSixes(from) => self.signed_sixes(b, from, &fields),
             Groups::Sixes(from) => self.sixes(b, from, &fields),
         }
         match facts.high {
@@ -119,21 +127,75 @@ impl Vector<'_> {
                 }
             }
         }
-        for word in 0..facts.low.1 {
-            let bits = self.word(b, facts.low.0 + 4 * word, facts.low_flip());
-            self.write(b, bits, fields.low + 4 * word);
+        match facts.low {
+            Low::Bits(_, from, words) => {
+                for word in 0..words {
+                    let bits = self.word(b, from + 4 * word, facts.low_flip());
+                    self.write(b, bits, fields.low + 4 * word);
+                }
+            }
+            Low::Levels(from, table) => {
+                for at in 0..4 {
+                    let word = self.word(b, from + 4 * at, 0);
+                    for half in 0..2 {
+                        let bytes = levels::levels(b, word, 4 * half as u32, table);
+                        self.write(b, bytes, fields.low + 4 * (4 * half + at));
+                    }
+                }
+            }
+            Low::Digits => {
+                let words = levels::digits(b, |b, at| self.word(b, at, 0));
+                for (at, word) in words.into_iter().enumerate() {
+                    self.write(b, word, fields.low + 4 * at);
+                }
+            }
+        }
+    }
+
+    /// The bytes at `at` of each block, as words.
+    fn byte(&self, b: &mut Builder, at: usize) -> Value {
+        let byte = self.read(b, Lane::I8, at);
+        b.convert(ConvertOp::ZeroExtend, Lane::I32, byte)
+    }
+
+    /// `2^(e - 128)` of the bytes at `at`.
+    fn power(&self, b: &mut Builder, at: usize) -> Value {
+        let exponent = self.byte(b, at);
+        let [one, two, least] = [1, 2, 0x0020_0000].map(|x| b.constant(Lane::I32, x));
+        let normal = b.binary(BinaryOp::Sub, exponent, one);
+        let normal = b.shift(ShiftOp::Shl, normal, 23);
+        let subnormal = b.binary(BinaryOp::Shift(ShiftOp::Shl), least, exponent);
+        let is_subnormal = b.op(Op::Compare(Predicate::Lt, exponent, two));
+        let bits = b.op(Op::Select(is_subnormal, subnormal, normal));
+        b.convert(ConvertOp::Bits, Lane::F32, bits)
+    }
+
+    /// Six bits of sixteen scales, less 32, as bytes: the low four of scale `j` are in byte `j % 8`, the first eight in
+    /// low nibbles, the high two in byte `8 + j % 4`.
+    fn signed_sixes(&self, b: &mut Builder, from: usize, fields: &Fields) {
+        let bytes: Vec<Value> = (0..12).map(|at| self.byte(b, from + at)).collect();
+        let [low_bits, high_bits, offset] = [15, 3, 32].map(|x| b.constant(Lane::I32, x));
+        let moved = |b: &mut Builder, byte: Value, by: usize| match by {
+            0 => byte,
+            _ => b.shift(ShiftOp::Shr, byte, by as u32),
+        };
+        for group in 0..16 {
+            let low = moved(b, bytes[group % 8], 4 * (group / 8));
+            let low = b.binary(BinaryOp::And, low, low_bits);
+            let high = moved(b, bytes[8 + group % 4], 2 * (group / 4));
+            let high = b.binary(BinaryOp::And, high, high_bits);
+            let high = b.shift(ShiftOp::Shl, high, 4);
+            let scale = b.binary(BinaryOp::Or, low, high);
+            let scale = b.binary(BinaryOp::Sub, scale, offset);
+            let byte = b.convert(ConvertOp::Truncate, Lane::I8, scale);
+            self.write(b, byte, fields.scales + group);
         }
     }
 
     /// Six bits of eight scales and eight minima as bytes: the first four of each stand in the low bits of
     /// bytes 0 to 7, the others in the nibbles of bytes 8 to 11 with two high bits in bytes 0 to 7.
     fn sixes(&self, b: &mut Builder, from: usize, fields: &Fields) {
-        let bytes: Vec<Value> = (0..12)
-            .map(|at| {
-                let byte = self.read(b, Lane::I8, from + at);
-                b.convert(ConvertOp::ZeroExtend, Lane::I32, byte)
-            })
-            .collect();
+        let bytes: Vec<Value> = (0..12).map(|at| self.byte(b, from + at)).collect();
         let masked = |b: &mut Builder, x: Value, mask: u64| {
             let mask = b.constant(Lane::I32, mask);
             b.binary(BinaryOp::And, x, mask)
@@ -177,16 +239,22 @@ impl Vector<'_> {
 
     /// The word at byte `at`, with the bits of `flip` exchanged.
     fn word(&self, b: &mut Builder, at: usize, flip: u64) -> Value {
-        let word = if self.p.row_bytes().is_multiple_of(4) {
-            self.read(b, Lane::I32, at)
-        } else {
-            // Blocks have an even number of bytes.
-            let [low, high] = [at, at + 2].map(|at| {
-                let half = self.read(b, Lane::I16, at);
-                b.convert(ConvertOp::ZeroExtend, Lane::I32, half)
-            });
-            let high = b.shift(ShiftOp::Shl, high, 16);
-            b.binary(BinaryOp::Or, low, high)
+        // The distance of rows is a number of elements.
+        let word = match self.p.row_bytes() % 4 {
+            0 => self.read(b, Lane::I32, at),
+            2 => {
+                let [low, high] = [at, at + 2].map(|at| {
+                    let half = self.read(b, Lane::I16, at);
+                    b.convert(ConvertOp::ZeroExtend, Lane::I32, half)
+                });
+                let high = b.shift(ShiftOp::Shl, high, 16);
+                b.binary(BinaryOp::Or, low, high)
+            }
+            _ => (1..4).fold(self.byte(b, at), |word, place| {
+                let byte = self.byte(b, at + place);
+                let byte = b.shift(ShiftOp::Shl, byte, 8 * place as u32);
+                b.binary(BinaryOp::Or, word, byte)
+            }),
         };
         match flip {
             0 => word,

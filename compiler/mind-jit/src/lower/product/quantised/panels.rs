@@ -10,8 +10,8 @@ use mind_ir::types::QuantFormat;
 /// Panels of `width` columns, one behind the other; of each the blocks of all its columns, from the first
 /// terms on. The last panel is filled up with zeros.
 ///
-/// A block is its fields, and each field its rows of `width` elements: scales and minima of the block as `f16`,
-/// scales and minima of groups as bytes, then words of high and words of low bits.
+/// A block is its fields, and each field its rows of `width` elements: scales of the block as `f16` or `f32` and minima as
+/// `f16`, scales and minima of groups as bytes, then words of high and words of low bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct QuantPanels {
     /// Columns of a panel: a multiple of the lanes of a vector.
@@ -53,7 +53,7 @@ impl QuantPanels {
         let facts = Facts::of(self.format);
         let half = DType::F16.size();
         let (groups, minima) = facts.groups.counts();
-        let minimum = half;
+        let minimum = facts.scale.size();
         let scales = minimum + facts.minimum.map_or(0, |_| half);
         let lows = scales + groups;
         let high = lows + minima;
@@ -65,7 +65,7 @@ impl QuantPanels {
             minima: lows,
             high,
             low,
-            end: low + 4 * facts.low.1,
+            end: low + 4 * facts.low.words(),
         }
     }
 
