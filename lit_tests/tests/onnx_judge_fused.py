@@ -61,6 +61,12 @@ def bytes_of(*shape, seed=0, kind=np.uint8):
     return np.random.default_rng(seed).integers(info.min, info.max + 1, shape).astype(kind)
 
 
+def weights_of(*shape, seed=0, kind=np.int8):
+    """Bytes less than 64 away from zero, with whose products ONNX Runtime does not leave the 16 bits that it adds pairs in."""
+    own = np.random.default_rng(seed).integers(-64, 64, shape)
+    return (own + (0 if kind is np.int8 else 128)).astype(kind)
+
+
 def number(own, kind=np.float32):
     return np.array(own, kind)
 
@@ -171,7 +177,64 @@ def quantised():
     yield test_of("matmul_n_bits_8", "MatMulNBits", [x, bytes_of(width, blocks, block), scales], known=(1, 2), atol=1e-2, **sizes)
 
 
+def lstm(name, batch=1, columns=False, kind=np.int8, direction="forward", lengths=None):
+    inputs, units = 5, 4
+    count = 2 if direction == "bidirectional" else 1
+    x = floats(6, batch, inputs)
+    w, r = weights_of(count, inputs, 4 * units, seed=1, kind=kind), weights_of(count, units, 4 * units, seed=2, kind=kind)
+    size = (count, 4 * units) if columns else (count,)
+    scales = [np.abs(floats(*size, seed=seed)) * 0.01 + 0.001 for seed in (3, 4)]
+    zero = np.full(size, 0 if kind is np.int8 else 128, kind)
+    bias, h, c = floats(count, 8 * units, seed=5), floats(count, batch, units, seed=6), floats(count, batch, units, seed=7)
+    arrays = [x, w, r, bias, lengths, h, c, None, scales[0], zero, scales[1], zero]
+    known = (1, 2, 3, 8, 9, 10, 11)
+    return test_of(name, "DynamicQuantizeLSTM", arrays, 3, known, atol=2e-2, hidden_size=units, direction=direction)
+
+
+def caches():
+    width, heads, shared = 16, 4, 2
+
+    def decoder(name, steps, past, lengths, packed=False, **more):
+        batch, whole = len(lengths), (past or 0) + steps
+        q, k, v = (floats(batch, steps, count * width, seed=seed) for seed, count in enumerate((heads, shared, shared)))
+        if packed:
+            q, k, v = np.concatenate([q, k, v], 2), None, None
+        cache = [None, None] if past is None else [floats(batch, shared, past, width, seed=seed) for seed in (3, 4)]
+        last, total = np.array(lengths, np.int32), np.array(whole, np.int32)
+        angles = floats(16, width // 2, seed=5)
+        turns = [np.cos(angles), np.sin(angles)] if more.get("do_rotary") else [None, None]
+        arrays = [q, k, v, *cache, last, total, *turns]
+        return test_of(name, "GroupQueryAttention", arrays, 3, (6,), num_heads=heads, kv_num_heads=shared, **more)
+
+    yield decoder("gqa_prompt", 3, 0, [2, 2])
+    yield decoder("gqa_next", 1, 4, [4, 4])
+    yield decoder("gqa_rotary", 1, 4, [4, 4], do_rotary=1)
+    yield decoder("gqa_rotary_prompt", 3, 0, [2], do_rotary=1, rotary_interleaved=1)
+    yield decoder("gqa_packed", 3, 0, [2], packed=True, do_rotary=1)
+    yield decoder("gqa_window", 1, 5, [5], local_window_size=3)
+    yield decoder("gqa_scale", 2, 0, [1], scale=0.3, softcap=2.0)
+
+
+def integers():
+    x, w = bytes_of(2, 4, 8), weights_of(8, 24, seed=1)
+    bias = floats(24, seed=2)
+    scales, zeros = [number(0.02), number(0.01)], [number(120, np.uint8), number(0, np.int8)]
+    known = (1, 2, 3, 4, 6, 7)
+    own = [x, w, bias, *scales, None, *zeros]
+    yield test_of("qattention", "QAttention", own, known=known, num_heads=2)
+    yield test_of("qattention_unidirectional", "QAttention", own, known=known, num_heads=2, unidirectional=1)
+    own[5] = np.array([4, 2], np.int32)
+    yield test_of("qattention_lengths", "QAttention", own, known=known, num_heads=2)
+    own[5] = None
+    yield test_of("qattention_past", "QAttention", [*own, floats(2, 2, 2, 3, 4, seed=3)], 2, known, num_heads=2)
+    yield lstm("dynamic_quantize_lstm")
+    yield lstm("dynamic_quantize_lstm_columns", columns=True)
+    yield lstm("dynamic_quantize_lstm_u8", kind=np.uint8)
+    yield lstm("dynamic_quantize_lstm_both", direction="bidirectional")
+    yield lstm("dynamic_quantize_lstm_lengths", lengths=np.array([4], np.int32))
+
+
 def tests():
     if onnxruntime is None:
         return []
-    return [own for family in (elementwise, products, norms, attentions, quantised) for own in family()]
+    return [own for family in (elementwise, products, norms, attentions, caches, quantised, integers) for own in family()]

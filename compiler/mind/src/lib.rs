@@ -16,7 +16,7 @@
 //! # Ok::<(), mind::Error>(())
 //! ```
 //!
-//! - [`Module`]: reading, building, verifying, printing, interpreting.
+//! - [`Module`]: reading, building, verifying, printing, interpreting; [`ReadOptions`] for ONNX models.
 //! - [`Optimizer`]: passes and rules by text; [`Report`] says what they did.
 //! - [`Executable`]: code for this machine, called with arrays by name or where they are.
 //! - [`decoder`]: models that generate text.
@@ -27,6 +27,7 @@ mod error;
 mod exec;
 mod module;
 mod optimize;
+mod read;
 mod run;
 mod types;
 
@@ -45,6 +46,7 @@ pub use module::{Format, Module, Port};
 pub use optimize::{
     FastMath, Level, Optimizer, PassReport, Remark, Report, RuleCounts, RuleReport,
 };
+pub use read::ReadOptions;
 pub use run::{Buffer, Element, Outputs, Tensor};
 pub use types::{DType, Extent, Type};
 

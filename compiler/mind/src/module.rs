@@ -28,6 +28,7 @@ use mind_to_mil::Config;
 pub use mind_driver::formats::Format;
 
 use crate::error::{Error, Rejected};
+use crate::read::ReadOptions;
 use crate::run::{Outputs, Tensor};
 use crate::types::Type;
 
@@ -108,8 +109,19 @@ impl Module {
     ///
     /// A file that cannot be read, all that is wrong with the module.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Module, Error> {
+        Module::from_file_with(path, &ReadOptions::default())
+    }
+
+    /// As [`from_file`](Module::from_file), read as `options` say.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_file`](Module::from_file); a dimension or an input that the model does not have; extents or
+    /// arrays for a module that is no ONNX model.
+    pub fn from_file_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Module, Error> {
         let path = path.as_ref().to_string_lossy();
-        let input = input::read(&mut Disk, &path, &LoadOptions::default())?;
+        let input = input::read(&mut Disk, &path, &options.load)?;
+        options.check(&input)?;
         let mut module = Module::load(&path, input.bytes, &input.options)?;
         let read = weights::read(&mut module.graph, &input.path, &mut Disk);
         read.map_err(|found| module.refused(found))?;

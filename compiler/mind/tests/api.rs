@@ -7,7 +7,7 @@ use mind::decoder::{Decoder, Files, Sampling, largest};
 use mind::ops::contract::MatMul;
 use mind::{
     Config, Engine, Error, ExecutionError, Extent, FastMath, Format, Level, Module, Optimizer,
-    Tensor, Type, View, ViewMut,
+    ReadOptions, Tensor, Type, View, ViewMut,
 };
 
 /// `x w`, for any number of rows.
@@ -268,6 +268,60 @@ fn what_is_saved_is_read_back() -> Result<(), Error> {
     let missing = module.save(folder.join("no/folder.mic")).unwrap_err();
     assert!(matches!(missing, Error::File(_)), "{missing}");
     std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    Ok(())
+}
+
+#[test]
+fn a_model_is_read_with_extents_and_constants() -> Result<(), Error> {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/");
+    let model = format!("{examples}classifier.onnx");
+    let read = |options: &ReadOptions| Module::from_file_with(&model, options);
+    let pixels: Vec<f32> = (0..64).map(|at| at as f32 / 64.0).collect();
+    let image = Tensor::of(vec![1, 1, 8, 8], pixels);
+
+    let open = Module::from_file(&model)?.interpret([("image", &image)])?;
+    let one = read(&ReadOptions::new().dim("batch", 1))?;
+    assert_eq!(one.inputs()[0].ty.to_string(), "f32[1, 1, 8, 8]");
+    let bound = read(&ReadOptions::new().bind("image", image.clone()))?;
+    assert!(bound.inputs().is_empty());
+    let none: [(&str, &Tensor); 0] = [];
+    for outputs in [one.interpret([("image", &image)])?, bound.interpret(none)?] {
+        assert!(outputs[0].same_bits(&open[0]));
+    }
+
+    let unknown = read(&ReadOptions::new().dim("bach", 1)).unwrap_err();
+    let text = "the model has no dimension `bach`; its open dimensions are `batch`";
+    assert!(unknown.to_string().contains(text), "{unknown}");
+    let unknown = read(&ReadOptions::new().bind("x", image.clone())).unwrap_err();
+    let text = "the model has no input `x`; its inputs are `image`";
+    assert!(unknown.to_string().contains(text), "{unknown}");
+    let mlp = format!("{examples}mlp.mic");
+    for options in [
+        ReadOptions::new().dim("batch", 1),
+        ReadOptions::new().bind("x", image),
+    ] {
+        let refused = Module::from_file_with(&mlp, &options).unwrap_err();
+        let text = "given to ONNX models alone";
+        assert!(refused.to_string().contains(text), "{refused}");
+    }
+    let as_mic = Module::from_file_with(&mlp, &ReadOptions::new().format(Format::Mic2));
+    assert!(matches!(as_mic, Err(Error::Rejected(_))));
+    Ok(())
+}
+
+#[test]
+fn products_of_dequantised_bytes_are_kept_where_asked() -> Result<(), Error> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../lit_tests/mind-onnx/inputs/dequantised.onnx"
+    );
+    let exact = Module::from_file(path)?.to_string();
+    let kept = ReadOptions::new().keeps_dequantized(true);
+    let kept = Module::from_file_with(path, &kept)?.to_string();
+    assert!(
+        exact.contains("DotGeneral") && !kept.contains("DotGeneral"),
+        "{exact}\n{kept}"
+    );
     Ok(())
 }
 

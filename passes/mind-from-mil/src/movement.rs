@@ -2,6 +2,7 @@
 
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::pad::{PadMode, PadOp};
+use mind_core::ops::shape::Reshape;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -11,24 +12,23 @@ use mind_mil::ops::{movement, tensor};
 
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
+use crate::runtime_shape;
 use crate::slice::part;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
-    (&movement::RESHAPE, renamed),
+    (&movement::RESHAPE, |op, e| {
+        let x = e.argument(op, "x")?;
+        match (e.shape(e.g().result(op)), e.ints(op, "shape")) {
+            (Ok(_), _) => renamed(op, e),
+            (Err(_), Ok(asked)) => opened(e, x, &asked),
+            (Err(_), Err(_)) => runtime_shape::reshape(op, e, x),
+        }
+    }),
     (&movement::RESHAPE_LIKE, renamed),
     (&movement::EXPAND_DIMS, renamed),
     (&movement::SQUEEZE, renamed),
     (&tensor::FLATTEN2D, renamed),
     (&tensor::IDENTITY, |op, e| e.argument(op, "x")),
-    (&tensor::SHAPE, |op, e| {
-        let x = e.argument(op, "x")?;
-        let extents: Vec<i32> = e
-            .shape(x)?
-            .into_iter()
-            .map(|extent| extent as i32)
-            .collect();
-        Ok(e.constant(&Tensor::of(vec![extents.len()], extents)))
-    }),
     (&tensor::FILL_LIKE, |op, e| {
         let like = e.argument(op, "ref_tensor")?;
         let shape = e.shape(like)?;
@@ -92,11 +92,31 @@ pub(crate) fn split(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refu
     results.into_iter().map(piece).collect()
 }
 
-/// The elements in the shape of the result.
+/// The elements in the shape of the result, of which one extent may be open.
 fn renamed(op: OpId, e: &mut Emit<'_>) -> Imported {
-    let shape = e.shape(e.g().result(op))?;
+    let result = e.g().result(op);
+    let dims = e.g().ty(result).shape;
+    let open = dims.iter().filter(|dim| dim.fixed().is_none()).count();
+    let shape: Vec<i64> = match open {
+        1 => dims.iter().map(|dim| dim.fixed().unwrap_or(-1)).collect(),
+        _ => e.shape(result)?,
+    };
     let x = e.argument(op, "x")?;
-    e.reshape(x, &shape)
+    match open {
+        1 => opened(e, x, &shape),
+        _ => e.reshape(x, &shape),
+    }
+}
+
+/// The elements of `x`, some extents of which are open, in a shape where -1 is whatever is left and 0 copies an extent.
+fn opened(e: &mut Emit<'_>, x: ValueId, asked: &[i64]) -> Imported {
+    let own = e.g().ty(x).shape.to_vec();
+    let dims = asked.iter().enumerate().map(|(at, &extent)| match extent {
+        0 if own.len() == asked.len() => own[at],
+        extent => Dim::Fixed(extent),
+    });
+    let dims: Vec<Dim> = dims.collect();
+    Ok(Reshape::with(&dims).build(&mut e.b, x)?)
 }
 
 /// Tensors along a new dimension.
@@ -112,9 +132,10 @@ fn stacked(e: &mut Emit<'_>, values: &[ValueId], axis: usize) -> Imported {
 
 /// Repeated along each dimension: a new dimension before each, which the repetition fills.
 fn tile(op: OpId, e: &mut Emit<'_>) -> Imported {
-    let reps = e.ints(op, "reps")?;
     let x = e.argument(op, "x")?;
-    let shape = e.shape(x)?;
+    let (Ok(reps), Ok(shape)) = (e.ints(op, "reps"), e.shape(x)) else {
+        return runtime_shape::tile(op, e, x);
+    };
     let result = e.shape(e.g().result(op))?;
     let thin: Vec<i64> = shape.iter().flat_map(|&extent| [1, extent]).collect();
     let pairs = reps.iter().zip(&shape);

@@ -1,8 +1,14 @@
 //! Tensors whose extents come at run time.
 
+use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::{Mod, Neg};
+use mind_core::ops::extents::{ExtentOf, Iota};
+use mind_core::ops::index::{Gather, Index};
+use mind_core::ops::reduce::Prod;
 use mind_core::ops::rounding::Ceil;
-use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota};
+use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
+use mind_core::ops::shape::ExpandDims;
+use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -10,8 +16,116 @@ use mind_mil::call::floats;
 use mind_mil::ops::tensor;
 
 use crate::emit::{Emit, Import, Imported};
+use crate::refuse::Refused;
 
-pub(crate) const ROWS: &[(&MilOp, Import)] = &[(&tensor::FILL, fill), (&tensor::RANGE_1D, range)];
+pub(crate) const ROWS: &[(&MilOp, Import)] = &[
+    (&tensor::FILL, fill),
+    (&tensor::RANGE_1D, range),
+    (&tensor::SHAPE, |op, e| {
+        let x = e.argument(op, "x")?;
+        let extents = extents(e, x)?;
+        e.convert(extents, e.dtype(e.g().result(op)))
+    }),
+];
+
+/// The extents of `x`: `i32[rank]`.
+fn extents(e: &mut Emit<'_>, x: ValueId) -> Imported {
+    if let Ok(shape) = e.shape(x) {
+        let extents: Vec<i32> = shape.iter().map(|&extent| extent as i32).collect();
+        return Ok(e.constant(&Tensor::of(vec![extents.len()], extents)));
+    }
+    let each = (0..e.rank(x)).map(|axis| {
+        let extent = extent(e, x, axis)?;
+        e.reshape(extent, &[1])
+    });
+    let each: Vec<ValueId> = each.collect::<Result<_, Box<Refused>>>()?;
+    e.concat(&each, 0)
+}
+
+/// The extent of `x` along `axis`: `i32[]`.
+fn extent(e: &mut Emit<'_>, x: ValueId, axis: usize) -> Imported {
+    let extent = ExtentOf::with(axis as i64).build(&mut e.b, x)?;
+    e.convert(extent, DType::I32)
+}
+
+/// `value` where it is not `direction` 0, else `other`.
+fn unless(e: &mut Emit<'_>, direction: Direction, value: ValueId, other: ValueId) -> Imported {
+    let zero = e.constant(&Tensor::scalar(0i32));
+    let is_other = Compare::with(direction).build(&mut e.b, value, zero)?;
+    Ok(Select::build(&mut e.b, is_other, other, value)?)
+}
+
+/// The elements of `x` in the shape that argument `shape` of `op` gives: 0 copies an extent, -1 is whatever is left.
+pub(crate) fn reshape(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let asked = e.argument(op, "shape")?;
+    let mut asked = e.convert(asked, DType::I32)?;
+    let rank = e.rank(e.g().result(op));
+    let own = extents(e, x)?;
+    if e.rank(x) == rank {
+        asked = unless(e, Direction::Eq, asked, own)?;
+    }
+    let count = Prod::with().axes(&[0]).build(&mut e.b, own)?;
+    let product = Prod::with().axes(&[0]).build(&mut e.b, asked)?;
+    let negative = Neg::build(&mut e.b, product)?;
+    let one = e.constant(&Tensor::scalar(1i32));
+    let part = e.max(negative, one)?;
+    let left = e.div(count, part)?;
+    let asked = unless(e, Direction::Lt, asked, left)?;
+    let shape = vec![Dim::Dynamic; rank];
+    Ok(DynamicReshape::with(&shape).build(&mut e.b, x, asked)?)
+}
+
+/// `x` repeated as often along each dimension as argument `reps` of `op` says.
+pub(crate) fn tile(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let reps = e.argument(op, "reps")?;
+    let reps = e.convert(reps, DType::I32)?;
+    let own = extents(e, x)?;
+    let rank = e.rank(x);
+    let [times, each] = [reps, own].map(|list| e.reshape(list, &[rank as i64, 1]));
+    let pairs = e.concat(&[times?, each?], 1)?;
+    let pairs = e.reshape(pairs, &[2 * rank as i64])?;
+    let dims = e.g().ty(x).shape.iter();
+    let twice: Vec<Dim> = dims.flat_map(|&dim| [Dim::Dynamic, dim]).collect();
+    let axes: Vec<i64> = (0..rank as i64).map(|axis| 2 * axis).collect();
+    let apart = ExpandDims::with(&axes).build(&mut e.b, x)?;
+    let repeated = DynamicBroadcastTo::with(&twice).build(&mut e.b, apart, pairs)?;
+    let whole = e.mul(reps, own)?;
+    let shape = vec![Dim::Dynamic; rank];
+    Ok(DynamicReshape::with(&shape).build(&mut e.b, repeated, whole)?)
+}
+
+/// A window of `x` whose extents a run knows, axis by axis: a negative start counts from the end, and a negative size
+/// is the rest.
+pub(crate) fn window(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let known = e.ints(op, "size").ok();
+    let [begin, size] = ["begin", "size"].map(|name| {
+        let list = e.argument(op, name)?;
+        e.convert(list, DType::I32)
+    });
+    let (begin, size) = (begin?, size?);
+    let mut result = x;
+    for axis in 0..e.rank(x) {
+        let at = [axis as i64];
+        let own = extent(e, x, axis)?;
+        let first = Index::with(&at).build(&mut e.b, begin)?;
+        let from_end = e.add(first, own)?;
+        let first = unless(e, Direction::Lt, first, from_end)?;
+        let positions = match known.as_ref().map(|known| known[axis]) {
+            Some(size @ 0..) => Iota::with(DType::I32, &[Dim::Fixed(size)]).build(&mut e.b)?,
+            Some(_) | None => {
+                let count = Index::with(&at).build(&mut e.b, size)?;
+                let rest = e.sub(own, first)?;
+                let count = unless(e, Direction::Lt, count, rest)?;
+                let count = e.reshape(count, &[1])?;
+                DynamicIota::with(DType::I32, &[Dim::Dynamic]).build(&mut e.b, count)?
+            }
+        };
+        let indices = e.add(positions, first)?;
+        let gather = Gather::with().axis(axis as i64);
+        result = gather.build(&mut e.b, result, indices)?;
+    }
+    Ok(result)
+}
 
 /// One value in the shape that an operand gives.
 fn fill(op: OpId, e: &mut Emit<'_>) -> Imported {

@@ -12,14 +12,17 @@ use mind_mil::ops::movement;
 
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
+use crate::runtime_shape;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&movement::SLICE_BY_INDEX, by_index),
     (&movement::SLICE_BY_SIZE, |op, e| {
-        let size = e.ints(op, "size")?;
         let x = e.argument(op, "x")?;
-        let Ok(begin) = e.ints(op, "begin") else {
-            return window(op, e, x, &size);
+        let (size, begin) = (e.ints(op, "size"), e.ints(op, "begin"));
+        let (size, begin) = match (size, begin) {
+            (Ok(size), Ok(begin)) if e.shape(x).is_ok() => (size, begin),
+            (Ok(size), Err(_)) if !size.contains(&-1) => return window(op, e, x, &size),
+            _ => return runtime_shape::window(op, e, x),
         };
         let shape = e.shape(x)?;
         let bound = |at: usize| {
@@ -53,11 +56,6 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 
 /// A window that begins where only a run knows; a negative start counts from the end.
 fn window(op: OpId, e: &mut Emit<'_>, x: ValueId, size: &[i64]) -> Imported {
-    if size.contains(&-1) {
-        return Err(Refused::new(
-            "a size that depends on `begin` comes at run time",
-        ));
-    }
     let begin = e.argument(op, "begin")?;
     let axes = 0..size.len() as i64;
     let starts = axes.map(|axis| Ok(Index::with(&[axis]).build(&mut e.b, begin)?));

@@ -90,7 +90,8 @@ impl Manager<'_> {
         for Step { pass, options } in &pipeline.steps {
             watch.stage(Stage::Before(pass), g);
             statistics.enter(pass.name);
-            let changed = self.pass(pass, &*(pass.make)(options), g, statistics, watch)?;
+            let made = (pass.make)(options);
+            let changed = self.pass(pass, &*made, (g, false), statistics, watch)?;
             watch.stage(Stage::After(pass, changed), g);
             if self.verify_each {
                 let found = verify(g, &self.verify);
@@ -106,12 +107,12 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Runs a pass on a module, and before that on the regions of control flow if it enters them.
+    /// Runs a pass on a module, which may be a region, and before that on the regions of control flow if it enters them.
     fn pass(
         &self,
         info: &'static PassInfo,
         pass: &dyn Pass,
-        g: &mut Graph,
+        (g, is_region): (&mut Graph, bool),
         statistics: &mut Statistics,
         watch: &mut dyn Instrument,
     ) -> Result<Changed, Failure> {
@@ -123,7 +124,7 @@ impl Manager<'_> {
         for block in blocks {
             let mut region = outline(g, block, |_| false);
             let watch = &mut InRegion(watch);
-            if self.pass(info, pass, &mut region, statistics, watch)? == Changed::Yes {
+            if self.pass(info, pass, (&mut region, true), statistics, watch)? == Changed::Yes {
                 inline(g, block, &region);
                 entered = Changed::Yes;
             }
@@ -133,6 +134,7 @@ impl Manager<'_> {
             rewriting: self.rewriting,
             shared: self.shared,
             verify: &self.verify,
+            is_region,
             statistics,
             watch,
         };

@@ -44,6 +44,8 @@ pub struct PassCx<'a> {
     pub shared: &'a RunCache,
     /// What the verifier checks besides the op tables.
     pub verify: &'a VerifyConfig,
+    /// Whether the module is a region of control flow, whose inputs and outputs keep their types.
+    pub is_region: bool,
     /// Counters, named by the pass.
     pub statistics: &'a mut Statistics,
     /// What is asked before rewrites and hears of them.

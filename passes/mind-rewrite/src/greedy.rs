@@ -65,6 +65,16 @@ impl GreedyReport {
         self.folded + self.evaluated + self.erased > 0 || !self.applied.is_empty()
     }
 
+    /// Adds what another run on the same module did.
+    pub fn add(&mut self, other: GreedyReport) {
+        self.folded += other.folded;
+        self.evaluated += other.evaluated;
+        self.erased += other.erased;
+        for (name, count) in other.applied {
+            *self.applied.entry(name).or_default() += count;
+        }
+    }
+
     fn count(&mut self, name: &str) {
         match self.applied.get_mut(name) {
             Some(count) => *count += 1,

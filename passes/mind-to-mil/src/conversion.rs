@@ -24,11 +24,12 @@ use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
     constant, contract, control, convolve, dynamic, elementwise, flexible, interface, movement,
-    normalize, pool, product, quantize, reduce, sample, sorting, structured,
+    normalize, pool, product, quantize, reduce, runtime_shape, sample, sorting, structured,
+    suppress,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 15] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 17] = [
     elementwise::ROWS,
     contract::ROWS,
     product::ROWS,
@@ -38,6 +39,8 @@ const FAMILIES: [&[(&OpDef, Lower)]; 15] = [
     pool::ROWS,
     sample::ROWS,
     sorting::ROWS,
+    suppress::ROWS,
+    runtime_shape::ROWS,
     movement::ROWS,
     dynamic::ROWS,
     movement::CORE_ROWS,

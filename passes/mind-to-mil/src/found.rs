@@ -18,7 +18,7 @@ use crate::counted::count_scans;
 use crate::emit::Argument;
 use crate::emit::Emit;
 use crate::refuse::Refused;
-use crate::{places, recurrent, runtime_shape, shapes, split};
+use crate::{places, recurrent, runtime_shape, shapes, split, suppressed};
 
 /// What an argument is given.
 #[derive(Clone, Debug)]
@@ -174,9 +174,12 @@ pub(crate) fn recognize(g: &mut Graph, config: &Config) -> FxHashMap<OpId, Found
     let ops: Vec<OpId> = g.walk().collect();
     // Layers first: what their steps do is no op of its own then.
     for &op in &ops {
-        let layer = g.parent(op).and_then(|_| recurrent::found(g, op, config));
-        if let Some(layer) = layer.filter(|layer| in_opset(layer.found.row)) {
-            all.insert(place(g, &layer), layer.found);
+        let whole = g.parent(op).and_then(|_| {
+            let layer = recurrent::found(g, op, config);
+            layer.or_else(|| suppressed::found(g, op, config))
+        });
+        if let Some(whole) = whole.filter(|whole| in_opset(whole.found.row)) {
+            all.insert(place(g, &whole), whole.found);
         }
     }
     count_scans(g);

@@ -42,6 +42,8 @@ mod shapes;
 mod sorting;
 mod split;
 mod structured;
+mod suppress;
+mod suppressed;
 
 pub use config::{Config, Extents, Layout};
 pub use conversion::{lower, lowers};

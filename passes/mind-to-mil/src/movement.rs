@@ -30,6 +30,7 @@ use crate::emit::Argument::{Flag, Flags, Int, Ints, Number, Value, Values, Word}
 use crate::emit::{Emit, Lower, Lowered};
 use crate::fuse::unwidened;
 use crate::refuse::Refused;
+use crate::runtime_shape;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Reshape::DEF, |op, e| {
@@ -88,9 +89,13 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
     (ExtentOf::DEF, |op, e| {
         let view = ExtentOf::from_id(op);
-        let (shape, axis) = (e.shape(view.input(e.g()))?, view.axis(e.g()));
+        let (x, axis) = (view.input(e.g()), view.axis(e.g()));
+        let shape = e.g().ty(x).shape;
         let axis = resolve("dim", axis, shape.len())?;
-        let extent = i32::try_from(shape[axis]);
+        let Some(extent) = shape[axis].fixed() else {
+            return runtime_shape::extent(e, x, axis);
+        };
+        let extent = i32::try_from(extent);
         let extent = extent.map_err(|_| Refused::new("the extent is no int32"))?;
         Ok(e.constant(&Tensor::scalar(extent)))
     }),
@@ -183,7 +188,10 @@ macro_rules! shared {
                 let view = $slice::from_id(op);
                 let lists = [view.starts(e.g()), view.ends(e.g()), view.steps(e.g())];
                 let (lists, x) = (lists.map(<[i64]>::to_vec), view.input(e.g()));
-                slice(e, x, &lists)
+                match e.shape(x) {
+                    Ok(_) => slice(e, x, &lists),
+                    Err(_) => runtime_shape::slice(e, x, &lists, op),
+                }
             }),
             ($concat::DEF, |op, e| {
                 let view = $concat::from_id(op);
@@ -301,21 +309,21 @@ fn gather(
     axis: i64,
     bounds: Bounds,
 ) -> Lowered {
-    let shape = e.shape(data)?;
+    let shape = e.g().ty(data).shape;
     let own = if axis < 0 {
         axis + shape.len() as i64
     } else {
         axis
     } as usize;
-    let indices = match e.elements(indices) {
-        Some(tensor) => {
+    let extent = shape[own].fixed();
+    let indices = match e.elements(indices).zip(extent) {
+        Some((tensor, extent)) => {
             let mut list = integers(&tensor);
             for index in &mut list {
-                let place = bounds.place(*index, own, shape[own] as usize);
+                let place = bounds.place(*index, own, extent as usize);
                 let Ok(Some(place)) = place else {
                     return Err(Refused::new(format!(
-                        "index {index} is outside of axis {own}, which has {}",
-                        shape[own]
+                        "index {index} is outside of axis {own}, which has {extent}"
                     )));
                 };
                 *index = place as i64;

@@ -253,7 +253,10 @@ impl<'m> Importer<'m> {
             // A model that brings a body means that body.
             (_, Some(&function)) => return self.function(function, node, inputs, e),
             (Some(row), None) => row,
-            (None, None) => return Err(Refused::new("the operator is not supported")),
+            (None, None) => {
+                let why = operators::reason(&node.domain, &node.op_type);
+                return Err(Refused::new(why));
+            }
         };
         let Some(opset) = opset else {
             return Err(Refused::new(

@@ -1,11 +1,14 @@
 //! Choices and loops. What their graphs read from outside becomes operands, since regions of core are closed.
 
 use mind_core::ops::control::{If, Scan};
+use mind_core::ops::pad::PadOp;
+use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::opdef::Op;
 
 use super::Operator;
+use super::slice::part_of;
 use crate::import::emit::Emit;
 use crate::import::node::Node;
 use crate::import::region::{Body, Captures};
@@ -14,7 +17,7 @@ use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::values("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], choice),
-    Operator::values("Scan", &[9, 11, 16, 19, 21, 23, 24, 25], scanned),
+    Operator::values("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], scanned),
 ];
 
 pub(super) type Values = Result<Vec<Value>, Refused>;
@@ -61,6 +64,9 @@ pub(super) fn scan<'a>(
 }
 
 fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
+    if n.opset == 8 {
+        return batches(n);
+    }
     let body = n.graph("body")?;
     let count = n
         .int("num_scan_inputs")?
@@ -91,4 +97,81 @@ fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
         yielded(&values, e)
     });
     scan(n, &attrs, &operands, states + outputs, (step, &captures))
+}
+
+/// The most sequences of a batch whose scans are written out.
+const MOST_BATCHES: i64 = 64;
+
+/// A scan as opset 8 has it: of each sequence of a batch by itself, with the number of steps of each.
+fn batches(n: &mut Node<'_, '_, '_>) -> Values {
+    let body = n.graph("body")?;
+    let count = n
+        .int("num_scan_inputs")?
+        .and_then(|own| usize::try_from(own).ok());
+    let states = count.and_then(|count| n.inputs.len().checked_sub(1 + count));
+    let (Some(count), Some(states)) = (count.filter(|own| *own > 0), states) else {
+        return Err(Refused::new("`num_scan_inputs` does not fit"));
+    };
+    let outputs = body.output.len().checked_sub(states);
+    let outputs = outputs.ok_or_else(|| Refused::new("its graph has too few outputs"))?;
+    let reversed = n.ints("directions")?.unwrap_or(&[]).to_vec();
+    let mut operands = Vec::new();
+    for at in 1..n.inputs.len() {
+        operands.push(n.input(at)?);
+    }
+    let (batch, steps) = (
+        n.e.extent(operands[states], 0)?,
+        n.e.extent(operands[states], 1)?,
+    );
+    if !(1..=MOST_BATCHES).contains(&batch) {
+        return Err(Refused::new(format!(
+            "a batch of {batch} sequences is not supported"
+        )));
+    }
+    let lengths = n.ints_in(0)?.unwrap_or_else(|| vec![steps; batch as usize]);
+    let fits = |own: &i64| (1..=steps).contains(own);
+    if lengths.len() as i64 != batch || !lengths.iter().all(fits) {
+        return Err(Refused::new(format!(
+            "{lengths:?} are no lengths of {batch} sequences"
+        )));
+    }
+    let captures = Captures::of(n, &[body])?;
+    let attrs = Scan::attrs(states as i64, count as i64, &[], &[], &reversed, &[]);
+    let mut results: Vec<Vec<ValueId>> = vec![Vec::new(); states + outputs];
+    for (at, length) in (0..batch).zip(lengths) {
+        let mut own = Vec::with_capacity(operands.len());
+        for (place, &operand) in operands.iter().enumerate() {
+            let mut part = part_of(&mut n.e, operand, 0, at, at + 1)?;
+            if place >= states {
+                part = part_of(&mut n.e, part, 1, 0, length)?;
+            }
+            own.push(Squeeze::with(&[0]).build(&mut n.e, part)?);
+        }
+        let step: Body<'_, '_> = Box::new(move |region, e, arguments| {
+            let inputs: Vec<Value> = arguments.iter().copied().map(Value::Op).collect();
+            let values = region.graph(body, &inputs, e)?;
+            yielded(&values, e)
+        });
+        let found = n.closed(
+            Scan::DEF,
+            &attrs,
+            &own,
+            states + outputs,
+            &mut [step],
+            &captures,
+        )?;
+        for (place, (all, own)) in results.iter_mut().zip(found).enumerate() {
+            let mut own = ExpandDims::with(&[0]).build(&mut n.e, own)?;
+            if place >= states && length < steps {
+                // What stands behind the end of a sequence is 0.
+                let rank = n.e.rank(own);
+                let mut high = vec![0; rank];
+                high[1] = steps - length;
+                own = PadOp::with(&vec![0; rank], &high).build(&mut n.e, own, None)?;
+            }
+            all.push(own);
+        }
+    }
+    let all = results.iter().map(|parts| n.e.concat(parts, 0));
+    of_module(all.collect::<Result<_, Refused>>()?)
 }

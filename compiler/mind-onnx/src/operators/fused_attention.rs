@@ -10,7 +10,9 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
 use super::attention::{heads, rotated, together};
-use super::place::places;
+use super::place::{places, places_along};
+use super::quantize::optional_point;
+use super::quantized::scaled_product;
 use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
@@ -18,7 +20,27 @@ use crate::import::node::Node;
 use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
-    Operator::many("Attention", &[1], projected).of(MICROSOFT),
+    Operator::many("Attention", &[1], |n| {
+        let mut all = {
+            let (x, weights) = (n.input(0)?, n.input(1)?);
+            MatMul::build(&mut n.e, x, weights)?
+        };
+        if let Some(bias) = n.optional(2)? {
+            all = n.e.apply(ScalarFn::Add, &[all, bias])?;
+        }
+        let (seen, past) = (Seen::of(n, 3, Some(5))?, n.optional(4)?);
+        projected(n, all, &seen, past)
+    })
+    .of(MICROSOFT),
+    Operator::many("QAttention", &[1], |n| {
+        let operands = [n.input(0)?, n.input(1)?];
+        let scales = [n.input(3)?, n.input(4)?];
+        let zeros = [optional_point(n, 6)?, optional_point(n, 7)?];
+        let all = scaled_product(n, operands, scales, zeros, 2)?;
+        let (seen, past) = (Seen::of(n, 5, None)?, n.optional(8)?);
+        projected(n, all, &seen, past)
+    })
+    .of(MICROSOFT),
     Operator::many("MultiHeadAttention", &[1], of_parts).of(MICROSOFT),
     Operator::one("RotaryEmbedding", &[1], rotary).of(MICROSOFT),
 ];
@@ -35,23 +57,24 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(n: &mut Node<'_, '_, '_>, mask: usize, bias: usize) -> Result<Seen, Refused> {
+    fn of(n: &mut Node<'_, '_, '_>, mask: usize, bias: Option<usize>) -> Result<Seen, Refused> {
+        let bias = bias.map(|at| n.optional(at)).transpose()?.flatten();
         Ok(Seen {
             unidirectional: n.flag("unidirectional")?,
             filter: n.float("mask_filter_value")?.unwrap_or(-10_000.0),
             mask: n.optional(mask)?,
-            bias: n.optional(bias)?,
+            bias,
             scale: n.float("scale")?.filter(|own| *own != 0.0),
         })
     }
 
     /// The mask as what is added to scores `[batch, heads, queries, keys]`.
-    fn added(&self, e: &mut Emit<'_>, mask: ValueId, keys: Dim, of: DType) -> One {
+    fn added(&self, e: &mut Emit<'_>, mask: ValueId, key: ValueId, of: DType) -> One {
         let wide = e.convert(mask, DType::I64)?;
         let (axes, seen): (&[i64], _) = match e.dims(mask).len() {
             1 => {
                 let ends = ExpandDims::with(&[1]).build(e, wide)?;
-                let place = places(e, keys, 1, 2)?;
+                let place = places_along(e, key, 2, 1, 2)?;
                 (&[1, 2], Compare::with(Direction::Lt).build(e, place, ends)?)
             }
             2 => (&[1, 2], e.convert(wide, DType::Bool)?),
@@ -70,18 +93,18 @@ impl Seen {
     /// What queries see of values; all are `[batch, heads, positions, features]`.
     fn attend(&self, e: &mut Emit<'_>, [query, key, value]: [ValueId; 3]) -> One {
         let of = e.dtype(query);
-        let (queries, keys) = (e.dims(query)[2], e.dims(key)[2]);
         let features = e.extent(query, 3)? as f64;
         let turned = e.transpose(key, &[0, 1, 3, 2])?;
         let scores = MatMul::build(e, query, turned)?;
         let scale = self.scale.unwrap_or(1.0 / features.sqrt());
         let mut scores = e.apply_number(ScalarFn::Mul, scores, scale)?;
-        let mask = self.mask.map(|mask| self.added(e, mask, keys, of));
+        let mask = self.mask.map(|mask| self.added(e, mask, key, of));
         for added in mask.transpose()?.into_iter().chain(self.bias) {
             scores = e.apply(ScalarFn::Add, &[scores, added])?;
         }
         if self.unidirectional {
-            let (row, column) = (places(e, queries, 0, 2)?, places(e, keys, 1, 2)?);
+            let row = places_along(e, query, 2, 0, 2)?;
+            let column = places_along(e, key, 2, 1, 2)?;
             let (all, own) = (e.extent_value(key, 2)?, e.extent_value(query, 2)?);
             let past = e.apply(ScalarFn::Sub, &[all, own])?;
             let row = e.apply(ScalarFn::Add, &[row, past])?;
@@ -100,8 +123,8 @@ fn head_count(n: &Node<'_, '_, '_>) -> Result<i64, Refused> {
     count.ok_or_else(|| Refused::new("the number of heads is left out"))
 }
 
-/// Queries, keys and values are one product with the input.
-fn projected(n: &mut Node<'_, '_, '_>) -> Many {
+/// What queries see where they, keys and values are `all`, one product with the input.
+fn projected(n: &mut Node<'_, '_, '_>, all: ValueId, seen: &Seen, past: Option<ValueId>) -> Many {
     if n.flag("do_rotary")? || n.flag("past_present_share_buffer")? {
         return Err(Refused::new(
             "`do_rotary` and `past_present_share_buffer` are not supported",
@@ -110,13 +133,7 @@ fn projected(n: &mut Node<'_, '_, '_>) -> Many {
     n.ignore("rotary_embedding_dim");
     let count = head_count(n)?;
     let sizes = n.ints("qkv_hidden_sizes")?.map(<[i64]>::to_vec);
-    let seen = Seen::of(n, 3, 5)?;
-    let (x, weights, bias, past) = (n.input(0)?, n.input(1)?, n.optional(2)?, n.optional(4)?);
     let e = &mut n.e;
-    let mut all = MatMul::build(e, x, weights)?;
-    if let Some(bias) = bias {
-        all = e.apply(ScalarFn::Add, &[all, bias])?;
-    }
     let width = e.extent(all, 2)?;
     let sizes = sizes.unwrap_or_else(|| vec![width / 3; 3]);
     let sum = sizes
@@ -154,7 +171,7 @@ fn projected(n: &mut Node<'_, '_, '_>) -> Many {
 /// Queries, keys and values are inputs, with one bias for all.
 fn of_parts(n: &mut Node<'_, '_, '_>) -> Many {
     let count = head_count(n)?;
-    let seen = Seen::of(n, 4, 5)?;
+    let seen = Seen::of(n, 4, Some(5))?;
     let mut parts = [n.input(0)?, n.input(1)?, n.input(2)?];
     let bias = n.optional(3)?;
     let past = [n.optional(6)?, n.optional(7)?];

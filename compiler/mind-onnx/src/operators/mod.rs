@@ -15,10 +15,12 @@ mod fourier;
 mod fused;
 mod fused_attention;
 mod grid;
+mod grouped_attention;
 mod index;
 mod integers;
 mod linear_attention;
 mod loss;
+mod missing;
 mod normalize;
 mod optional;
 mod own;
@@ -38,6 +40,8 @@ mod window;
 
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
+
+pub(crate) use missing::reason;
 
 use crate::import::emit::One;
 use crate::import::node::Node;
@@ -206,6 +210,7 @@ const FAMILIES: &[&[Operator]] = &[
     fused::ROWS,
     fused_attention::ROWS,
     grid::ROWS,
+    grouped_attention::ROWS,
     index::ROWS,
     linear_attention::ROWS,
     loss::ROWS,

@@ -3,9 +3,10 @@
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
-use mind_core::ops::extents::Iota;
+use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::gather::GatherNd;
 use mind_core::ops::pad::PadOp;
+use mind_core::ops::runtime_shape::DynamicIota;
 use mind_core::ops::scatter::{ScatterNd, Update};
 use mind_core::ops::shape::ExpandDims;
 use mind_ir::ValueId;
@@ -31,6 +32,32 @@ pub(super) fn places(e: &mut Emit<'_>, extent: Dim, axis: usize, rank: usize) ->
     shape[axis] = extent;
     let places = Iota::with(DType::I64, &shape).axis(axis as i64);
     Ok(places.build(e)?)
+}
+
+/// As [`places`], as many as `x` has along its axis `of`, which only a run may know.
+pub(super) fn places_along(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    of: usize,
+    axis: usize,
+    rank: usize,
+) -> One {
+    let own = e.dims(x)[of];
+    if own != Dim::Dynamic {
+        return places(e, own, axis, rank);
+    }
+    let extent = ExtentOf::with(of as i64).build(e, x)?;
+    let one = e.tensor(&Tensor::scalar(1i64));
+    let extents = (0..rank).map(|at| {
+        let own = if at == axis { extent } else { one };
+        e.reshape_to(own, &[1])
+    });
+    let extents: Vec<ValueId> = extents.collect::<Result<_, Refused>>()?;
+    let extents = e.concat(&extents, 0)?;
+    let mut shape = vec![Dim::Fixed(1); rank];
+    shape[axis] = Dim::Dynamic;
+    let places = DynamicIota::with(DType::I64, &shape).axis(axis as i64);
+    Ok(places.build(e, extents)?)
 }
 
 /// Zeros of a dtype.
@@ -67,8 +94,7 @@ fn reverse_sequence(n: &mut Node<'_, '_, '_>) -> One {
     let x = e.transpose(x, &order)?;
     let lengths = e.convert(lengths, DType::I64)?;
     let lengths = ExpandDims::with(&[1]).build(e, lengths)?;
-    let steps = e.dims(x)[1];
-    let place = places(e, steps, 1, 2)?;
+    let place = places_along(e, x, 1, 1, 2)?;
     let inside = Compare::with(Direction::Lt).build(e, place, lengths)?;
     let last = e.apply_number(ScalarFn::Sub, lengths, 1.0)?;
     let mirrored = e.apply(ScalarFn::Sub, &[last, place])?;

@@ -89,8 +89,11 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("DynamicQuantizeMatMul", &[1], |n| {
         let (x, rhs, scale) = (n.input(0)?, n.input(1)?, n.input(2)?);
         let zero = optional_point(n, 3)?;
-        let [lhs, own_scale, own_zero] = dynamically(&mut n.e, x)?;
-        scaled_product(n, [lhs, rhs], [own_scale, scale], [Some(own_zero), zero], 4)
+        let own = dynamic_product(&mut n.e, x, [rhs, scale], zero)?;
+        match n.optional(4)? {
+            Some(bias) => n.e.apply(ScalarFn::Add, &[own, bias]),
+            None => Ok(own),
+        }
     })
     .of(MICROSOFT),
     Operator::one("MatMulNBits", &[1], packed_product).of(MICROSOFT),
@@ -110,22 +113,43 @@ fn channels_first(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
 }
 
 /// The product of integers less their zero points, times both scales, plus the bias in input `bias`.
-fn scaled_product(
+pub(super) fn scaled_product(
     n: &mut Node<'_, '_, '_>,
     operands: [ValueId; 2],
-    [left, right]: [ValueId; 2],
+    scales: [ValueId; 2],
     zeros: [Option<ValueId>; 2],
     bias: usize,
 ) -> One {
-    let (left, right) = (point(&mut n.e, left)?, point(&mut n.e, right)?);
-    let own = integer_product(&mut n.e, operands, zeros)?;
-    let own = n.e.convert(own, DType::F32)?;
-    let scale = n.e.apply(ScalarFn::Mul, &[left, right])?;
-    let own = n.e.apply(ScalarFn::Mul, &[own, scale])?;
+    let own = scaled(&mut n.e, operands, scales, zeros)?;
     match n.optional(bias)? {
         Some(bias) => n.e.apply(ScalarFn::Add, &[own, bias]),
         None => Ok(own),
     }
+}
+
+/// The product of integers less their zero points, times both scales.
+fn scaled(
+    e: &mut Emit<'_>,
+    operands: [ValueId; 2],
+    [left, right]: [ValueId; 2],
+    zeros: [Option<ValueId>; 2],
+) -> One {
+    let (left, right) = (point(e, left)?, point(e, right)?);
+    let own = integer_product(e, operands, zeros)?;
+    let own = e.convert(own, DType::F32)?;
+    let scale = e.apply(ScalarFn::Mul, &[left, right])?;
+    e.apply(ScalarFn::Mul, &[own, scale])
+}
+
+/// The product of `x`, as bytes on a scale of the moment, with bytes on a scale.
+pub(super) fn dynamic_product(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    [bytes, scale]: [ValueId; 2],
+    zero: Option<ValueId>,
+) -> One {
+    let [lhs, own_scale, own_zero] = dynamically(e, x)?;
+    scaled(e, [lhs, bytes], [own_scale, scale], [Some(own_zero), zero])
 }
 
 /// A bias is on the scale of the products; without an output scale the result is in `f32`.

@@ -11,17 +11,37 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
 use super::activation::Activation;
+use super::quantized::dynamic_product;
 use super::slice::part_of;
-use super::{Many, Operator};
+use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
-    Operator::many("RNN", &[7, 14, 22], |n| layer(n, Kind::Rnn)),
-    Operator::many("GRU", &[7, 14, 22], |n| layer(n, Kind::Gru)),
-    Operator::many("LSTM", &[7, 14, 22], |n| layer(n, Kind::Lstm)),
+    Operator::many("RNN", &[7, 14, 22], |n| {
+        layer(n, Kind::Rnn, Weights::Numbers)
+    }),
+    Operator::many("GRU", &[7, 14, 22], |n| {
+        layer(n, Kind::Gru, Weights::Numbers)
+    }),
+    Operator::many("LSTM", &[7, 14, 22], |n| {
+        layer(n, Kind::Lstm, Weights::Numbers)
+    }),
+    Operator::many("DynamicQuantizeLSTM", &[1], |n| {
+        layer(n, Kind::Lstm, Weights::Bytes)
+    })
+    .of(MICROSOFT),
 ];
+
+/// What the weights of a layer are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Weights {
+    /// Matrices with a row for each unit of each gate.
+    Numbers,
+    /// Bytes on a scale, with a column for each unit of each gate. What they are multiplied by becomes bytes, too.
+    Bytes,
+}
 
 /// A kind of recurrent layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +90,7 @@ struct Cell {
     resets_after: bool,
     /// Whether an LSTM's forget gate is 1 less its input gate.
     couples: bool,
+    weights: Weights,
 }
 
 /// The values that every step of a direction reads.
@@ -82,12 +103,21 @@ struct Fixed {
     peephole: Option<ValueId>,
     /// The length of each sequence, `[batch, 1]`.
     lengths: Option<ValueId>,
+    /// The scale of hidden weights that are bytes, and their zero point.
+    scale: Option<ValueId>,
+    zero: Option<ValueId>,
 }
 
 impl Fixed {
     /// The operands of a scan.
     fn list(&self) -> Vec<ValueId> {
-        let more = [self.inner_bias, self.peephole, self.lengths];
+        let more = [
+            self.inner_bias,
+            self.peephole,
+            self.lengths,
+            self.scale,
+            self.zero,
+        ];
         let hidden = self.hidden.iter().copied();
         hidden.chain(more.into_iter().flatten()).collect()
     }
@@ -102,11 +132,21 @@ impl Fixed {
             inner_bias: next(self.inner_bias),
             peephole: next(self.peephole),
             lengths: next(self.lengths),
+            scale: next(self.scale),
+            zero: next(self.zero),
+        }
+    }
+
+    /// The product of a hidden state with hidden weights `at`.
+    fn product(&self, e: &mut Emit<'_>, h: ValueId, at: usize) -> One {
+        match self.scale {
+            Some(scale) => dynamic_product(e, h, [self.hidden[at], scale], self.zero),
+            None => Ok(MatMul::build(e, h, self.hidden[at])?),
         }
     }
 }
 
-fn layer(n: &mut Node<'_, '_, '_>, kind: Kind) -> Many {
+fn layer(n: &mut Node<'_, '_, '_>, kind: Kind, weights: Weights) -> Many {
     let directions: &[bool] = match n.word("direction")?.unwrap_or("forward") {
         "forward" => &[false],
         "reverse" => &[true],
@@ -132,7 +172,10 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind) -> Many {
         return Err(Refused::new("its sequence is not of rank 3"));
     };
     let recurrence = n.input(2)?;
-    let units = n.e.extent(recurrence, 2)?;
+    let units = match weights {
+        Weights::Numbers => n.e.extent(recurrence, 2)?,
+        Weights::Bytes => n.e.extent(recurrence, 1)?,
+    };
     let wanted = kind.activations();
     let names = names.unwrap_or_else(|| wanted.repeat(directions.len()));
     let activations = Activation::list(&names, alpha, beta)?;
@@ -159,6 +202,7 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind) -> Many {
             clip,
             resets_after,
             couples,
+            weights,
         };
         let mut initial = Vec::new();
         for &input in kind.states() {
@@ -221,11 +265,11 @@ fn inputs(
 ) -> Result<(ValueId, Fixed), Refused> {
     let (weight, recurrence) = (n.input(1)?, n.input(2)?);
     let e = &mut n.e;
-    let (weight, recurrence) = (one_of(e, weight, at)?, one_of(e, recurrence, at)?);
-    let (weight, hidden) = (
-        e.transpose(weight, &[1, 0])?,
-        e.transpose(recurrence, &[1, 0])?,
-    );
+    let (mut weight, mut hidden) = (one_of(e, weight, at)?, one_of(e, recurrence, at)?);
+    if cell.weights == Weights::Numbers {
+        weight = e.transpose(weight, &[1, 0])?;
+        hidden = e.transpose(hidden, &[1, 0])?;
+    }
     let hidden = match cell.kind {
         Kind::Gru => vec![
             part_of(e, hidden, 1, 0, 2 * cell.units)?,
@@ -233,7 +277,19 @@ fn inputs(
         ],
         Kind::Rnn | Kind::Lstm => vec![hidden],
     };
-    let mut sums = MatMul::build(e, x, weight)?;
+    let (mut scale, mut zero) = (None, None);
+    let mut sums = match cell.weights {
+        Weights::Numbers => MatMul::build(&mut n.e, x, weight)?,
+        Weights::Bytes => {
+            let own = (n.input(8)?, n.optional(9)?);
+            let past = (n.input(10)?, n.optional(11)?);
+            let mut point = |(scale, zero)| scale_of(&mut n.e, scale, zero, at);
+            let (own, own_zero) = point(own)?;
+            let (past, past_zero) = point(past)?;
+            (scale, zero) = (Some(past), past_zero);
+            dynamic_product(&mut n.e, x, [weight, own], own_zero)?
+        }
+    };
     let mut inner_bias = None;
     if let Some(bias) = n.optional(3)? {
         let e = &mut n.e;
@@ -261,8 +317,21 @@ fn inputs(
         inner_bias,
         peephole,
         lengths: None,
+        scale,
+        zero,
     };
     Ok((sums, fixed))
+}
+
+/// The scale and the zero point of direction `at`.
+fn scale_of(
+    e: &mut Emit<'_>,
+    scale: ValueId,
+    zero: Option<ValueId>,
+    at: usize,
+) -> Result<(ValueId, Option<ValueId>), Refused> {
+    let zero = zero.map(|zero| one_of(e, zero, at)).transpose()?;
+    Ok((one_of(e, scale, at)?, zero))
 }
 
 /// The last states, then the hidden state of every step. `steps` are given where sequences have lengths of their own.
@@ -322,7 +391,7 @@ impl Cell {
     fn step(&self, e: &mut Emit<'_>, states: &[ValueId], sums: ValueId, fixed: &Fixed) -> Many {
         match self.kind {
             Kind::Rnn => {
-                let past = MatMul::build(e, states[0], fixed.hidden[0])?;
+                let past = fixed.product(e, states[0], 0)?;
                 let all = e.apply(ScalarFn::Add, &[sums, past])?;
                 Ok(vec![self.activate(e, 0, all)?])
             }
@@ -380,7 +449,7 @@ impl Cell {
 
     fn lstm(&self, e: &mut Emit<'_>, states: &[ValueId], sums: ValueId, fixed: &Fixed) -> Many {
         let (h, c) = (states[0], states[1]);
-        let past = MatMul::build(e, h, fixed.hidden[0])?;
+        let past = fixed.product(e, h, 0)?;
         let all = e.apply(ScalarFn::Add, &[sums, past])?;
         // What a gate sums up, with what it takes of the cell.
         let sum = |e: &mut Emit<'_>, gate: i64, of: Option<(i64, ValueId)>| -> One {

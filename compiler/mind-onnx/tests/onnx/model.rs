@@ -13,6 +13,8 @@ use mind_text::core::Syntax;
 use prost::Message;
 
 pub const FLOAT: i32 = 1;
+pub const UINT8: i32 = 2;
+pub const INT32: i32 = 6;
 pub const INT64: i32 = 7;
 pub const BOOL: i32 = 9;
 

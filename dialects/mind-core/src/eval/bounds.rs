@@ -46,7 +46,11 @@ impl Bounds {
 }
 
 /// The elements of a tensor of indices.
-pub(crate) fn indices(tensor: &Tensor) -> Vec<i64> {
+///
+/// # Panics
+///
+/// The tensor is neither i32 nor i64, as operands of indices are.
+pub fn indices(tensor: &Tensor) -> Vec<i64> {
     match tensor.buffer() {
         Buffer::I32(list) => list.iter().map(|&index| index.into()).collect(),
         Buffer::I64(list) => list.clone(),

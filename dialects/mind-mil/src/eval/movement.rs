@@ -13,20 +13,55 @@ use super::kernel::{one, operand};
 use super::ranges::known_ranges;
 use crate::call::{ArgState, Call, integers};
 
-/// The elements of `x` in the shape of the result.
+/// The elements of `x` in the shape of the result, of which one extent may be whatever is left.
 pub(crate) fn renamed(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let ty = call.g.ty(call.g.result(call.op));
     let mut shape = Vec::with_capacity(ty.rank());
+    let mut open = None;
     for &dim in ty.shape {
-        match cx.extent(dim)? {
-            Some(extent) => shape.push(usize::try_from(extent).unwrap_or(0)),
-            None => return Err(EvalError::NotEvaluable("a shape that only a run knows")),
+        let extent = cx.extent(dim)?;
+        if extent.is_none() && open.replace(shape.len()).is_some() {
+            return Err(EvalError::NotEvaluable("a shape that only a run knows"));
         }
+        shape.push(extent.map_or(1, |extent| usize::try_from(extent).unwrap_or(0)));
+    }
+    if let Some(at) = open {
+        shape[at] = x
+            .count()
+            .checked_div(cx.count(x.dtype(), &shape)?)
+            .unwrap_or(0);
     }
     if cx.count(x.dtype(), &shape)? != x.count() {
         let text = format!("{:?} cannot become {shape:?}", x.shape());
         return Err(EvalError::Shape(text));
+    }
+    one(x.clone().with_shape(shape))
+}
+
+/// The elements of `x` in the shape that an operand gives: 0 copies an extent, -1 is whatever is left.
+pub(crate) fn reshape(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let (x, asked) = (
+        operand(call, operands, "x"),
+        integers(operand(call, operands, "shape")),
+    );
+    let wrong = || EvalError::Shape(format!("{:?} cannot become {asked:?}", x.shape()));
+    let own = |(at, &extent): (usize, &i64)| match extent {
+        0 if asked.len() == x.rank() => x.shape()[at] as i64,
+        extent => extent,
+    };
+    let mut shape: Vec<i64> = asked.iter().enumerate().map(own).collect();
+    let mut part = shape.iter().filter(|&&extent| extent != -1);
+    let part = part.try_fold(1i64, |all, &extent| all.checked_mul(extent));
+    let part = part.filter(|&part| part >= 0).ok_or_else(wrong)?;
+    let mut open = shape.iter_mut().filter(|extent| **extent == -1);
+    if let (Some(extent), None) = (open.next(), open.next()) {
+        *extent = (x.count() as i64).checked_div(part).ok_or_else(wrong)?;
+    }
+    let shape = shape.into_iter().map(|extent| usize::try_from(extent).ok());
+    let shape: Vec<usize> = shape.collect::<Option<_>>().ok_or_else(wrong)?;
+    if cx.count(x.dtype(), &shape)? != x.count() {
+        return Err(wrong());
     }
     one(x.clone().with_shape(shape))
 }

@@ -67,7 +67,7 @@ mil_ops! {
             Ios17 => [arg("x", WA).of(1), arg("shape", SI).of(2)],
         ],
         infer: infer::movement::reshape,
-        eval: eval::movement::renamed,
+        eval: eval::movement::reshape,
     }
 
     /// The same elements in a shape put together from other tensors.

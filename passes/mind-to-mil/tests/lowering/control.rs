@@ -9,7 +9,7 @@ use crate::module::{lowered, narrowed, near, read, results, text};
 
 /// The program that a module becomes, in singles, after both computed the same.
 #[track_caller]
-fn same(module: &str) -> String {
+pub fn same(module: &str) -> String {
     let g = read(module).unwrap_or_else(|why| panic!("{why}"));
     let config = Config {
         float: DType::F32,

@@ -13,22 +13,6 @@ const EXCUSED: &[(&str, &str)] = &[
     ("core.argmax_window", "MIL's `max_pool` has no places"),
     ("core.unique", "MIL has no op that finds different elements"),
     (
-        "core.dynamic_reshape",
-        "not lowered yet: `reshape` to a shape of the run",
-    ),
-    (
-        "core.dynamic_broadcast_to",
-        "only of a number, as `fill`, which the round trip of programs shows",
-    ),
-    (
-        "core.dynamic_iota",
-        "only of rank 1, as `range_1d`, which the round trip of programs shows",
-    ),
-    (
-        "core.non_max_suppression",
-        "MIL's has a fixed number of results",
-    ),
-    (
         "core.atan2",
         "MIL has no angle of a point; that of the quotient loses its quadrant",
     ),

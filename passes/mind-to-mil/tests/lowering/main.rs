@@ -7,4 +7,5 @@ mod coverage;
 mod every_op;
 mod module;
 mod rules;
+mod runtime_shape;
 mod square;

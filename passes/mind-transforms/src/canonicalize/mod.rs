@@ -3,6 +3,7 @@
 mod attrs;
 mod counted_loop;
 mod declare;
+mod known_extents;
 pub(crate) mod order;
 mod rules;
 mod tensor;
@@ -11,14 +12,14 @@ use mind_ir::Graph;
 use mind_pass::{
     Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo, RuleCounts,
 };
-use mind_rewrite::{GreedyConfig, PatternSet, apply};
+use mind_rewrite::{GreedyConfig, GreedyReport, PatternSet, apply};
 
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "canonicalize",
     alias: Some("canonicalise"),
     summary: "Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, \
-              merges chains of transposes and reshapes, orders commutative operands, writes out \
-              defaults and types",
+              merges chains of transposes and reshapes, orders commutative operands, puts constant extents \
+              in the place of `?`, writes out defaults and types",
     example: "--canonicalize=fold-constants=false",
     options: &[OptionInfo {
         name: "fold-constants",
@@ -40,6 +41,20 @@ impl Canonicalize {
         greedy.evaluate = options.flag("fold-constants");
         Canonicalize { greedy }
     }
+
+    /// Rewrites to the fixpoint of the patterns.
+    fn apply(
+        &self,
+        g: &mut Graph,
+        patterns: &PatternSet,
+        cx: &mut PassCx<'_>,
+    ) -> Result<GreedyReport, PassError> {
+        let applied = apply(g, patterns, &self.greedy, &mut *cx.watch);
+        applied.map_err(|stuck| PassError::NotConverged {
+            rewrites: stuck.rewrites,
+            last: stuck.last.join(", "),
+        })
+    }
 }
 
 /// The patterns written in Rust.
@@ -56,11 +71,15 @@ impl Pass for Canonicalize {
         let mut patterns = patterns();
         patterns.retain(|name| cx.rewriting.enables(name));
         rules::add(&mut patterns, g, cx)?;
-        let applied = apply(g, &patterns, &self.greedy, &mut *cx.watch);
-        let report = applied.map_err(|stuck| PassError::NotConverged {
-            rewrites: stuck.rewrites,
-            last: stuck.last.join(", "),
-        })?;
+        let mut report = self.apply(g, &patterns, cx)?;
+        let mut narrowed = 0;
+        loop {
+            match known_extents::narrow(g, cx.verify, cx.is_region) {
+                0 => break,
+                count => narrowed += count,
+            }
+            report.add(self.apply(g, &patterns, cx)?);
+        }
         let swapped = order::order_operands(g);
         declare_types(g);
         cx.statistics.add("folded", report.folded as u64);
@@ -71,7 +90,8 @@ impl Pass for Canonicalize {
             cx.statistics
                 .add_rule(name, RuleCounts::acted(*count as u64));
         }
-        Ok(Changed::when(report.changed() || swapped > 0))
+        cx.statistics.add("narrowed", narrowed as u64);
+        Ok(Changed::when(report.changed() || swapped + narrowed > 0))
     }
 }
 

@@ -1,0 +1,91 @@
+//! Why operators have no row.
+
+use super::{ONNX, domain};
+
+/// Reasons, with the operators of ONNX's own set that have no row for it.
+const REASONS: &[(&str, &[&str])] = &[
+    (
+        "the operator works on sequences, which are no tensors of numbers",
+        &[
+            "ConcatFromSequence",
+            "SequenceAt",
+            "SequenceConstruct",
+            "SequenceEmpty",
+            "SequenceErase",
+            "SequenceInsert",
+            "SequenceLength",
+            "SequenceMap",
+            "SplitToSequence",
+        ],
+    ),
+    (
+        "the operator works on optional values, which are no tensors of numbers",
+        &["Optional"],
+    ),
+    (
+        "the operator works on strings, which are no tensors of numbers",
+        &[
+            "RegexFullMatch",
+            "StringConcat",
+            "StringNormalizer",
+            "StringSplit",
+        ],
+    ),
+    (
+        "the operator's result is random",
+        &[
+            "Bernoulli",
+            "Multinomial",
+            "RandomNormal",
+            "RandomNormalLike",
+            "RandomUniform",
+            "RandomUniformLike",
+        ],
+    ),
+    ("the operator counts words in texts", &["TfIdfVectorizer"]),
+    ("the operator decodes files of images", &["ImageDecoder"]),
+];
+
+/// Domains without rows.
+const DOMAINS: &[(&str, &str)] = &[
+    (
+        "ai.onnx.ml",
+        "operators of trees, of tables and of other models that are no networks are not supported",
+    ),
+    (
+        "ai.onnx.preview.training",
+        "operators that train are not supported",
+    ),
+    ("ai.onnx.training", "operators that train are not supported"),
+];
+
+/// Why an operator without a row is not read.
+pub(crate) fn reason(of: &str, name: &str) -> &'static str {
+    let of = domain(of);
+    let mut domains = DOMAINS.iter();
+    if let Some((_, why)) = domains.find(|(own, _)| *own == of) {
+        return why;
+    }
+    let mut reasons = REASONS.iter().filter(|_| of == ONNX);
+    let found = reasons.find(|(_, names)| names.contains(&name));
+    found.map_or("the operator is not supported", |(why, _)| why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_reason_has_no_row() {
+        for name in REASONS.iter().flat_map(|(_, names)| *names) {
+            assert!(super::super::find(ONNX, name).is_none(), "{name}");
+        }
+        for (of, _) in DOMAINS {
+            assert!(
+                super::super::operators()
+                    .iter()
+                    .all(|own| own.domain != *of)
+            );
+        }
+    }
+}

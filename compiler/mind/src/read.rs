@@ -1,0 +1,82 @@
+//! How files are read.
+
+use mind_diag::{Diagnostic, Span};
+use mind_driver::formats::LoadOptions;
+use mind_driver::input::Input;
+
+use crate::error::{Error, refused};
+use crate::module::Format;
+use crate::run::Tensor;
+
+/// How [`Module::from_file_with`](crate::Module::from_file_with) reads a file.
+///
+/// An ONNX model may compute with its open dimensions and with inputs that nothing ever changes. Given their extents and
+/// arrays, shapes are numbers from the start:
+///
+/// ```
+/// use mind::{Module, ReadOptions, Tensor};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/classifier.onnx");
+/// let open = Module::from_file(path)?;
+/// assert_eq!(open.inputs()[0].ty.to_string(), "f32[batch, 1, 8, 8]");
+///
+/// let batches = ReadOptions::new().dim("batch", 4);
+/// let module = Module::from_file_with(path, &batches)?;
+/// assert_eq!(module.inputs()[0].ty.to_string(), "f32[4, 1, 8, 8]");
+///
+/// let image = Tensor::of(vec![1, 1, 8, 8], vec![0.5f32; 64]);
+/// let module = Module::from_file_with(path, &ReadOptions::new().bind("image", image))?;
+/// assert!(module.inputs().is_empty());
+/// # Ok::<(), mind::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    pub(crate) load: LoadOptions,
+}
+
+impl ReadOptions {
+    /// Those of [`Module::from_file`](crate::Module::from_file): nothing is given, and the content tells the format.
+    pub fn new() -> ReadOptions {
+        ReadOptions::default()
+    }
+
+    /// Reads the file as `format`, whatever its content looks like.
+    pub fn format(mut self, format: Format) -> ReadOptions {
+        self.load.from = Some(format.info());
+        self
+    }
+
+    /// Gives the open dimension `name` of an ONNX model its extent.
+    pub fn dim(mut self, name: impl Into<String>, extent: usize) -> ReadOptions {
+        self.load.dims.push((name.into(), extent));
+        self
+    }
+
+    /// Makes the input `name` of an ONNX model the constant `array`.
+    pub fn bind(mut self, name: impl Into<String>, array: Tensor) -> ReadOptions {
+        self.load.bound.push((name.into(), array));
+        self
+    }
+
+    /// Whether products of dequantised bytes of an ONNX model stay products of floats, as a program of MIL needs them,
+    /// and do not become exact sums of products of the bytes.
+    pub fn keeps_dequantized(mut self, keeps: bool) -> ReadOptions {
+        self.load.keeps_dequantized = keeps;
+        self
+    }
+
+    /// # Errors
+    ///
+    /// Extents or arrays that are given to a module of a format that takes none.
+    pub(crate) fn check(&self, input: &Input) -> Result<(), Error> {
+        let is_given = !self.load.dims.is_empty() || !self.load.bound.is_empty();
+        let takes = input.options.from.is_some_and(|format| format.reads_dims());
+        if !is_given || takes {
+            return Ok(());
+        }
+        let message = "extents of dimensions and arrays of inputs are given to ONNX models alone";
+        let help = "a run of another module takes its extents from the arrays that it is given";
+        let found = Diagnostic::error(Span::FILE, message).help(help);
+        Err(refused(&input.path, "", found))
+    }
+}
