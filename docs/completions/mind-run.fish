@@ -29,6 +29,7 @@ json\t''"
 complete -c mind-run -l memory-limit -d 'bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... [default: three quarters of the available memory, 4G where that is not known]' -r
 complete -c mind-run -l max-steps -d 'the most steps of a loop whose end only running tells [default: 16777216]' -r
 complete -c mind-run -l model -d 'run this decoder model: a folder with config.json and safetensors, or a GGUF file' -r
+complete -c mind-run -l kernel-maps -d 'the model may be of the family that the files of this folder describe' -r
 complete -c mind-run -l tokens -d 'the tokens to start from' -r
 complete -c mind-run -l prompt -d 'the text to start from, by the folder\'s tokenizer.json; text is printed then' -r
 complete -c mind-run -l generate -d 'how many tokens to draw' -r

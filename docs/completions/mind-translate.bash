@@ -23,7 +23,7 @@ _mind__translate() {
 
     case "${cmd}" in
         mind__translate)
-            opts="-o -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --to --patch --token-report --dim --bind --pass-pipeline --all-ops --external-data --function --main --capacity --weights --allow-unknown --precision --io --layout --opset --flexible --build-info --help --version"
+            opts="-o -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --to --patch --token-report --dim --bind --pass-pipeline --all-ops --external-data --function --main --capacity --weights --kernel-maps --allow-unknown --precision --io --layout --opset --flexible --build-info --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -78,6 +78,10 @@ _mind__translate() {
                     return 0
                     ;;
                 --weights)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kernel-maps)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

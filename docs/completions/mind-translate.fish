@@ -34,6 +34,7 @@ complete -c mind-translate -l pass-pipeline -d 'run these passes first: `import-
 complete -c mind-translate -l function -d 'what the function of a module is called' -r
 complete -c mind-translate -l capacity -d 'tokens that a run of a model has room for' -r
 complete -c mind-translate -l weights -d 'the weights: a file or a folder, instead of those beside the configuration' -r
+complete -c mind-translate -l kernel-maps -d 'the model may be of the family that the files of this folder describe' -r
 complete -c mind-translate -l precision -d 'what f32 becomes' -r -f -a "fp16\t''
 fp32\t''"
 complete -c mind-translate -l io -d 'which types the program takes and gives: `ane` fp16 and narrow integers, `coreml` also fp32 and int32' -r -f -a "ane\t''

@@ -28,6 +28,7 @@ _mind-translate() {
 '--function=[what the function of a module is called]:NAME:_default' \
 '--capacity=[tokens that a run of a model has room for]:TOKENS:_default' \
 '--weights=[the weights\: a file or a folder, instead of those beside the configuration]:PATH:_default' \
+'--kernel-maps=[the model may be of the family that the files of this folder describe]:DIR:_default' \
 '--precision=[what f32 becomes]:WORD:(fp16 fp32)' \
 '--io=[which types the program takes and gives\: \`ane\` fp16 and narrow integers, \`coreml\` also fp32 and int32]:WORD:(ane coreml)' \
 '--layout=[products with a constant matrix as 1x1 convolutions over \[B, C, 1, S\]\: always, never, or from 32 rows]:WORD:(auto ane keep)' \

@@ -3,7 +3,7 @@
 use mind_json::{Kind, Member, Value};
 use mind_weights::WeightType;
 
-use crate::attributes::Activation;
+use crate::attributes::{Activation, Attribute};
 use crate::config::{Config, Rope, RopeScaling};
 use crate::layout::arena::ALIGNMENT;
 use crate::layout::buffers::{Buffer, Scope, When, bytes_of};
@@ -81,6 +81,10 @@ fn config_value(document: &Document) -> Value {
         members.push(Member::new("hidden_act", config.activation.name()));
     }
     for (attribute, value) in config.attributes.set_ones() {
+        let value = match attribute {
+            Attribute::SlidingWindow => (value as usize).into(),
+            _ => Value::from(value),
+        };
         members.push(Member::new(attribute.key(), value));
     }
     for (key, layers) in [

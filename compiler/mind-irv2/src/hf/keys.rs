@@ -23,7 +23,8 @@ impl Reader<'_> {
             }
             let Some(row) = shared_keys().iter().find(|row| row.key == key) else {
                 if !(value.is_null() || value.truth() == Some(false)) {
-                    let message = format!("`{key}` is not read: no supported family has this key");
+                    let name = family.name();
+                    let message = format!("`{key}` is not read: {name} has no such key");
                     let found = Diagnostic::new(Severity::Warning, member.key_span, message);
                     self.found.push(found.code(codes::UNKNOWN_KEY));
                 }

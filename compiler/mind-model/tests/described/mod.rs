@@ -8,9 +8,14 @@ use mind_irv2::{Families, Family, FamilyFiles};
 
 /// The shipped families and, if there is a folder of that name, the one called `name`.
 pub fn families(name: &str) -> Families {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/families")
-        .join(name);
+    // Two crates have this module.
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tests = if own.ends_with("mind-model") {
+        own.join("tests")
+    } else {
+        own.join("../compiler/mind-model/tests")
+    };
+    let folder = tests.join("families").join(name);
     let text = |file: &str| {
         let text = std::fs::read_to_string(folder.join(file)).ok()?;
         Some(SourceFile::new(format!("{name}/{file}"), text))

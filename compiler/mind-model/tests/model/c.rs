@@ -62,14 +62,7 @@ fn a_program_of_c_gives_the_same_bits() {
 
 #[test]
 fn every_kind_of_layer_gives_the_same_bits_in_c() {
-    for name in [
-        "gemma2",
-        "gemma3_text",
-        "granite",
-        "olmo2",
-        "phi",
-        "cohere2",
-    ] {
+    for name in ["gemma2", "phi", "cohere2"] {
         let of = |row: &&(&str, &str)| row.0 == name;
         let &(name, more) = FAMILIES.iter().find(of).expect("a family");
         let config = families::config(name, more);

@@ -1,9 +1,10 @@
 //! Small models with random weights beside `transformers`.
 //!
 //! `MIND_TRANSFORMERS` names a Python with torch, transformers and safetensors. Without it the group is reported as not
-//! run; `MIND_TRANSFORMERS_REQUIRED=1` makes that a failure. `transformers.txt` lists the models with the largest error
+//! run; `MIND_TRANSFORMERS_REQUIRED=1` makes that a failure. `transformers_counts.txt` lists the models with the largest error
 //! of any logit, in units of the largest logit; see docs/testing.md.
 
+#[path = "../../compiler/mind-model/tests/described/mod.rs"]
 mod described;
 
 use std::fmt::Write;
@@ -77,7 +78,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     if !failed.is_empty() {
         return Err(failed.join("\n"));
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transformers.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transformers_counts.txt");
     mind_snapshot::check_file(path, table);
     Ok(())
 }
