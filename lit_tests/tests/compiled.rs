@@ -30,6 +30,8 @@ use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
 use mind_vir::target::{Isa, TargetInfo};
 
+#[path = "compiled/constants.rs"]
+mod constants;
 #[path = "compiled/control.rs"]
 mod control;
 #[path = "compiled/routines.rs"]

@@ -27,13 +27,14 @@ use crate::segments::Segments;
 use crate::session::{PASSES, Session};
 
 /// What runs before kernels are made, on a module whose extents are known. It keeps every bit.
-pub const PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops";
+pub const PIPELINE: &str = "canonicalize,cse,channels-last,fuse,dce,lower-to-loops";
 
 /// As [`PIPELINE`], for targets that add up products of bytes.
-pub const VNNI_PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops{dot-bytes=true}";
+pub const VNNI_PIPELINE: &str =
+    "canonicalize,cse,channels-last,fuse,dce,lower-to-loops{dot-bytes=true}";
 
 /// What runs before C is written: as [`PIPELINE`], but that weights stay as the caller has them.
-pub const C_PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops{pack=never}";
+pub const C_PIPELINE: &str = "canonicalize,cse,channels-last,fuse,dce,lower-to-loops{pack=never}";
 
 /// The most threads that an engine starts.
 pub const MAX_THREADS: usize = 1024;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use egg::Id;
+use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::{OpId, Ty, ValueId};
@@ -13,7 +14,7 @@ use crate::egraph::analysis::{Eg, Knowledge, LeafData, add_typed};
 use crate::egraph::constants::ConstId;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::rebuild::rebuild;
-use crate::egraph::store::Store;
+use crate::egraph::store::{LiteralKey, Store};
 use crate::region::Program;
 use mind_ir::scalar::Facts;
 use mind_rules::OpTable;
@@ -233,5 +234,18 @@ fn leaf_facts(g: &Graph, value: ValueId) -> Facts {
 
 /// The number of the constant that `op` defines, if it is one and small or a splat.
 fn import_constant(store: &mut Store<'_>, g: &Graph, op: OpId, ty: Ty) -> Option<ConstId> {
-    constant_of(g, op, ty, CONSTANT_LIMIT).map(|constant| store.constants.intern(constant))
+    let literal = match g.attrs(op) {
+        &[Attr::Literal(literal)] => Some(LiteralKey::of(literal, ty)),
+        _ => None,
+    };
+    if let Some(known) = literal.and_then(|key| store.literals.get(&key)) {
+        return Some(*known);
+    }
+    let number = store
+        .constants
+        .intern(constant_of(g, op, ty, CONSTANT_LIMIT)?);
+    if let Some(key) = literal {
+        store.literals.insert(key, number);
+    }
+    Some(number)
 }

@@ -1,8 +1,9 @@
-//! The passes: verify, canonicalize, cse, dce, simplify, renumber, specialize, unroll.
+//! The passes: verify, canonicalize, channels-last, cse, dce, simplify, renumber, specialize, unroll.
 //!
 //! [`PASSES`] lists them; a new pass is a file with its row and a line there.
 
 mod canonicalize;
+mod channels_last;
 mod cse;
 mod dce;
 mod names;
@@ -25,6 +26,7 @@ pub use specialize::{Known, specialize};
 pub const PASSES: &[PassInfo] = &[
     verify::PASS,
     canonicalize::PASS,
+    channels_last::PASS,
     cse::PASS,
     dce::PASS,
     simplify::PASS,

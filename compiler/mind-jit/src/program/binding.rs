@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexSet;
+use mind_ir::Bytes;
 use rustc_hash::FxBuildHasher;
 
 use super::build::{KernelSpec, ProgramBuilder};
@@ -21,6 +22,8 @@ pub struct Binding {
     steps: Vec<Step>,
     /// The constants, if a step reads any.
     constants: Option<Arc<Block>>,
+    /// The weights that the program brings.
+    literals: Vec<Bytes>,
 }
 
 impl Binding {
@@ -44,6 +47,7 @@ impl Binding {
             kernels: kernels.into_iter().cloned().collect(),
             steps,
             constants: reads_constants.then(|| constants.clone()),
+            literals: layout.literals.clone(),
         }
     }
 }

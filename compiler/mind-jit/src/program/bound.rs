@@ -48,11 +48,12 @@ impl BoundProgram {
         };
         let program = &new.program;
         // SAFETY: sizes were checked; nobody else knows the memory yet.
-        new.regions = unsafe {
+        let regions = unsafe {
             let code = Code::of(program, &[]);
             run(&program.bind_steps, code, &program.pool, memory)?;
             control::bind_once(&program.steps, &program.regions, memory)
         };
+        new.regions = regions;
         new.give_back(workspace);
         Ok(new)
     }
@@ -115,13 +116,15 @@ impl BoundProgram {
         done
     }
 
-    fn memory<'m>(&self, workspace: &Block) -> Memory<'m> {
+    fn memory<'m>(&'m self, workspace: &Block) -> Memory<'m> {
         let program = &self.program;
         let scratch = program.workspace_bytes.next_multiple_of(64) as usize;
         Memory {
             inputs: &[],
             outputs: &[],
             params: &[],
+            literals: &program.literals,
+            first_literal: program.params.len(),
             constants: program.constants.start(),
             bound: self.bound.start(),
             workspace: workspace.start(),

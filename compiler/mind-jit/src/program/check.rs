@@ -4,15 +4,18 @@
 //! on elements. An access must be in the buffer that its kernel declares, find bytes that something wrote, and meet no
 //! other task of its call.
 
+use mind_ir::Bytes;
 use mind_ir::graph::Graph;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::build::{self, ProgramBuilder};
 use super::error::ProgramError;
+use super::layout::Layout;
 use super::panels::PanelChoice;
 use super::partition::Partition;
 use super::port::Port;
+use super::weights::Weights;
 use mind_vir::ir::{Access, Function, accesses};
 use mind_vir::program::{Base, Call, Gather, Region, Step};
 use mind_vir::target::{Isa, TargetInfo};
@@ -32,7 +35,7 @@ pub fn check_accesses(
     target: &TargetInfo,
     panels: PanelChoice,
 ) -> Result<(), ProgramError> {
-    checked(g, target, panels, true)
+    checked(g, target, panels, Weights::Shared)
 }
 
 /// Checks the program that [`emit_c`](super::emit_c) writes.
@@ -42,20 +45,20 @@ pub fn check_accesses(
 /// As for [`check_accesses`].
 pub fn check_c_accesses(g: &Graph) -> Result<(), ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
-    checked(g, &target, PanelChoice::Best, false)
+    checked(g, &target, PanelChoice::Best, Weights::Stay)
 }
 
 fn checked(
     g: &Graph,
     target: &TargetInfo,
     choice: PanelChoice,
-    keeps_weights: bool,
+    weights: Weights,
 ) -> Result<(), ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let builder = build::build(g, target, choice, keeps_weights)?;
-    run(&builder, keeps_weights, u64::MAX)?;
+    let builder = build::build(g, target, choice, weights)?;
+    run(&builder, weights, u64::MAX)?;
     let mut regions = builder.regions.iter();
-    regions.try_for_each(|region| checked(region, target, choice, keeps_weights))
+    regions.try_for_each(|region| checked(region, target, choice, weights))
 }
 
 /// What debug builds check of every program that they make, in accesses and in bytes of memory.
@@ -68,26 +71,28 @@ const DEBUG_WORK: u64 = 1 << 22;
 /// As for [`check_accesses`].
 pub(super) fn debug_check(
     builder: &ProgramBuilder<'_>,
-    keeps_weights: bool,
+    weights: Weights,
 ) -> Result<(), ProgramError> {
     let ports = |ports: &[Port]| ports.iter().map(Port::bytes).sum::<usize>() as u64;
     let (layout, needs) = (&builder.layout, builder.needs());
     let given = ports(&layout.inputs) + ports(&layout.params) + ports(&layout.outputs);
-    let made = layout.constants.len() as u64 + needs.bound + needs.workspace;
+    let literals = layout.literals.iter().map(Bytes::len).sum::<usize>();
+    let made = (layout.constants.len() + literals) as u64 + needs.bound + needs.workspace;
     if cfg!(debug_assertions) && given + made <= DEBUG_WORK {
-        return run(builder, keeps_weights, DEBUG_WORK);
+        return run(builder, weights, DEBUG_WORK);
     }
     Ok(())
 }
 
 /// Runs all steps, or as many as have `work` accesses.
-fn run(builder: &ProgramBuilder<'_>, keeps_weights: bool, work: u64) -> Result<(), ProgramError> {
+fn run(builder: &ProgramBuilder<'_>, weights: Weights, work: u64) -> Result<(), ProgramError> {
     let mut memory = Memory::of(builder, work);
     for step in &builder.bind_steps {
         memory.step(builder, step)?;
     }
-    if keeps_weights {
-        memory.forget_weights();
+    match weights {
+        Weights::Stay => {}
+        Weights::Copied | Weights::Shared => memory.forget_weights(&builder.layout),
     }
     for step in &builder.steps {
         memory.step(builder, step)?;
@@ -129,6 +134,10 @@ impl Memory {
         for (index, port) in layout.params.iter().enumerate() {
             add(Base::Param(index as u32), port.bytes(), CALLER);
         }
+        for (index, literal) in layout.literals.iter().enumerate() {
+            let index = (layout.params.len() + index) as u32;
+            add(Base::Param(index), literal.len(), CALLER);
+        }
         for (index, port) in layout.outputs.iter().enumerate() {
             add(Base::Output(index as u32), port.bytes(), 0);
         }
@@ -143,10 +152,11 @@ impl Memory {
         }
     }
 
-    /// Weights are there while they are bound.
-    fn forget_weights(&mut self) {
+    /// Weights are there while they are bound; those that the program brings stay.
+    fn forget_weights(&mut self, layout: &Layout) {
+        let given = layout.params.len() as u32;
         self.writers
-            .retain(|base, _| !matches!(base, Base::Param(_)));
+            .retain(|base, _| !matches!(base, Base::Param(index) if *index < given));
     }
 
     fn bytes(&mut self, region: Region) -> Result<&mut [u32], ProgramError> {

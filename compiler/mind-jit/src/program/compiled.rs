@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mind_ir::Bytes;
 use mind_ir::graph::Graph;
 
 use super::assembly;
@@ -13,6 +14,7 @@ use super::memory::Block;
 use super::panels::PanelChoice;
 use super::port::Port;
 use super::routine::Routine;
+use super::weights::Weights;
 use crate::pool::Pool;
 use mind_vir::kernel::CompiledKernel;
 use mind_vir::program::Step;
@@ -47,6 +49,8 @@ pub struct Program {
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
     pub(super) constants: Arc<Block>,
+    /// The large constants, which are weights after those that are given.
+    pub(super) literals: Vec<Bytes>,
     pub(super) bound_bytes: u64,
     pub(super) workspace_bytes: u64,
     /// Of each thread, a multiple of 64.
@@ -66,8 +70,8 @@ impl Program {
     /// An op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let builder = build::build(g, &options.target, options.panels, true)?;
-        check::debug_check(&builder, true)?;
+        let builder = build::build(g, &options.target, options.panels, Weights::Shared)?;
+        check::debug_check(&builder, Weights::Shared)?;
         let functions: Vec<_> = builder.functions.values().map(|(f, _)| f).collect();
         let kernels = assembly::compile_all(&functions, &options.target, &options.pool);
         let kernels = kernels.map_err(|source| {
@@ -93,6 +97,7 @@ impl Program {
             params: layout.params,
             outputs: layout.outputs,
             constants,
+            literals: layout.literals,
             bound_bytes: needs.bound,
             workspace_bytes: needs.workspace,
             scratch_bytes: needs.scratch.next_multiple_of(64),

@@ -13,6 +13,7 @@ use super::error::ProgramError;
 use super::memory::Block;
 use super::panels::PanelChoice;
 use super::port::Port;
+use super::weights::Weights;
 use mind_vir::c::{Array, EmitError, Module, StaticMemory, Subprogram, Symbol, carried_bytes};
 use mind_vir::program::{Base, Step};
 use mind_vir::target::{Isa, TargetInfo};
@@ -28,7 +29,7 @@ use mind_vir::target::{Isa, TargetInfo};
 /// An op without a kernel, a name that C cannot have.
 pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
-    let builder = checked(g, &target, PanelChoice::Best, false)?;
+    let builder = checked(g, &target, PanelChoice::Best, Weights::Stay)?;
     let mut inputs = arrays(Base::Input, &builder.layout.inputs).into_iter();
     let mut params = arrays(Base::Param, &builder.layout.params).into_iter();
     let declared = g.ops(g.body()).filter_map(|op| g.view::<Input>(op));
@@ -78,7 +79,7 @@ pub struct CPart {
 /// An op without a kernel, a name that C cannot have.
 pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
-    let builder = checked(g, &target, PanelChoice::Shared, true)?;
+    let builder = checked(g, &target, PanelChoice::Shared, Weights::Copied)?;
     let layout = &builder.layout;
     let bound_bytes = builder.needs().bound;
     let bound = Array {
@@ -118,7 +119,7 @@ pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
 fn subprograms(builder: &ProgramBuilder<'_>, name: &str) -> Result<Vec<Subprogram>, ProgramError> {
     let subprogram = |(number, region): (usize, &Graph)| {
         let name = format!("{name}_region{number}");
-        let region = checked(region, builder.target, builder.choice, false)?;
+        let region = checked(region, builder.target, builder.choice, Weights::Stay)?;
         let layout = &region.layout;
         let mut inputs = arrays(Base::Param, &layout.params);
         inputs.extend(arrays(Base::Input, &layout.inputs));
@@ -139,10 +140,10 @@ fn checked<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
     choice: PanelChoice,
-    keeps_weights: bool,
+    weights: Weights,
 ) -> Result<ProgramBuilder<'g>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let builder = build(g, target, choice, keeps_weights)?;
+    let builder = build(g, target, choice, weights)?;
     let mut steps = builder.bind_steps.iter().chain(&builder.steps);
     let evaluated = steps.find_map(|step| match step {
         Step::Evaluate(call) if call.algorithm.is_none() => Some(&builder.routines[call.routine]),
@@ -156,7 +157,7 @@ fn checked<'g>(
         let (op, span) = (routine.name, routine.span);
         return Err(ProgramError::Evaluated { op, span });
     }
-    debug_check(&builder, keeps_weights)?;
+    debug_check(&builder, weights)?;
     Ok(builder)
 }
 

@@ -7,7 +7,7 @@ use mind_core::ops::input::Input;
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
-use mind_ir::{OpId, ValueId};
+use mind_ir::{Bytes, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places};
 use mind_loops::ops::evaluate::Evaluate;
@@ -17,7 +17,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::build::{FoldedConverts, Quantised};
 use super::error::ProgramError;
 use super::port::Port;
+use super::weights::Weights;
 use mind_vir::program::{Base, Region, Transfer};
+
+/// From this many bytes on, a constant that runs read as it is, is not copied.
+const READ_IN_PLACE: usize = 1 << 20;
 
 /// Where each value of a module stands, and what memory there is.
 #[derive(Debug, Default)]
@@ -34,6 +38,9 @@ pub(super) struct Layout {
     /// Copies of the weights that calls read as they are.
     pub(super) kept: Vec<Transfer>,
     pub(super) constants: Vec<u8>,
+    /// The constants that are weights, numbered after those that are given.
+    pub(super) literals: Vec<Bytes>,
+    first_literal: usize,
     /// Where the next value that is made once goes.
     bound_end: u64,
     /// Where the next value of the workspace goes.
@@ -41,8 +48,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of a verified module at loops level. With `keeps_weights` those that steps read as they are
-    /// have copies that outlive their binding.
+    /// The layout of a verified module at loops level. `weights` says how long these stay.
     ///
     /// # Errors
     ///
@@ -51,22 +57,26 @@ impl Layout {
         g: &Graph,
         folded: &FoldedConverts,
         quantised: &Quantised,
-        keeps_weights: bool,
+        weights: Weights,
     ) -> Result<Layout, ProgramError> {
-        let mut layout = Layout::default();
-        layout.constants.reserve_exact(literal_bytes(g));
+        let mut layout = Layout {
+            first_literal: g.ops(g.body()).filter(|&op| is_param(g, op)).count(),
+            ..Layout::default()
+        };
+        layout.constants.reserve_exact(literal_bytes(g, weights));
         layout.place_outputs(g);
         for op in g.ops(g.body()) {
             if let Some(input) = g.view::<Input>(op) {
                 layout.place_input(g, quantised, input);
             } else if g.def(op).has(Trait::Constant) {
-                layout.place_constant(g, op)?;
+                layout.place_constant(g, weights, op)?;
             } else if is_kernel(g, op) {
                 layout.place_results(g, folded, quantised, op);
             }
         }
-        if keeps_weights {
-            layout.keep_weights(g);
+        match weights {
+            Weights::Stay => {}
+            Weights::Copied | Weights::Shared => layout.keep_weights(g),
         }
         Ok(layout)
     }
@@ -140,7 +150,19 @@ impl Layout {
         self.buffers.insert(value, region(base, 0, bytes));
     }
 
-    fn place_constant(&mut self, g: &Graph, op: OpId) -> Result<(), ProgramError> {
+    fn place_constant(
+        &mut self,
+        g: &Graph,
+        weights: Weights,
+        op: OpId,
+    ) -> Result<(), ProgramError> {
+        if let Some(literal) = weights.shared(g, op) {
+            let base = Base::Param((self.first_literal + self.literals.len()) as u32);
+            let own = region(base, 0, literal.bytes.len() as u64);
+            self.literals.push(g.shared_bytes(literal));
+            self.buffers.insert(g.result(op), own);
+            return Ok(());
+        }
         let start = self.constants.len().next_multiple_of(ALIGNMENT as usize);
         self.constants.resize(start, 0);
         match g.attrs(op) {
@@ -223,6 +245,15 @@ impl Layout {
         region(Base::Bound, offset, bytes)
     }
 
+    /// Whether a weight is there in every run, where the widest loads of it cross no cache line.
+    fn stays(&self, index: u32) -> bool {
+        let own = (index as usize).checked_sub(self.first_literal);
+        own.is_some_and(|at| {
+            let bytes = &self.literals[at];
+            bytes.len() >= READ_IN_PLACE && bytes.as_ptr().addr().is_multiple_of(ALIGNMENT as usize)
+        })
+    }
+
     /// Gives the weights that calls read as they are a place that outlives their binding.
     fn keep_weights(&mut self, g: &Graph) {
         for op in g.ops(g.body()) {
@@ -232,7 +263,9 @@ impl Layout {
             for &operand in g.operands(op) {
                 let value = buffer(g, operand);
                 let from = self.buffers[&value];
-                if let Base::Param(_) = from.base {
+                if let Base::Param(index) = from.base
+                    && !self.stays(index)
+                {
                     let to = self.reserve(bytes(g, value));
                     self.kept.push(Transfer { from, to });
                     self.buffers.insert(value, to);
@@ -242,9 +275,16 @@ impl Layout {
     }
 }
 
-/// Bytes of the literals of a module, each with the gap behind it.
-fn literal_bytes(g: &Graph) -> usize {
-    let literals = g.ops(g.body()).flat_map(|op| g.attrs(op));
+fn is_param(g: &Graph, op: OpId) -> bool {
+    g.view::<Input>(op).is_some_and(|input| input.param(g))
+}
+
+/// Bytes of the literals of a module that are laid out together, each with the gap behind it.
+fn literal_bytes(g: &Graph, weights: Weights) -> usize {
+    let literals = g
+        .ops(g.body())
+        .filter(|&op| weights.shared(g, op).is_none());
+    let literals = literals.flat_map(|op| g.attrs(op));
     let sizes = literals.filter_map(|attr| match attr {
         Attr::Literal(literal) => Some(literal.bytes.len().next_multiple_of(ALIGNMENT as usize)),
         _ => None,

@@ -5,6 +5,7 @@ use mind_ir::graph::Graph;
 use super::build;
 use super::error::ProgramError;
 use super::panels::PanelChoice;
+use super::weights::Weights;
 use mind_vir::disassemble;
 use mind_vir::kernel::assemble;
 use mind_vir::target::TargetInfo;
@@ -32,7 +33,7 @@ pub struct KernelListing {
 /// An op without a kernel, places that clash, a kernel that the target cannot run.
 pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let builder = build::build(g, target, PanelChoice::Best, true)?;
+    let builder = build::build(g, target, PanelChoice::Best, Weights::Shared)?;
     let listing = |(function, op): &(mind_vir::ir::Function, &'static str)| {
         let code = assemble(function, target);
         let code = code.map_err(|source| ProgramError::Kernel { op, source })?;

@@ -23,6 +23,7 @@ mod partition;
 mod port;
 mod routine;
 mod run;
+mod weights;
 
 pub use binding::Binding;
 pub use bound::BoundProgram;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use mind_ir::Bytes;
 use smallvec::SmallVec;
 
 use super::compiled::Program;
@@ -22,7 +23,11 @@ const WORTH_DIVIDING: u64 = 4_000;
 pub(super) struct Memory<'m> {
     pub(super) inputs: &'m [*const u8],
     pub(super) outputs: &'m [*mut u8],
+    /// The weights that are given, while they are bound.
     pub(super) params: &'m [*const u8],
+    /// Those that the program brings, and the number of the first one.
+    pub(super) literals: &'m [Bytes],
+    pub(super) first_literal: usize,
     pub(super) constants: *const u8,
     pub(super) bound: *mut u8,
     pub(super) workspace: *mut u8,
@@ -46,7 +51,10 @@ impl Memory<'_> {
         let base = match region.base {
             Base::Input(index) => self.inputs[index as usize].cast_mut(),
             Base::Output(index) => self.outputs[index as usize],
-            Base::Param(index) => self.params[index as usize].cast_mut(),
+            Base::Param(index) => match (index as usize).checked_sub(self.first_literal) {
+                Some(at) => self.literals[at].as_ptr().cast_mut(),
+                None => self.params[index as usize].cast_mut(),
+            },
             Base::Constants => self.constants.cast_mut(),
             Base::Bound => self.bound,
             Base::Workspace => self.workspace,

@@ -1,13 +1,14 @@
 //! What the e-graphs of one run share.
 
-use mind_ir::attr::Attr;
+use mind_ir::attr::{Attr, Literal};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
 use mind_ir::types::TypeView;
 use mind_ir::{OpId, Symbols, Ty};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::constants::Constants;
+use super::constants::{ConstId, Constants};
 use super::payload::{AttrId, AttrIds, Interner, Payload};
 use super::scratch::{Scratch, Signature};
 use crate::cost::CostTable;
@@ -17,12 +18,34 @@ use mind_rules::{OpIx, OpTable};
 /// How many scalar operations folding may do in a run, so that a module of constants takes bounded time.
 const FOLD_WORK: u64 = 1 << 27;
 
+/// A literal of the module by the place of its bytes, which a graph neither moves nor frees while it is there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct LiteralKey {
+    bytes: (usize, usize),
+    is_splat: bool,
+    ty: Ty,
+}
+
+impl LiteralKey {
+    /// A constant of this literal and type.
+    pub(crate) fn of(literal: &Literal<'_>, ty: Ty) -> LiteralKey {
+        let bytes = literal.bytes;
+        LiteralKey {
+            bytes: (bytes.as_ptr().addr(), bytes.len()),
+            is_splat: literal.is_splat(),
+            ty,
+        }
+    }
+}
+
 /// The tables behind the numbers in e-nodes, alive for one run over one module.
 pub(crate) struct Store<'r> {
     pub(crate) ops: &'r OpTable,
     pub(crate) costs: &'r CostTable<'r>,
     pub(crate) scratch: Scratch,
     pub(crate) constants: Constants,
+    /// The numbers of literals that were read, so that later regions and passes do not read them again.
+    pub(crate) literals: FxHashMap<LiteralKey, ConstId>,
     /// How many scalar operations folding may still do in this run.
     pub(crate) fold_work: u64,
     attrs: Interner<AttrValue>,
@@ -37,6 +60,7 @@ impl<'r> Store<'r> {
             costs,
             scratch: Scratch::new(module),
             constants: Constants::default(),
+            literals: FxHashMap::default(),
             fold_work: FOLD_WORK,
             attrs: Interner::default(),
             payloads: Interner::default(),

@@ -22,6 +22,15 @@ impl RuleSet {
         (0..self.rules.len()).filter(acts).map(GreedyRule)
     }
 
+    /// The forms of the rule of this name that put its right side for its left one, or if `reversed` the other way round.
+    pub fn forms(&self, name: &str, reversed: bool) -> impl Iterator<Item = GreedyRule> {
+        let is_form = move |index: &usize| {
+            let rule = &self.rules[*index];
+            rule.reversed == reversed && self.name(rule.name) == name
+        };
+        (0..self.rules.len()).filter(is_form).map(GreedyRule)
+    }
+
     /// The rule that `form` is a form of.
     pub fn rule_of(&self, form: GreedyRule) -> RuleIx {
         self.rules[form.0].name

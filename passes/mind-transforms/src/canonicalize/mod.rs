@@ -8,6 +8,8 @@ pub(crate) mod order;
 mod rules;
 mod tensor;
 
+pub(crate) use rules::RulePattern;
+
 use mind_ir::Graph;
 use mind_pass::{
     Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo, RuleCounts,

@@ -24,19 +24,14 @@ pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Resu
     let enabled = |form: &GreedyRule| cx.rewriting.enables(rules.name(rules.rule_of(*form)));
     let buffers = Rc::new(RefCell::default());
     for form in rules.greedy(classes(cx.rewriting)).filter(enabled) {
-        patterns.add(Rule {
-            class: rules.rule(rules.rule_of(form)).class.names().join(","),
-            root: [rules.root_of(form)],
-            rules: Arc::clone(&rules),
-            form,
-            buffers: Rc::clone(&buffers),
-        });
+        let (rules, buffers) = (Arc::clone(&rules), Rc::clone(&buffers));
+        patterns.add(RulePattern::new(rules, form, buffers));
     }
     Ok(())
 }
 
 /// One form of a rule.
-struct Rule {
+pub(crate) struct RulePattern {
     class: String,
     root: [&'static OpDef; 1],
     rules: Arc<RuleSet>,
@@ -45,7 +40,24 @@ struct Rule {
     buffers: Rc<RefCell<ReplacementBuffers>>,
 }
 
-impl RewritePattern for Rule {
+impl RulePattern {
+    /// The form `form` of one of `rules`, with the buffers of all patterns of one run.
+    pub(crate) fn new(
+        rules: Arc<RuleSet>,
+        form: GreedyRule,
+        buffers: Rc<RefCell<ReplacementBuffers>>,
+    ) -> RulePattern {
+        RulePattern {
+            class: rules.rule(rules.rule_of(form)).class.names().join(","),
+            root: [rules.root_of(form)],
+            rules,
+            form,
+            buffers,
+        }
+    }
+}
+
+impl RewritePattern for RulePattern {
     fn name(&self) -> &str {
         self.rules.name(self.rules.rule_of(self.form))
     }

@@ -39,6 +39,7 @@ use super::error::ProgramError;
 use super::layout::Layout;
 use super::panels::PanelChoice;
 use super::routine::Routine;
+use super::weights::Weights;
 use crate::lower::product::Rhs;
 use mind_vir::ir::Function;
 use mind_vir::program::{Base, Region, Step, Transfer};
@@ -137,8 +138,7 @@ pub(super) struct ProgramBuilder<'g> {
     owner: Option<OpId>,
 }
 
-/// Builds the kernels and steps of a verified module. With `keeps_weights`, weights that steps read as they are
-/// are copied when they are bound.
+/// Builds the kernels and steps of a verified module. `weights` says how long these stay.
 ///
 /// # Errors
 ///
@@ -147,7 +147,7 @@ pub(super) fn build<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
     choice: PanelChoice,
-    keeps_weights: bool,
+    weights: Weights,
 ) -> Result<ProgramBuilder<'g>, ProgramError> {
     let folded = match choice {
         PanelChoice::Shared => FoldedConverts::of(g),
@@ -157,7 +157,7 @@ pub(super) fn build<'g>(
         PanelChoice::Shared => Quantised::of(g, target),
         PanelChoice::Best => Quantised::default(),
     };
-    let mut layout = Layout::of(g, &folded, &quantised, keeps_weights)?;
+    let mut layout = Layout::of(g, &folded, &quantised, weights)?;
     let mut builder = ProgramBuilder {
         g,
         target,

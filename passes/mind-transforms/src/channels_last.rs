@@ -1,0 +1,153 @@
+//! Convolutions with their channels last, as compiled kernels have them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mind_core::ops::convolution::{Conv, ConvTranspose, Layout};
+use mind_core::ops::shape::Transpose;
+use mind_ir::opdef::{OpDef, Trait};
+use mind_ir::{Graph, OpId, ValueId};
+use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo, RuleCounts};
+use mind_rewrite::{
+    GreedyConfig, MatchFailure, OperandKinds, PatternSet, RewritePattern, Rewriter, apply,
+};
+
+use crate::canonicalize::{RulePattern, canonical};
+use crate::rules::rules_for_module;
+
+pub(crate) const PASS: PassInfo = PassInfo {
+    name: "channels-last",
+    alias: None,
+    summary: "Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by \
+              rules of the e-graph; what fold and fuse find for a network of convolutions is then near",
+    example: "--channels-last",
+    options: &[],
+    enters_regions: true,
+    make: |_| Box::new(ChannelsLast),
+};
+
+/// The rules that make transposes or move them from operands to results, and whether they do so from right to left.
+const RULES: &[(&str, bool)] = &[
+    ("channels-last-line", false),
+    ("channels-last-line-backward", false),
+    ("channels-last-image", false),
+    ("channels-last-image-backward", false),
+    ("channels-last-volume", false),
+    ("channels-last-volume-backward", false),
+    ("transpose-of-transpose", false),
+    ("transpose-through-unary", true),
+    ("transpose-through-binary", true),
+    ("transpose-through-scalar-rhs", true),
+    ("transpose-through-scalar-lhs", true),
+    ("bias-of-transpose-rhs", false),
+    ("bias-of-transpose-lhs", false),
+    ("reduce-of-transpose", false),
+    ("reduce-of-transpose-kept", false),
+    ("extremum-of-transpose", false),
+    ("extremum-of-transpose-kept", false),
+    ("window-of-transpose", false),
+    ("pad-of-transpose", false),
+    ("pad-with-of-transpose", false),
+    ("concat-of-transposes", false),
+];
+
+struct ChannelsLast;
+
+impl Pass for ChannelsLast {
+    fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
+        if !g.ops(g.body()).any(|op| has_channels_second(g, op)) {
+            return Ok(Changed::No);
+        }
+        let rules = rules_for_module(g, cx)?;
+        let mut patterns = PatternSet::new();
+        let buffers = Rc::new(RefCell::default());
+        for &(name, reversed) in RULES {
+            for form in rules.forms(name, reversed) {
+                patterns.add(Sinking {
+                    rule: RulePattern::new(Arc::clone(&rules), form, Rc::clone(&buffers)),
+                });
+            }
+        }
+        let config = GreedyConfig::new(mind_core::constant);
+        let applied = apply(g, &patterns, &config, &mut *cx.watch);
+        let report = applied.map_err(|stuck| PassError::NotConverged {
+            rewrites: stuck.rewrites,
+            last: stuck.last.join(", "),
+        })?;
+        canonical(g);
+        for (name, count) in &report.applied {
+            cx.statistics
+                .add_rule(name, RuleCounts::acted(*count as u64));
+        }
+        Ok(Changed::when(report.changed()))
+    }
+}
+
+/// A rule, at convolutions with their channels second and at what reads such channels.
+struct Sinking {
+    rule: RulePattern,
+}
+
+impl RewritePattern for Sinking {
+    fn name(&self) -> &str {
+        self.rule.name()
+    }
+
+    fn place(&self) -> Option<(&str, usize)> {
+        self.rule.place()
+    }
+
+    fn class(&self) -> &str {
+        self.rule.class()
+    }
+
+    fn roots(&self) -> &[&'static OpDef] {
+        self.rule.roots()
+    }
+
+    fn may_match(&self, operands: &OperandKinds) -> bool {
+        self.rule.may_match(operands)
+    }
+
+    fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
+        if has_channels_second(rw, op) {
+            return self.rule.rewrite(op, rw);
+        }
+        let mut operands = rw.operands(op).iter();
+        let Some(&moved) = operands.find(|&&value| puts_channels_second(rw, value)) else {
+            return Err(MatchFailure("no operand has channels that were last"));
+        };
+        let mut operands = rw.operands(op).iter();
+        if rw.ty(moved).rank() == 3 && !operands.all(|&value| absorbs_transposes(rw, value)) {
+            return Err(MatchFailure("another operand would get the same transpose"));
+        }
+        self.rule.rewrite(op, rw)
+    }
+}
+
+/// Whether an op is a convolution with its channels second.
+fn has_channels_second(g: &Graph, op: OpId) -> bool {
+    let conv = g.view::<Conv>(op).map(|conv| conv.layout(g));
+    let backward = g.view::<ConvTranspose>(op).map(|conv| conv.layout(g));
+    conv.or(backward) == Some(Layout::Nchw)
+}
+
+/// Whether no transpose is left of one that is put on this value where it is taken off another operand. With three axes it
+/// is its own inverse, and would go back and forth between two operands for ever.
+fn absorbs_transposes(g: &Graph, value: ValueId) -> bool {
+    let is_constant = |op: OpId| g.def(op).has(Trait::Constant);
+    g.ty(value).rank() == 0
+        || puts_channels_second(g, value)
+        || g.defining_op(value).is_some_and(is_constant)
+}
+
+/// Whether a value is another one with its last axis, the channels, put second.
+fn puts_channels_second(g: &Graph, value: ValueId) -> bool {
+    let transpose = g.defining_op(value).and_then(|op| g.view::<Transpose>(op));
+    transpose.is_some_and(|transpose| {
+        let axes = transpose.permutation(g).iter().copied();
+        let last = g.ty(value).rank() as i64 - 1;
+        last >= 2 && axes.eq([0, last].into_iter().chain(1..last))
+    })
+}
