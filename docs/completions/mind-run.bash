@@ -23,7 +23,7 @@ _mind__run() {
 
     case "${cmd}" in
         mind__run)
-            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --inputs --random --dim --bind --engine --isa --threads --outputs --bench --format --full --memory-limit --max-steps --model --kernel-maps --tokens --prompt --generate --temperature --top-k --top-p --seed --capacity --logits --all-logits --help --version"
+            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --inputs --random --dim --bind --engine --isa --threads --outputs --bench --format --full --memory-limit --max-steps --model --tokens --prompt --chat --system --generate --stop --ignore-eos --capacity --temperature --top-k --top-p --min-p --seed --repetition-penalty --beams --logits --all-logits --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -93,10 +93,6 @@ _mind__run() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --kernel-maps)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tokens)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -105,7 +101,19 @@ _mind__run() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --system)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --generate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stop)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --capacity)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -121,11 +129,19 @@ _mind__run() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --min-p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --capacity)
+                --repetition-penalty)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --beams)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -32,18 +32,25 @@ complete -c mind-run -l model -d 'run this decoder model: a folder with config.j
 complete -c mind-run -l kernel-maps -d 'the model may be of the family that the files of this folder describe' -r
 complete -c mind-run -l tokens -d 'the tokens to start from' -r
 complete -c mind-run -l prompt -d 'the text to start from, by the folder\'s tokenizer.json; text is printed then' -r
-complete -c mind-run -l generate -d 'how many tokens to draw' -r
+complete -c mind-run -l system -d 'what the system says at the beginning of the conversation' -r
+complete -c mind-run -l generate -d 'how many tokens to draw at most; 1 unless given, in a chat as many as fit, with `--bench` 32' -r
+complete -c mind-run -l stop -d 'end the text in front of this one; may be given several times' -r
+complete -c mind-run -l capacity -d 'tokens that the cache of keys and values has room for; as many as the run needs unless given, in a chat the model\'s context up to 8192' -r
 complete -c mind-run -l temperature -d 'what logits are divided by before tokens are drawn; 0 takes the most likely one' -r
 complete -c mind-run -l top-k -d 'draw from the K most likely tokens alone; 0 from all' -r
 complete -c mind-run -l top-p -d 'draw from the most likely tokens that have probability P together' -r
+complete -c mind-run -l min-p -d 'draw from tokens at least P times as likely as the most likely one; 0 from all' -r
 complete -c mind-run -l seed -d 'draw the same tokens for the same seed' -r
-complete -c mind-run -l capacity -d 'tokens that the cache of keys and values has room for; as many as the run needs unless given' -r
+complete -c mind-run -l repetition-penalty -d 'divide logits above 0 of tokens that are there already by R, and multiply those below by it' -r
+complete -c mind-run -l beams -d 'search the most likely text with N sequences side by side, instead of drawing tokens' -r
 complete -c mind-run -l logits -d 'write the logits that each token was drawn from there, as the rows of `logits`' -r
 complete -c mind-run -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-run -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-run -l quiet -d 'print neither notes, nor warnings, nor progress'
-complete -c mind-run -l bench -d 'print compile and run times instead of the outputs'
+complete -c mind-run -l bench -d 'print compile and run times instead of the outputs, of a model those of reading a prompt and of each token'
 complete -c mind-run -l full -d 'print every element of the outputs'
+complete -c mind-run -l chat -d 'answer each line of standard input, in a conversation that the model\'s chat template writes'
+complete -c mind-run -l ignore-eos -d 'draw on behind tokens that end a text by generation_config.json, config.json or the GGUF header'
 complete -c mind-run -l all-logits -d 'write those after the other tokens of the prompt too'
 complete -c mind-run -s h -l help -d 'Print help'
 complete -c mind-run -s V -l version -d 'Print version'

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use mind_driver::host::{ChildLimits, FileSystem, Host, ProcessEnd, Rerun, Style, Tool};
+use mind_driver::host::{ChildLimits, FileSystem, Host, ProcessEnd, Rerun, Style, Tool, read_line};
 
 use crate::panics;
 use crate::sandbox::Sandbox;
@@ -248,6 +248,13 @@ impl Host for CommandHost<'_> {
             stdout: host.stdout.into_seen(),
             end,
         })
+    }
+
+    fn read_line(&mut self, limit: u64) -> io::Result<Option<String>> {
+        let mut rest = &self.stdin[..];
+        let line = read_line(&mut rest, limit)?;
+        self.stdin = rest.to_vec();
+        Ok(line)
     }
 
     fn now(&self) -> Duration {

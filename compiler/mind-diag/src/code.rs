@@ -447,6 +447,12 @@ pub const CATALOGUE: &[CodeInfo] = &[
         "use the checkpoint that belongs to the configuration",
     ),
     row(
+        4305,
+        "chat template that makes no prompt",
+        "file, the problem",
+        "correct the template, or give the text with its special tokens to `--prompt`",
+    ),
+    row(
         6001,
         "index out of bounds at run time",
         "op, indices, shape",

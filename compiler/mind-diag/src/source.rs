@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::Span;
 
 /// A source text with its name, as spans and diagnostics refer to it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SourceFile {
     name: String,
     text: String,

@@ -3,9 +3,11 @@
 //! Every tool is a function `run(args, host) -> exit code`. The binaries pass a host backed by the
 //! process; the lit runner passes one that captures, so that a whole suite runs in one process.
 
-use std::io;
+use std::io::{self, BufRead, Read};
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// The bytes of a file, wherever they are.
@@ -29,6 +31,15 @@ pub struct Style {
     pub quiet: bool,
     /// Whether a line can be written again from its start.
     pub redraws: bool,
+}
+
+/// How far a long work is.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// Steps that are done.
+    pub done: Arc<AtomicU64>,
+    /// Steps in all.
+    pub all: u64,
 }
 
 /// Work that goes on until this is dropped.
@@ -225,6 +236,23 @@ pub trait Host: FileSystem {
         Box::new(())
     }
 
+    /// As [`Host::working`], with how far it is.
+    fn working_through(&mut self, what: &str, progress: Progress) -> Work {
+        let _ = progress;
+        self.working(what)
+    }
+
+    /// Reads a line of standard input without its end, once it is there; `None` behind the last one.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be read, [`io::ErrorKind::InvalidData`] for what is not UTF-8,
+    /// [`io::ErrorKind::FileTooLarge`] past the limit; a host may read no lines.
+    fn read_line(&mut self, limit: u64) -> io::Result<Option<String>> {
+        let _ = limit;
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+
     /// How the tool talks, once its command line was read.
     fn style(&self) -> Style {
         Style::default()
@@ -234,6 +262,28 @@ pub trait Host: FileSystem {
     fn set_style(&mut self, style: Style) {
         let _ = style;
     }
+}
+
+/// Reads a line for [`Host::read_line`].
+///
+/// # Errors
+///
+/// Those of it.
+pub fn read_line(input: &mut dyn io::BufRead, limit: u64) -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    input
+        .take(limit.saturating_add(1))
+        .read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if line.len() as u64 > limit {
+        return Err(io::Error::from(io::ErrorKind::FileTooLarge));
+    }
+    let line = String::from_utf8(line);
+    let line = line.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.utf8_error()))?;
+    let line = line.strip_suffix('\n').unwrap_or(&line);
+    Ok(Some(line.strip_suffix('\r').unwrap_or(line).to_owned()))
 }
 
 /// Checks that a path consists of names alone, so that it leads nowhere but below the folder that it is relative to.

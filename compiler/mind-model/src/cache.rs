@@ -22,7 +22,11 @@ impl Cache {
     ///
     /// The system gives no memory.
     pub(crate) fn new(config: &Config, capacity: usize) -> Result<Cache, ModelError> {
-        let (rows, width) = (cache_rows(capacity), config.kv_width());
+        Cache::with_rows(config, cache_rows(capacity))
+    }
+
+    fn with_rows(config: &Config, rows: usize) -> Result<Cache, ModelError> {
+        let width = config.kv_width();
         let count = (rows * width).checked_mul(2 * config.num_layers);
         let count = count.filter(|&count| count < isize::MAX as usize / 4);
         let refused = ModelError::OutOfMemory {
@@ -41,6 +45,22 @@ impl Cache {
             rows,
             width,
         })
+    }
+
+    /// A cache of the same size that holds the first `rows` rows of every layer, and nothing in the others.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no memory.
+    pub(crate) fn fork(&self, config: &Config, rows: usize) -> Result<Cache, ModelError> {
+        let mut own = Cache::with_rows(config, self.rows)?;
+        for layer in 0..config.num_layers {
+            let copies = own.rows_mut(layer, 0..rows);
+            for (copy, kept) in copies.into_iter().zip(self.seen(layer, rows)) {
+                copy.copy_from_slice(kept);
+            }
+        }
+        Ok(own)
     }
 
     /// The first `rows` keys and values of a layer.

@@ -11,7 +11,7 @@ use mind_irv2::{
     Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, hf, is_document,
     read as read_document,
 };
-use mind_weights::{FileError, WeightFile, shards};
+use mind_weights::{Container, FileError, WeightFile, part_names, shards};
 
 /// The most bytes of a `config.json`, an index or a tokenizer.
 const TEXT_LIMIT: u64 = 64 << 20;
@@ -55,6 +55,19 @@ pub enum FolderError {
     /// What the configuration or the tensors say is no model.
     #[error("{}", messages(.0))]
     Rejected(Diagnostics),
+    /// A file about text that does not say what it is read for.
+    #[error("{}: {}", .1.name(), messages(.0))]
+    Text(Diagnostics, Box<SourceFile>),
+    /// No file has a template for conversations.
+    #[error(
+        "{}: no chat template, which is `chat_template.jinja`, `chat_template` of tokenizer_config.json or \
+         `tokenizer.chat_template` of a GGUF header",
+        path.display()
+    )]
+    NoTemplate {
+        /// The folder.
+        path: PathBuf,
+    },
 }
 
 impl FolderError {
@@ -67,12 +80,14 @@ impl FolderError {
         match self {
             FolderError::Rejected(found) => Ok((found, None)),
             FolderError::Family(own) => Ok((own.found, Some(own.file))),
+            FolderError::Text(found, file) => Ok((found, Some(*file))),
             FolderError::Weights { name, error } => {
                 let found = Diagnostic::error(Span::FILE, error.to_string()).code(FileError::CODE);
                 Ok((found.into(), Some(SourceFile::new(name, ""))))
             }
             FolderError::Read { .. }
             | FolderError::NoWeights { .. }
+            | FolderError::NoTemplate { .. }
             | FolderError::Several { .. } => Err(self),
         }
     }
@@ -120,7 +135,7 @@ pub enum WeightsAt<'p> {
 
 impl Files {
     /// Finds and maps the files at `path`: a folder as Hugging Face has them, its `config.json`, a document of IR v2,
-    /// or one GGUF file. `-` is a text on standard input.
+    /// one GGUF file, or a folder that holds nothing but that. `-` is a text on standard input.
     ///
     /// # Errors
     ///
@@ -131,16 +146,24 @@ impl Files {
         host: &mut dyn FileSystem,
     ) -> Result<Files, FolderError> {
         if is_called(path, "gguf") {
+            let folder = path.parent().map(Path::to_owned).unwrap_or_default();
             return Ok(Files {
                 config: SourceFile::new(path.display().to_string(), String::new()),
                 description: Description::Header,
-                folder: path.parent().map(Path::to_owned).unwrap_or_default(),
-                weights: vec![(path.display().to_string(), map(path, host)?)],
+                weights: parts(path, host)?,
                 families: Families::default(),
-                tokenizer: None,
+                tokenizer: read(&folder.join("tokenizer.json"), host)?,
+                folder,
             });
         }
-        let (folder, name, bytes) = described(path, host)?;
+        let Some((folder, name, bytes)) = described(path, host)? else {
+            let names = gguf_in(path, host)?;
+            let Some(name) = names.first() else {
+                let config = path.join("config.json");
+                return Err(refused(&config, &io::ErrorKind::NotFound.into()));
+            };
+            return Files::open(&path.join(name), weights, host);
+        };
         let text = String::from_utf8(bytes).map_err(|error| not_utf8(&name, &error))?;
         let description = if is_document(&text) {
             Description::Document
@@ -148,7 +171,8 @@ impl Files {
             Description::Config
         };
         let weights = match weights {
-            WeightsAt::Path(path) if is_called(path, "gguf") || is_called(path, "safetensors") => {
+            WeightsAt::Path(path) if is_called(path, "gguf") => parts(path, host)?,
+            WeightsAt::Path(path) if is_called(path, "safetensors") => {
                 vec![(path.display().to_string(), map(path, host)?)]
             }
             WeightsAt::Path(path) => weights_in(path, host)?,
@@ -210,6 +234,18 @@ impl Files {
         self.weights.iter().map(|(_, contents)| contents).collect()
     }
 
+    /// The folder that they are in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The first weight file if it is a GGUF file, whose header says more than what tensors there are.
+    pub(crate) fn header(&self) -> Option<WeightFile<'_>> {
+        let (_, contents) = self.weights.first()?;
+        let file = WeightFile::parse(contents).ok()?;
+        (file.container() == Container::Gguf).then_some(file)
+    }
+
     /// Whether a document of IR v2 describes the model.
     pub fn is_document(&self) -> bool {
         self.description == Description::Document
@@ -247,15 +283,23 @@ impl Files {
     }
 
     fn sources(&self) -> Result<Vec<Source<'_>>, FolderError> {
-        let mut sources = Vec::new();
+        let mut files = Vec::new();
         for (name, contents) in &self.weights {
             let name = name.clone();
             match WeightFile::parse(contents) {
-                Ok(file) => sources.push(Source { name, file }),
+                Ok(file) => files.push((name, file)),
                 Err(error) => return Err(FolderError::Weights { name, error }),
             }
         }
-        Ok(sources)
+        let is_gguf = |(_, file): &(String, WeightFile<'_>)| file.container() == Container::Gguf;
+        let Some((name, _)) = files.first().filter(|_| files.iter().all(is_gguf)) else {
+            let source = |(name, file)| Source { name, file };
+            return Ok(files.into_iter().map(source).collect());
+        };
+        let name = name.clone();
+        let joined = WeightFile::join(files);
+        let file = joined.map_err(|(name, error)| FolderError::Weights { name, error })?;
+        Ok(vec![Source { name, file }])
     }
 
     fn described_by(
@@ -284,32 +328,32 @@ fn is_called(path: &Path, end: &str) -> bool {
     path.extension().is_some_and(|own| own == end)
 }
 
-/// The folder of the model at `path`, the name of the text that describes it, and its bytes.
-fn described(
-    path: &Path,
-    host: &mut dyn FileSystem,
-) -> Result<(PathBuf, PathBuf, Vec<u8>), FolderError> {
+/// A folder, the name of the text in it that describes a model, and its bytes.
+type Described = (PathBuf, PathBuf, Vec<u8>);
+
+/// What describes the model at `path`; `None` for a folder without a description.
+fn described(path: &Path, host: &mut dyn FileSystem) -> Result<Option<Described>, FolderError> {
     if path == Path::new("-") {
         let bytes = host.read_stdin(TEXT_LIMIT);
         let name = PathBuf::from("<stdin>");
         let bytes = bytes.map_err(|why| refused(&name, &why))?;
-        return Ok((PathBuf::new(), name, bytes));
+        return Ok(Some((PathBuf::new(), name, bytes)));
     }
     match host.read(path, TEXT_LIMIT) {
         Ok(bytes) => {
             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-            return Ok((folder, path.to_owned(), bytes));
+            return Ok(Some((folder, path.to_owned(), bytes)));
         }
         Err(why) if why.kind() == io::ErrorKind::IsADirectory => {}
         Err(why) => return Err(refused(path, &why)),
     }
-    let config = path.join("config.json");
-    for name in [config.clone(), path.join("ir_v2.json")] {
+    for name in ["config.json", "ir_v2.json"] {
+        let name = path.join(name);
         if let Some(bytes) = read(&name, host)? {
-            return Ok((path.to_owned(), name, bytes));
+            return Ok(Some((path.to_owned(), name, bytes)));
         }
     }
-    Err(refused(&config, &io::ErrorKind::NotFound.into()))
+    Ok(None)
 }
 
 /// The weight files of a folder: safetensors, in one or several files, or else one GGUF file.
@@ -342,7 +386,18 @@ fn weights_in(
     names.into_iter().map(file).collect()
 }
 
-/// The GGUF file of a folder, if there is one.
+/// The GGUF file at `path`, or all parts of the model that it is a part of.
+fn parts(path: &Path, host: &mut dyn FileSystem) -> Result<Vec<(String, Contents)>, FolderError> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let paths = match name.and_then(part_names) {
+        Some(names) => names.iter().map(|name| path.with_file_name(name)).collect(),
+        None => vec![path.to_owned()],
+    };
+    let part = |path: PathBuf| Ok((path.display().to_string(), map(&path, host)?));
+    paths.into_iter().map(part).collect()
+}
+
+/// The GGUF file of a folder, or all parts of the model that it has, if there is one.
 fn gguf_in(folder: &Path, host: &mut dyn FileSystem) -> Result<Vec<String>, FolderError> {
     let here = folder.as_os_str().is_empty();
     let names = match host.list(if here { Path::new(".") } else { folder }) {
@@ -354,9 +409,13 @@ fn gguf_in(folder: &Path, host: &mut dyn FileSystem) -> Result<Vec<String>, Fold
         .into_iter()
         .filter(|name| name.ends_with(".gguf"))
         .collect();
-    match names.len() {
-        0 | 1 => Ok(names),
-        _ => Err(FolderError::Several {
+    // One that is missing is reported when it is read.
+    let parts = names.first().and_then(|name| part_names(name));
+    let parts = parts.filter(|parts| names.iter().all(|name| parts.contains(name)));
+    match (parts, names.len()) {
+        (Some(parts), _) => Ok(parts),
+        (None, 0 | 1) => Ok(names),
+        (None, _) => Err(FolderError::Several {
             path: folder.to_owned(),
             names,
         }),
@@ -384,7 +443,7 @@ fn refused(path: &Path, why: &io::Error) -> FolderError {
 }
 
 /// The bytes of a small file; `None` if there is none.
-fn read(path: &Path, host: &mut dyn FileSystem) -> Result<Option<Vec<u8>>, FolderError> {
+pub(crate) fn read(path: &Path, host: &mut dyn FileSystem) -> Result<Option<Vec<u8>>, FolderError> {
     match host.read(path, TEXT_LIMIT) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),

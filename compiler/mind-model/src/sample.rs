@@ -23,6 +23,11 @@ pub struct Sampling {
     pub top_k: usize,
     /// Only the most likely tokens that have this much probability together are drawn from; 1 for all.
     pub top_p: f64,
+    /// Only tokens at least this many times as likely as the most likely one are drawn from; 0 for all.
+    pub min_p: f64,
+    /// What logits of tokens that the sequence has already are divided by if positive, and multiplied by if negative;
+    /// 1 leaves them as they are. This acts on the most likely token too.
+    pub repetition_penalty: f32,
     /// The same seed draws the same tokens.
     pub seed: u64,
 }
@@ -34,7 +39,26 @@ impl Default for Sampling {
             temperature: 0.0,
             top_k: 0,
             top_p: 1.0,
+            min_p: 0.0,
+            repetition_penalty: 1.0,
             seed: 0,
+        }
+    }
+}
+
+/// Makes tokens less likely that a sequence has already: scores above 0 are divided by `penalty`, others multiplied by
+/// it, once for each token.
+pub(crate) fn penalize(scores: &mut [f32], seen: &[u32], penalty: f32) {
+    let mut tokens = seen.to_vec();
+    tokens.sort_unstable();
+    tokens.dedup();
+    for token in tokens {
+        if let Some(score) = scores.get_mut(token as usize) {
+            *score = if *score < 0.0 {
+                *score * penalty
+            } else {
+                *score / penalty
+            };
         }
     }
 }
@@ -55,14 +79,25 @@ impl Sampler {
         }
     }
 
-    /// The next token. Logits that are NaN, and infinite negative ones, are never drawn.
-    pub fn next(&mut self, logits: &[f32]) -> u32 {
+    /// The next token of a sequence that holds the tokens `seen`. Logits that are NaN, and infinite negative ones, are
+    /// never drawn.
+    pub fn next(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         let Sampling {
             temperature,
             top_k,
             top_p,
+            min_p,
+            repetition_penalty,
             ..
         } = self.how;
+        let mut penalized = Vec::new();
+        let logits = if repetition_penalty == 1.0 {
+            logits
+        } else {
+            penalized.extend_from_slice(logits);
+            penalize(&mut penalized, seen, repetition_penalty);
+            &penalized
+        };
         let first = largest(logits);
         let most = logits.get(first as usize).copied().unwrap_or(0.0);
         if temperature.is_nan() || temperature <= 0.0 || !most.is_finite() {
@@ -89,6 +124,8 @@ impl Sampler {
         if let Some(last) = enough {
             likely.truncate(last + 1);
         }
+        // The most likely token has weight 1.
+        likely.retain(|&(_, weight)| weight >= min_p);
         let all: f64 = likely.iter().map(|(_, weight)| weight).sum();
         let mut left = self.rng.fraction() * all;
         for &(token, weight) in &likely {
@@ -109,7 +146,7 @@ mod tests {
 
     fn drawn(how: Sampling) -> Vec<u32> {
         let mut sampler = Sampler::new(how);
-        let mut seen: Vec<u32> = (0..200).map(|_| sampler.next(&LOGITS)).collect();
+        let mut seen: Vec<u32> = (0..200).map(|_| sampler.next(&LOGITS, &[])).collect();
         seen.sort_unstable();
         seen.dedup();
         seen
@@ -134,6 +171,31 @@ mod tests {
         assert_eq!(drawn(Sampling { top_k: 2, ..warm }), [1, 3]);
         assert_eq!(drawn(Sampling { top_p: 0.5, ..warm }), [1]);
         assert_eq!(drawn(Sampling { top_p: 0.8, ..warm }), [1, 3]);
+        // The weights are 1, e^-1 and e^-2.
+        assert_eq!(drawn(Sampling { min_p: 0.2, ..warm }), [1, 3]);
+        assert_eq!(
+            drawn(Sampling {
+                min_p: 0.13,
+                ..warm
+            }),
+            [0, 1, 3]
+        );
+        assert_eq!(drawn(Sampling { min_p: 1.0, ..warm }), [1]);
+    }
+
+    #[test]
+    fn tokens_of_the_sequence_are_less_likely() {
+        let mut sampler = Sampler::new(Sampling {
+            repetition_penalty: 2.0,
+            ..Sampling::default()
+        });
+        assert_eq!(sampler.next(&LOGITS, &[]), 1);
+        // 3 becomes 1.5, once however often the token is there.
+        assert_eq!(sampler.next(&LOGITS, &[1, 1, 4]), 3);
+        // 2 becomes 1, and 1.5 is the largest again.
+        assert_eq!(sampler.next(&LOGITS, &[3, 1]), 1);
+        // Negative logits grow away from 0; a token outside of the vocabulary has none.
+        assert_eq!(sampler.next(&[-1.0, -1.5], &[0, 9]), 1);
     }
 
     #[test]
@@ -144,7 +206,9 @@ mod tests {
             ..Sampling::default()
         });
         let count = 20_000;
-        let ones = (0..count).filter(|_| sampler.next(&LOGITS) == 1).count();
+        let ones = (0..count)
+            .filter(|_| sampler.next(&LOGITS, &[]) == 1)
+            .count();
         let weights = [1.0, 3.0, 2.0].map(f64::exp);
         let expected = weights[1] / weights.iter().sum::<f64>();
         assert!((ones as f64 / f64::from(count) - expected).abs() < 0.01);
@@ -159,7 +223,9 @@ mod tests {
         };
         let run = |seed| {
             let mut sampler = Sampler::new(how(seed));
-            (0..50).map(|_| sampler.next(&LOGITS)).collect::<Vec<_>>()
+            (0..50)
+                .map(|_| sampler.next(&LOGITS, &[]))
+                .collect::<Vec<_>>()
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));

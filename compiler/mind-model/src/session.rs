@@ -59,6 +59,28 @@ impl<'w> Session<'w> {
         self.capacity
     }
 
+    /// Another sequence of the same tokens, which goes on independently.
+    ///
+    /// # Errors
+    ///
+    /// No memory for its cache.
+    pub fn fork(&self) -> Result<Session<'w>, ModelError> {
+        Ok(Session {
+            cache: self.cache.fork(self.model.config(), self.length)?,
+            model: self.model.clone(),
+            ..*self
+        })
+    }
+
+    /// Forgets all tokens behind the first `length`; those that are not there need not be forgotten.
+    pub fn truncate(&mut self, length: usize) {
+        let forgotten = length.min(self.length)..self.length;
+        for layer in 0..self.model.config().num_layers {
+            self.cache.clear(layer, forgotten.clone());
+        }
+        self.length = forgotten.start;
+    }
+
     /// Goes on with `tokens`; the logits behind the last one, a number for each token id.
     ///
     /// # Errors

@@ -47,9 +47,28 @@ impl Text {
     ///
     /// A text that it refuses.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TextError> {
-        let encoding = contained(|| self.0.encode(text, true).map_err(|why| why.to_string()));
+        self.tokens(text, true)
+    }
+
+    /// The tokens of a text alone, which holds its special ones already, as chat templates write it.
+    ///
+    /// # Errors
+    ///
+    /// A text that it refuses.
+    pub fn encode_bare(&self, text: &str) -> Result<Vec<u32>, TextError> {
+        self.tokens(text, false)
+    }
+
+    fn tokens(&self, text: &str, adds_special: bool) -> Result<Vec<u32>, TextError> {
+        let encode = || self.0.encode(text, adds_special);
+        let encoding = contained(|| encode().map_err(|why| why.to_string()));
         let encoding = encoding.map_err(|why| TextError::Encode(why.unwrap_or_else(failed)))?;
         Ok(encoding.get_ids().to_vec())
+    }
+
+    /// What the vocabulary has for a token, special or not.
+    pub fn token(&self, id: u32) -> Option<String> {
+        self.0.id_to_token(id)
     }
 
     /// The text of tokens, special ones left out.

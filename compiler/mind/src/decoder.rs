@@ -84,10 +84,12 @@ impl<'f> Decoder<'f> {
     /// # let decoder = Decoder::new(&files, &mind::Config::default())?;
     /// let mut session = decoder.session(128)?;
     /// let mut sampler = Sampler::new(Sampling { temperature: 0.8, ..Sampling::default() });
-    /// let mut logits = session.prefill(&[1, 15043])?;
+    /// let mut tokens = vec![1, 15043];
+    /// let mut logits = session.prefill(&tokens)?;
     /// for _ in 0..16 {
-    ///     let token = sampler.next(&logits);
+    ///     let token = sampler.next(&logits, &tokens);
     ///     logits = session.decode(token)?;
+    ///     tokens.push(token);
     /// }
     /// # Ok::<(), mind::Error>(())
     /// ```
@@ -113,15 +115,15 @@ impl<'f> Decoder<'f> {
         let capacity = prompt.len().saturating_add(count.saturating_sub(1));
         let mut session = self.session(capacity)?;
         let mut sampler = Sampler::new(sampling);
+        let mut tokens = prompt.to_vec();
         let mut logits = session.prefill(prompt)?;
-        let mut tokens = Vec::new();
-        while tokens.len() < count {
-            if let Some(&token) = tokens.last() {
-                logits = session.decode(token)?;
+        while tokens.len() < prompt.len().saturating_add(count) {
+            if tokens.len() > prompt.len() {
+                logits = session.decode(tokens[tokens.len() - 1])?;
             }
-            tokens.push(sampler.next(&logits));
+            tokens.push(sampler.next(&logits, &tokens));
         }
-        Ok(tokens)
+        Ok(tokens.split_off(prompt.len()))
     }
 
     /// The text of the `count` tokens that follow `prompt`.

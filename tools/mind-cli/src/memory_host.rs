@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mind_driver::host::{FileSystem, Host};
+use mind_driver::host::{FileSystem, Host, read_line};
 
 /// A host whose files and streams are in memory.
 #[derive(Default)]
@@ -65,6 +65,13 @@ impl Host for MemoryHost {
 
     fn available_memory(&self) -> Option<u64> {
         self.memory
+    }
+
+    fn read_line(&mut self, limit: u64) -> io::Result<Option<String>> {
+        let mut rest = &self.stdin[..];
+        let line = read_line(&mut rest, limit)?;
+        self.stdin = rest.to_vec();
+        Ok(line)
     }
 
     fn now(&self) -> Duration {

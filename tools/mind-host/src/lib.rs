@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use mind_driver::disk::{Disk, partial_name};
 use mind_driver::host::{
-    ChildLimits, Contents, FileSystem, Host, ProcessEnd, Rerun, Style, Tool, Work,
+    self, ChildLimits, Contents, FileSystem, Host, ProcessEnd, Progress, Rerun, Style, Tool, Work,
 };
 use ticker::Ticker;
 use unfinished::Unfinished;
@@ -195,11 +195,16 @@ impl Host for ProcessHost {
     }
 
     fn working(&mut self, what: &str) -> Work {
-        if self.style.quiet {
-            Box::new(())
-        } else {
-            Box::new(Ticker::start(what, self.style.redraws, io::stderr()))
-        }
+        self.ticking(what, None)
+    }
+
+    fn working_through(&mut self, what: &str, progress: Progress) -> Work {
+        self.ticking(what, Some(progress))
+    }
+
+    fn read_line(&mut self, limit: u64) -> io::Result<Option<String>> {
+        self.stdout.flush()?;
+        host::read_line(&mut io::stdin().lock(), limit)
     }
 
     fn style(&self) -> Style {
@@ -212,6 +217,15 @@ impl Host for ProcessHost {
 }
 
 impl ProcessHost {
+    fn ticking(&self, what: &str, progress: Option<Progress>) -> Work {
+        if self.style.quiet {
+            Box::new(())
+        } else {
+            let redraws = self.style.redraws;
+            Box::new(Ticker::start(what, progress, redraws, io::stderr()))
+        }
+    }
+
     /// Writes a file that nobody keeps, and nobody reads before it is whole.
     fn write_scratch(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         if !self.scratch_files.iter().any(|own| own == path) {

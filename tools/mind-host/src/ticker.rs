@@ -1,9 +1,12 @@
 //! Signs of life of work that takes long.
 
 use std::io::Write;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use mind_driver::host::Progress;
 
 /// How often a terminal's line is written again.
 const REDRAWN: Duration = Duration::from_secs(1);
@@ -18,14 +21,20 @@ pub(crate) struct Ticker {
 
 impl Ticker {
     /// Says so on `out`, on one line again and again where that `redraws`.
-    pub(crate) fn start(what: &str, redraws: bool, out: impl Write + Send + 'static) -> Ticker {
+    pub(crate) fn start(
+        what: &str,
+        progress: Option<Progress>,
+        redraws: bool,
+        out: impl Write + Send + 'static,
+    ) -> Ticker {
         let every = if redraws { REDRAWN } else { REPEATED };
-        Ticker::every(every, what, redraws, out)
+        Ticker::every(every, what, progress, redraws, out)
     }
 
     fn every(
         every: Duration,
         what: &str,
+        progress: Option<Progress>,
         redraws: bool,
         mut out: impl Write + Send + 'static,
     ) -> Ticker {
@@ -35,10 +44,11 @@ impl Ticker {
             let mut width = 0;
             while over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let seconds = started.elapsed().as_secs();
+                let share = progress.as_ref().map_or_else(String::new, share);
                 let line = if redraws {
-                    format!("\r{what}: {seconds} s")
+                    format!("\r{what}: {share}{seconds} s")
                 } else {
-                    format!("note: {what}: {seconds} s so far\n")
+                    format!("note: {what}: {share}{seconds} s so far\n")
                 };
                 width = line.len();
                 // Standard error has nowhere to report its own failures to.
@@ -57,6 +67,13 @@ impl Ticker {
     }
 }
 
+/// How much of the work is done.
+fn share(progress: &Progress) -> String {
+    let done = progress.done.load(Ordering::Relaxed).min(progress.all);
+    let percent = (done * 100).checked_div(progress.all).unwrap_or(100);
+    format!("{percent} %, ")
+}
+
 impl Drop for Ticker {
     fn drop(&mut self) {
         self.work = None;
@@ -70,6 +87,7 @@ impl Drop for Ticker {
 #[cfg(test)]
 mod tests {
     use std::io;
+    use std::sync::atomic::AtomicU64;
     use std::sync::{Arc, Mutex};
 
     use super::*;
@@ -88,9 +106,9 @@ mod tests {
     }
 
     /// What is said of work that goes on until something was.
-    fn said(every: Duration, redraws: bool, patient: bool) -> String {
+    fn said(every: Duration, progress: Option<Progress>, redraws: bool, patient: bool) -> String {
         let out = Shared::default();
-        let ticker = Ticker::every(every, "testing", redraws, out.clone());
+        let ticker = Ticker::every(every, "testing", progress, redraws, out.clone());
         let is_silent = || out.0.lock().expect("no writer panics").is_empty();
         while patient && is_silent() {
             thread::yield_now();
@@ -103,10 +121,17 @@ mod tests {
     #[test]
     fn long_work_is_spoken_of_and_short_work_is_not() {
         let short = Duration::from_millis(1);
-        assert!(said(short, false, true).starts_with("note: testing: 0 s so far\n"));
-        let line = said(short, true, true);
+        assert!(said(short, None, false, true).starts_with("note: testing: 0 s so far\n"));
+        let line = said(short, None, true, true);
         assert!(line.starts_with("\rtesting: 0 s") && line.ends_with("  \r"));
-        assert_eq!(said(REPEATED, false, false), "");
-        assert_eq!(said(REPEATED, true, false), "");
+        let progress = |done, all| {
+            let done = Arc::new(AtomicU64::new(done));
+            said(short, Some(Progress { done, all }), true, true)
+        };
+        assert!(progress(5, 49).starts_with("\rtesting: 10 %, 0 s"));
+        assert!(progress(50, 49).starts_with("\rtesting: 100 %, 0 s"));
+        assert!(progress(0, 0).starts_with("\rtesting: 100 %, 0 s"));
+        assert_eq!(said(REPEATED, None, false, false), "");
+        assert_eq!(said(REPEATED, None, true, false), "");
     }
 }

@@ -13,6 +13,37 @@ const TARGET: Duration = Duration::from_secs(1);
 /// Runs at least, and at most.
 const RUNS: std::ops::Range<usize> = 5..1000;
 
+/// How long runs took, in microseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Spread {
+    /// The fastest run.
+    pub(super) min: f64,
+    /// The middle run.
+    pub(super) median: f64,
+    /// The run that 90 % do not exceed.
+    pub(super) p90: f64,
+}
+
+impl Spread {
+    /// The spread of `times`, which are sorted; zeros if there are none.
+    pub(super) fn of(times: &mut [Duration]) -> Spread {
+        times.sort_unstable();
+        let at = |percent: usize| {
+            let at = (times.len() * percent).div_ceil(100).max(1) - 1;
+            times.get(at).copied().map_or(0.0, micros)
+        };
+        Spread {
+            min: at(0),
+            median: at(50),
+            p90: at(90),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({ "min": self.min, "median": self.median, "p90": self.p90 })
+    }
+}
+
 /// What a benchmark found. Times are in microseconds.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Times {
@@ -20,12 +51,7 @@ pub(super) struct Times {
     compile: f64,
     /// Making the inputs ready.
     bind: f64,
-    /// Fastest run.
-    min: f64,
-    /// Middle run.
-    median: f64,
-    /// The run that 90 % do not exceed.
-    p90: f64,
+    run: Spread,
     /// How many runs were measured.
     runs: usize,
     /// Bytes of the inputs and outputs.
@@ -100,16 +126,11 @@ pub(super) fn measure(
         times.push(taken);
         total += taken;
     }
-    times.sort_unstable();
-    let runs = times.len();
-    let at = |percent: usize| micros(times[(runs * percent).div_ceil(100).max(1) - 1]);
     Ok(Times {
         compile: micros(subject.compile),
         bind: micros(subject.bind),
-        min: micros(times[0]),
-        median: at(50),
-        p90: at(90),
-        runs,
+        run: Spread::of(&mut times),
+        runs: times.len(),
         interface: subject.interface,
         threads: subject.threads,
         isa: subject.isa,
@@ -124,7 +145,8 @@ fn micros(time: Duration) -> f64 {
 impl Times {
     /// Gigabytes of inputs and outputs per second at the median; `None` if that is not measurable.
     fn gigabytes(&self) -> Option<f64> {
-        (self.median > 0.0).then(|| self.interface as f64 / self.median / 1000.0)
+        let median = self.run.median;
+        (median > 0.0).then(|| self.interface as f64 / median / 1000.0)
     }
 
     /// A few lines for people.
@@ -132,9 +154,7 @@ impl Times {
         let Times {
             compile,
             bind,
-            min,
-            median,
-            p90,
+            run: Spread { min, median, p90 },
             runs,
             ..
         } = self;
@@ -157,7 +177,7 @@ impl Times {
         let object = json!({
             "compile_us": self.compile,
             "bind_us": self.bind,
-            "run_us": { "min": self.min, "median": self.median, "p90": self.p90 },
+            "run_us": self.run.json(),
             "runs": self.runs,
             "gb_per_s": self.gigabytes(),
             "threads": self.threads,

@@ -1,13 +1,15 @@
 //! Models in GGUF files.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::{Config, Families, Family, Parameters, hf};
 use mind_model::{CheckpointWeights, Model, Runner, Session};
-use mind_weights::{Permutation, WeightFile, WeightType};
+use mind_weights::{MetaValue, Permutation, WeightFile, WeightType};
 
 use crate::random::{Tensor, Tensors, family, jit, llama, tokens};
+use crate::writers::{self, Meta};
 
 /// What GGUF calls the weights of a layer, and all others.
 const NAMES: [(&str, &str); 21] = [
@@ -253,4 +255,40 @@ fn the_tiny_file_is_the_one_that_is_written() {
         "/../../lit_tests/mind-run/inputs/tiny-llama.gguf"
     );
     mind_snapshot::check_file(path, written);
+}
+
+/// The same model in three files, which the tests of the command line read too.
+#[test]
+fn the_parts_are_those_of_the_tiny_file() {
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lit_tests/mind-run/inputs");
+    let whole = std::fs::read(inputs.join("tiny-llama.gguf")).expect("the tiny file");
+    let file = WeightFile::parse(&whole).expect("a header");
+    let tensors = file.tensors().iter().map(|info| {
+        let view = file.view(info).expect("a type that is known");
+        writers::Tensor {
+            name: info.name.clone(),
+            dtype: view.dtype,
+            shape: view.shape,
+            bytes: view.bytes.to_vec(),
+        }
+    });
+    let tensors: Vec<writers::Tensor> = tensors.collect();
+    let keys = file.metadata().iter().map(|(key, value)| {
+        let value = match value {
+            MetaValue::Unsigned(value) => Meta::U32(*value as u32),
+            MetaValue::Real(value) => Meta::F32(*value as f32),
+            MetaValue::Text(text) => Meta::Text(text.clone()),
+            other => panic!("{key}: {other}"),
+        };
+        (key.clone(), value)
+    });
+    let mut keys: Vec<(String, Meta)> = keys.collect();
+    for (no, part) in tensors.chunks(tensors.len().div_ceil(3)).enumerate() {
+        let own = [("no", no), ("count", 3), ("tensors.count", tensors.len())];
+        keys.extend(own.map(|(key, value)| (format!("split.{key}"), Meta::U32(value as u32))));
+        let name = format!("tiny-split/tiny-{:05}-of-00003.gguf", no + 1);
+        mind_snapshot::check_file(inputs.join(name), writers::gguf(&keys, part));
+        // The first part has the keys of the model.
+        keys.clear();
+    }
 }

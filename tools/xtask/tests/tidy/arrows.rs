@@ -89,6 +89,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// What only these crates may know.
 const SOLE_USERS: &[(&str, &[&str])] = &[
     ("tokenizers", &["mind-model"]),
+    ("minijinja", &["mind-model"]),
     ("lsp-server", &["mind-lsp"]),
     ("lsp-types", &["mind-lsp"]),
     ("bumpalo", &["mind-ir"]),

@@ -1,0 +1,199 @@
+//! Beam search: several sequences side by side, of which the most likely ones go on.
+
+use mind_ir::scalar::math::{exp_f64, log_f64};
+
+use crate::error::ModelError;
+use crate::sample::penalize;
+use crate::session::Session;
+
+/// How beams are searched.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BeamSearch<'e> {
+    /// How many sequences go on after each token; at least 1.
+    pub beams: usize,
+    /// How many tokens are found at most.
+    pub tokens: usize,
+    /// Tokens that end a sequence.
+    pub ends: &'e [u32],
+    /// As in [`Sampling`](crate::Sampling), on the logarithms of probabilities.
+    pub repetition_penalty: f32,
+}
+
+/// A sequence that goes on.
+struct Beam<'w> {
+    session: Session<'w>,
+    /// Tokens behind the prompt.
+    tokens: Vec<u32>,
+    /// The sum of the logarithms of their probabilities.
+    score: f64,
+}
+
+/// A token that may come behind a beam.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    beam: usize,
+    token: u32,
+    score: f64,
+}
+
+/// A sequence that has ended.
+#[derive(Clone, PartialEq, Debug)]
+struct Ended {
+    tokens: Vec<u32>,
+    /// The logarithm of its probability for each of its tokens.
+    score: f64,
+}
+
+impl BeamSearch<'_> {
+    /// The most likely tokens for their number that are found behind `prompt`, one of [`ends`](BeamSearch::ends) included.
+    ///
+    /// `session` is empty, and has room for the prompt and all tokens but one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Session::prefill`]; no memory for the caches of the beams.
+    pub fn run(&self, session: Session<'_>, prompt: &[u32]) -> Result<Vec<u32>, ModelError> {
+        let mut session = session;
+        let mut logits = vec![session.prefill(prompt)?];
+        let mut beams = vec![Beam {
+            session,
+            tokens: Vec::new(),
+            score: 0.0,
+        }];
+        let mut ended: Vec<Ended> = Vec::new();
+        for length in 1..=self.tokens {
+            let is_last = length == self.tokens;
+            let candidates = self.candidates(prompt, &beams, &logits);
+            let is_end = |candidate: &Candidate| is_last || self.ends.contains(&candidate.token);
+            for candidate in candidates.iter().take(self.beams).filter(|own| is_end(own)) {
+                let mut tokens = beams[candidate.beam].tokens.clone();
+                tokens.push(candidate.token);
+                let score = candidate.score / length as f64;
+                ended.push(Ended { tokens, score });
+            }
+            // The first of equals stays in front.
+            ended.sort_by(|x, y| y.score.total_cmp(&x.score));
+            ended.truncate(self.beams);
+            let going_on = candidates.iter().filter(|own| !is_end(own));
+            let going_on: Vec<Candidate> = going_on.take(self.beams).copied().collect();
+            let Some(best) = going_on.first() else {
+                break;
+            };
+            let worst = ended.get(self.beams - 1);
+            if worst.is_some_and(|worst| best.score / length as f64 <= worst.score) {
+                break;
+            }
+            beams = next_beams(beams, &going_on)?;
+            logits.clear();
+            for (beam, candidate) in beams.iter_mut().zip(&going_on) {
+                logits.push(beam.session.decode(candidate.token)?);
+            }
+        }
+        let best = ended.into_iter().next();
+        Ok(best.map(|best| best.tokens).unwrap_or_default())
+    }
+
+    /// The most likely continuations of all beams, the best one first; enough that as many as there are beams end in no
+    /// end.
+    fn candidates(
+        &self,
+        prompt: &[u32],
+        beams: &[Beam<'_>],
+        logits: &[Vec<f32>],
+    ) -> Vec<Candidate> {
+        let count = self.beams.saturating_mul(2.max(1 + self.ends.len()));
+        let mut all = Vec::new();
+        for (index, (beam, logits)) in beams.iter().zip(logits).enumerate() {
+            let mut scores = log_probabilities(logits);
+            if self.repetition_penalty != 1.0 {
+                let seen = [prompt, &beam.tokens].concat();
+                penalize(&mut scores, &seen, self.repetition_penalty);
+            }
+            let scored = scores.iter().enumerate();
+            let scored = scored.filter(|(_, score)| **score > f32::NEG_INFINITY);
+            all.extend(scored.map(|(token, score)| Candidate {
+                beam: index,
+                token: token as u32,
+                score: beam.score + f64::from(*score),
+            }));
+            all.sort_by(|x, y| y.score.total_cmp(&x.score));
+            all.truncate(count);
+        }
+        all
+    }
+}
+
+/// The logarithm of the probability of each token; negative infinity where the logit is NaN.
+fn log_probabilities(logits: &[f32]) -> Vec<f32> {
+    let numbers = logits.iter().copied().filter(|logit| !logit.is_nan());
+    let most = f64::from(numbers.fold(f32::NEG_INFINITY, f32::max));
+    let weights = logits.iter().map(|&logit| exp_f64(f64::from(logit) - most));
+    let sum: f64 = weights.filter(|weight| !weight.is_nan()).sum();
+    let all = logits.iter().map(|&logit| {
+        let score = f64::from(logit) - most - log_f64(sum);
+        if score.is_nan() {
+            f32::NEG_INFINITY
+        } else {
+            score as f32
+        }
+    });
+    all.collect()
+}
+
+/// The beams that candidates are of, each with its token; a session is copied only for its second beam and further ones.
+fn next_beams<'w>(beams: Vec<Beam<'w>>, chosen: &[Candidate]) -> Result<Vec<Beam<'w>>, ModelError> {
+    let mut sessions: Vec<Option<Session<'w>>> = Vec::new();
+    let mut tokens = Vec::new();
+    for beam in beams {
+        sessions.push(Some(beam.session));
+        tokens.push(beam.tokens);
+    }
+    let mut next = Vec::new();
+    for (at, candidate) in chosen.iter().enumerate() {
+        let again = chosen[at + 1..]
+            .iter()
+            .any(|own| own.beam == candidate.beam);
+        let session = &mut sessions[candidate.beam];
+        let session = match session {
+            Some(kept) if again => Some(kept.fork()?),
+            Some(_) | None => session.take(),
+        };
+        let mut tokens = tokens[candidate.beam].clone();
+        tokens.push(candidate.token);
+        // The last beam of a session is the one that takes it.
+        next.extend(session.map(|session| Beam {
+            session,
+            tokens,
+            score: candidate.score,
+        }));
+    }
+    Ok(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_are_those_of_the_softmax() {
+        let found = log_probabilities(&[0.0, f32::NAN, 1.0, f32::NEG_INFINITY]);
+        let sum = 1f64 + 1f64.exp();
+        let expected = [
+            -sum.ln(),
+            f64::NEG_INFINITY,
+            1.0 - sum.ln(),
+            f64::NEG_INFINITY,
+        ];
+        for (found, expected) in found.into_iter().zip(expected) {
+            let same = f64::from(found) == expected;
+            assert!(
+                same || (f64::from(found) - expected).abs() < 1e-6,
+                "{found} {expected}"
+            );
+        }
+        assert_eq!(
+            log_probabilities(&[f32::INFINITY, 0.0])[1],
+            f32::NEG_INFINITY
+        );
+    }
+}

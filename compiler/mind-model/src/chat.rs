@@ -1,0 +1,235 @@
+//! Conversations as prompts, by the template of a model.
+
+use std::collections::BTreeMap;
+
+use mind_diag::{Code, Diagnostic, SourceFile, Span};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Value;
+use minijinja::{Environment, Error, ErrorKind, context};
+
+use crate::folder::FolderError;
+
+/// A template that makes no prompt.
+const CODE: Code = Code(4305);
+
+/// What a template may take: steps, and bytes of what it makes, at 64 bytes a step.
+const FUEL: u64 = 4_000_000;
+
+/// The name that the library knows the template by.
+const NAME: &str = "template";
+
+/// Who says something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Speaker {
+    /// What holds for the whole conversation.
+    System,
+    /// The one who asks.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Speaker {
+    /// The word of templates.
+    const fn role(self) -> &'static str {
+        match self {
+            Speaker::System => "system",
+            Speaker::User => "user",
+            Speaker::Assistant => "assistant",
+        }
+    }
+}
+
+/// What one of them said.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Who.
+    pub speaker: Speaker,
+    /// What.
+    pub content: String,
+}
+
+/// The template that a model's conversations are written by: Jinja with the functions that templates of models use.
+pub struct ChatTemplate {
+    environment: Environment<'static>,
+    file: SourceFile,
+    /// Special tokens, by name.
+    tokens: Vec<(&'static str, String)>,
+}
+
+impl ChatTemplate {
+    /// The template in `file`, which may write the special `tokens` by their names.
+    ///
+    /// # Errors
+    ///
+    /// E4305 what is no template, at its place.
+    pub fn new(
+        file: SourceFile,
+        tokens: Vec<(&'static str, String)>,
+    ) -> Result<ChatTemplate, FolderError> {
+        let mut environment = Environment::new();
+        environment.set_debug(true);
+        environment.set_fuel(Some(FUEL));
+        // As the library does that these templates are written for.
+        let mut syntax = SyntaxConfig::builder();
+        syntax.trim_blocks(true).lstrip_blocks(true);
+        let syntax = syntax.build().map_err(|why| refused(&file, &why))?;
+        environment.set_syntax(syntax);
+        environment
+            .set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+        environment.add_function("raise_exception", raise_exception);
+        let added = environment.add_template_owned(NAME, file.text().to_owned());
+        match added {
+            Ok(()) => Ok(ChatTemplate {
+                environment,
+                file,
+                tokens,
+            }),
+            Err(why) => Err(refused(&file, &why)),
+        }
+    }
+
+    /// The prompt that the model answers `messages` behind.
+    ///
+    /// # Errors
+    ///
+    /// E4305 messages that the template refuses, an error in it, at its place.
+    pub fn prompt(&self, messages: &[Message]) -> Result<String, FolderError> {
+        let messages = messages.iter().map(|message| {
+            context! { role => message.speaker.role(), content => message.content.as_str() }
+        });
+        let tokens = self.tokens.iter();
+        let tokens = tokens.map(|(name, token)| ((*name).to_owned(), token.clone()));
+        let context = context! {
+            messages => messages.collect::<Value>(),
+            add_generation_prompt => true,
+            tools => (),
+            documents => (),
+            ..Value::from(tokens.collect::<BTreeMap<String, String>>())
+        };
+        let template = self.environment.get_template(NAME);
+        let prompt = template.and_then(|template| template.render(context));
+        prompt.map_err(|why| refused(&self.file, &why))
+    }
+}
+
+/// How a template refuses a conversation.
+fn raise_exception(message: &str) -> Result<String, Error> {
+    Err(Error::new(ErrorKind::InvalidOperation, message.to_owned()))
+}
+
+/// The innermost of an error and what it was caused by, at its place in the template.
+fn refused(file: &SourceFile, why: &Error) -> FolderError {
+    let mut inner = why;
+    while let Some(source) = std::error::Error::source(inner)
+        && let Some(source) = source.downcast_ref::<Error>()
+    {
+        inner = source;
+    }
+    let range = inner.range().or_else(|| {
+        let line = inner.line()?.checked_sub(1)?;
+        Some(file.line_range(line))
+    });
+    let is_inside = |range: &std::ops::Range<usize>| range.end <= file.text().len();
+    let range = range.filter(is_inside);
+    let span = range.map_or(Span::FILE, |range| {
+        Span::new(range.start as u32, range.end as u32)
+    });
+    let problem = match inner.detail() {
+        Some(detail) => detail.to_owned(),
+        None => inner.kind().to_string(),
+    };
+    let message = format!("the chat template makes no prompt: {problem}");
+    let found = Diagnostic::error(span, message).code(CODE);
+    FolderError::Text(found.into(), Box::new(file.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use mind_diag::render_text;
+
+    use super::*;
+
+    fn template(text: &str) -> Result<ChatTemplate, FolderError> {
+        let tokens = vec![
+            ("bos_token", "<s>".to_owned()),
+            ("eos_token", "</s>".to_owned()),
+        ];
+        ChatTemplate::new(SourceFile::new("t.jinja", text), tokens)
+    }
+
+    fn said(speaker: Speaker, content: &str) -> Message {
+        let content = content.to_owned();
+        Message { speaker, content }
+    }
+
+    fn prompt(text: &str, messages: &[Message]) -> String {
+        template(text)
+            .and_then(|own| own.prompt(messages))
+            .expect("a prompt")
+    }
+
+    fn refusal(text: &str, messages: &[Message]) -> String {
+        let refused = template(text).and_then(|own| own.prompt(messages));
+        let (found, file) = refused
+            .expect_err("a refusal")
+            .diagnostics()
+            .expect("a place");
+        render_text(&found, &file.expect("a file"), false)
+    }
+
+    #[test]
+    fn a_conversation_is_written_as_its_template_says() {
+        let messages = [
+            said(Speaker::System, "Be brief."),
+            said(Speaker::User, " Hi "),
+            said(Speaker::Assistant, "Hello<end>x"),
+            said(Speaker::User, "Bye"),
+        ];
+        let text = "{{ bos_token }}
+{%- if messages[0]['role'] == 'system' %}
+    {%- set system = messages[0]['content'] | trim + '\\n' %}
+    {%- set messages = messages[1:] %}
+{%- else %}{% set system = '' %}{% endif %}
+{% for message in messages %}
+  {% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}
+    {{ raise_exception('turns must alternate') }}
+  {% endif %}
+[{{ message.role }}]{{ (system if loop.first else '') + message['content'].strip().split('<end>')[0] }}{{ eos_token }}
+  {% if loop.last and add_generation_prompt and not tools %}
+[assistant]
+  {%- endif %}
+{% endfor %}
+";
+        let expected =
+            "<s>[user]Be brief.\nHi</s>\n[assistant]Hello</s>\n[user]Bye</s>\n[assistant]";
+        assert_eq!(prompt(text, &messages), expected);
+    }
+
+    #[test]
+    fn what_is_wrong_has_a_place() {
+        mind_snapshot::snapshot!(
+            [
+                refusal("{% for m in messages %}\n{{ m.role }\n", &[]),
+                refusal("a\n{{ messages | nothing }}", &[]),
+                refusal(
+                    "{% macro f(m) %}{{ raise_exception('no ' + m.role) }}{% endmacro %}\n{{ f(messages[0]) }}",
+                    &[said(Speaker::System, "")],
+                ),
+                refusal("{{ messages[0].content.x.y }}", &[said(Speaker::User, "")]),
+            ]
+            .concat()
+        );
+    }
+
+    #[test]
+    fn a_template_has_an_end() {
+        let text =
+            "{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}";
+        assert!(refusal(text, &[]).contains("fuel"));
+        let text = "{% set x = namespace(t='ab') %}{% for a in range(99) %}{% set x.t = x.t + x.t %}{% endfor %}";
+        assert!(refusal(text, &[]).contains("error[E4305]"));
+        let text = "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}";
+        assert!(refusal(text, &[]).contains("error[E4305]"));
+    }
+}

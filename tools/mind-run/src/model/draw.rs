@@ -1,0 +1,68 @@
+//! Drawing tokens one by one.
+
+use mind_driver::host::Host;
+use mind_model::{Sampler, Session, TextStream};
+
+use super::output::{Output, Rate};
+use super::stop::Stop;
+
+/// A sequence that tokens are drawn for.
+pub(super) struct Drawing<'a, 'w> {
+    pub(super) session: &'a mut Session<'w>,
+    pub(super) sampler: &'a mut Sampler,
+    /// Tokens that end the text.
+    pub(super) ends: &'a [u32],
+    /// How many to draw at most.
+    pub(super) count: usize,
+    /// What the text is written by; token ids are written where there is none.
+    pub(super) stream: Option<TextStream<'a>>,
+    /// Hears the logits that a further token is drawn from.
+    pub(super) hear: &'a mut dyn FnMut(&[f32]),
+}
+
+/// What was drawn.
+pub(super) struct Drawn {
+    pub(super) text: String,
+    pub(super) rate: Rate,
+}
+
+impl Drawing<'_, '_> {
+    /// Draws tokens behind those of `tokens`, the first one from `logits`, and writes them to `output`.
+    pub(super) fn run(
+        mut self,
+        tokens: &mut Vec<u32>,
+        mut logits: Vec<f32>,
+        output: &mut Output,
+        host: &mut dyn Host,
+    ) -> Result<Drawn, Stop> {
+        let (mut text, mut rate) = (String::new(), Rate::default());
+        for drawn in 0..self.count {
+            if drawn > 0 {
+                let started = host.now();
+                logits = self.session.decode(tokens[tokens.len() - 1])?;
+                rate.add(1, host.now().saturating_sub(started));
+                (self.hear)(&logits);
+            }
+            let token = self.sampler.next(&logits, tokens);
+            tokens.push(token);
+            match &mut self.stream {
+                Some(stream) => {
+                    let piece = stream.push(token)?;
+                    output.write(host, &piece);
+                    text.push_str(&piece);
+                }
+                None => output.token(host, token),
+            }
+            let is_stopped = self.stream.as_ref().is_some_and(TextStream::is_stopped);
+            if is_stopped || self.ends.contains(&token) || !output.is_open() {
+                break;
+            }
+        }
+        if let Some(stream) = self.stream {
+            let piece = stream.finish()?;
+            output.write(host, &piece);
+            text.push_str(&piece);
+        }
+        Ok(Drawn { text, rate })
+    }
+}

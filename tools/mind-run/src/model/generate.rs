@@ -1,0 +1,131 @@
+//! What follows tokens, or a text.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mind_cli::npz;
+use mind_driver::host::Host;
+use mind_ir::tensor::Tensor;
+use mind_model::{BeamSearch, Model, Sampler, Session, Text, TextStream};
+
+use super::args::ModelArgs;
+use super::draw::Drawing;
+use super::output::{Output, Rate, note_rates};
+use super::stop::Stop;
+
+/// Draws what follows `prompt`, and writes it as it comes: a text where there is a tokenizer, else token ids.
+pub(super) fn run(
+    args: &ModelArgs,
+    model: Arc<Model<'_>>,
+    (prompt, text): (&[u32], Option<&Text>),
+    ends: &[u32],
+    host: &mut dyn Host,
+) -> Result<(), Stop> {
+    let count = args.generate.unwrap_or(1);
+    let needed = prompt.len().saturating_add(count.saturating_sub(1));
+    let session = Session::new(model, args.capacity.unwrap_or(needed))?;
+    let stream = text.map(|text| TextStream::new(text, &args.stops));
+    if let Some(beams) = args.beams {
+        let search = BeamSearch {
+            beams,
+            tokens: count,
+            ends,
+            repetition_penalty: args.sampling.repetition_penalty,
+        };
+        return searched(&search, session, prompt, stream, host);
+    }
+    drawn(args, session, prompt, (stream, ends, count), host)
+}
+
+/// The most likely text, which is known at its end alone.
+fn searched(
+    search: &BeamSearch<'_>,
+    session: Session<'_>,
+    prompt: &[u32],
+    stream: Option<TextStream<'_>>,
+    host: &mut dyn Host,
+) -> Result<(), Stop> {
+    let started = host.now();
+    let work = host.working("searching");
+    let found = search.run(session, prompt);
+    drop(work);
+    let found = found?;
+    let rate = Rate {
+        tokens: found.len(),
+        time: host.now().saturating_sub(started),
+    };
+    let mut output = Output::new();
+    match stream {
+        Some(mut stream) => {
+            for token in found {
+                let piece = stream.push(token)?;
+                output.write(host, &piece);
+            }
+            let piece = stream.finish()?;
+            output.write(host, &piece);
+        }
+        None => found
+            .into_iter()
+            .for_each(|token| output.token(host, token)),
+    }
+    output.end(host);
+    note_rates(host, Rate::default(), rate);
+    Ok(())
+}
+
+fn drawn(
+    args: &ModelArgs,
+    mut session: Session<'_>,
+    prompt: &[u32],
+    (stream, ends, count): (Option<TextStream<'_>>, &[u32], usize),
+    host: &mut dyn Host,
+) -> Result<(), Stop> {
+    let vocab = session.model().config().vocab_size;
+    let started = host.now();
+    let work = host.working("reading the prompt");
+    let read = if args.all_logits {
+        session.prefill_all(prompt)
+    } else {
+        session.prefill(prompt)
+    };
+    drop(work);
+    let mut kept = read?;
+    let mut prefill = Rate::default();
+    prefill.add(prompt.len(), host.now().saturating_sub(started));
+    let logits = kept[kept.len() - vocab..].to_vec();
+    let mut output = Output::new();
+    let mut tokens = prompt.to_vec();
+    let drawing = Drawing {
+        session: &mut session,
+        sampler: &mut Sampler::new(args.sampling),
+        ends,
+        count,
+        stream,
+        hear: &mut |logits| {
+            if args.logits.is_some() {
+                kept.extend_from_slice(logits);
+            }
+        },
+    };
+    let drawn = drawing.run(&mut tokens, logits, &mut output, host)?;
+    output.end(host);
+    if let Some(path) = &args.logits {
+        let array = Tensor::of(vec![kept.len() / vocab, vocab], kept);
+        save(host, path, &array)?;
+    }
+    note_rates(host, prefill, drawn.rate);
+    Ok(())
+}
+
+fn save(host: &mut dyn Host, path: &str, logits: &Tensor) -> Result<(), Stop> {
+    let archive = npz::write([("logits".to_owned(), logits)]);
+    let archive = archive.map_err(|why| Stop::Archive {
+        name: path.to_owned(),
+        why: why.to_string(),
+    })?;
+    let written = host.write(Path::new(path), &archive);
+    written.map_err(|why| Stop::Stream {
+        name: path.to_owned(),
+        why,
+    })
+}

@@ -1,0 +1,138 @@
+//! Running a model from the command line.
+
+pub(crate) mod args;
+mod bench;
+mod chat;
+mod draw;
+mod generate;
+mod output;
+mod packing;
+mod stop;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ArgMatches;
+use mind_cli::{DONE, REJECTED};
+use mind_diag::SourceFile;
+use mind_driver::engine::Engine;
+use mind_driver::host::Host;
+use mind_model::{CheckpointWeights, Files, FolderError, MappedWeights, Runner, Text, TextFiles, WeightsAt};
+
+use self::args::{ModelArgs, Start};
+use self::stop::Stop;
+
+/// Runs the model that the command line names.
+pub(super) fn run(matches: &ArgMatches, host: &mut dyn Host) -> u8 {
+    let args = match ModelArgs::of(matches) {
+        Ok(args) => args,
+        Err(message) => return mind_cli::usage_error(host, message),
+    };
+    let started = host.now();
+    let files = match open(&args, host) {
+        Ok(files) => files,
+        Err(why) => {
+            Stop::Files(why).report(&args, &SourceFile::new("", ""), host);
+            return REJECTED;
+        }
+    };
+    match execute(&args, &files, started, host) {
+        Ok(()) => DONE,
+        Err(why) => {
+            why.report(&args, &files.config, host);
+            REJECTED
+        }
+    }
+}
+
+/// The files of the model, which may be of a family that the user describes.
+fn open(args: &ModelArgs, host: &mut dyn Host) -> Result<Files, FolderError> {
+    let files = Files::open(Path::new(&args.model), WeightsAt::Beside, host)?;
+    match &args.kernel_maps {
+        Some(folder) => files.with_kernel_maps(Path::new(folder), host),
+        None => Ok(files),
+    }
+}
+
+/// The tokenizer of a model, for what needs one.
+fn tokenizer(args: &ModelArgs, files: &Files) -> Result<Option<Text>, Stop> {
+    let what = match args.start {
+        Start::Tokens(_) | Start::Any => return Ok(None),
+        Start::Prompt(_) => "the prompt",
+        Start::Chat(_) => "the conversation",
+    };
+    let Some(json) = &files.tokenizer else {
+        let model = args.model.clone();
+        return Err(Stop::NoTokenizer { model, what });
+    };
+    Ok(Some(Text::new(json)?))
+}
+
+/// Runs the model of `files`, which were opened from the time `started` on.
+fn execute(
+    args: &ModelArgs,
+    files: &Files,
+    started: Duration,
+    host: &mut dyn Host,
+) -> Result<(), Stop> {
+    let (document, checkpoint, warnings) = files.model()?;
+    mind_cli::report(host, &warnings, &files.config, args.form);
+    let text = tokenizer(args, files)?;
+    let beside = TextFiles::open(files, host)?;
+    let ends = if args.ignores_ends {
+        Vec::new()
+    } else {
+        beside.ends()?
+    };
+    let means = match (&args.start, &text) {
+        (Start::Chat(system), Some(text)) => Some(chat::Means {
+            text,
+            template: beside.template(text)?,
+            ends: &ends,
+            system: system.as_deref(),
+        }),
+        _ => None,
+    };
+    let (runner, threads, isa) = runner(args, files, host)?;
+    let weights = MappedWeights {
+        weights: CheckpointWeights(checkpoint),
+        files: files.contents(),
+    };
+    let model = packing::model(document.config, weights, runner, host)?;
+    if let Some(means) = &means {
+        return chat::run(args, model, means, host);
+    }
+    let prompt = match (&args.start, &text) {
+        (Start::Tokens(tokens), _) => Some(tokens.clone()),
+        (Start::Prompt(prompt), Some(text)) => Some(text.encode(prompt)?),
+        _ => None,
+    };
+    if let Some(form) = args.bench {
+        let subject = bench::Subject {
+            load: host.now().saturating_sub(started),
+            threads,
+            isa,
+        };
+        return bench::run(args, form, model, prompt, &subject, host);
+    }
+    let prompt = prompt.unwrap_or_default();
+    generate::run(args, model, (&prompt, text.as_ref()), &ends, host)
+}
+
+/// What runs the model, on how many threads, and what it is called.
+fn runner(
+    args: &ModelArgs,
+    files: &Files,
+    host: &mut dyn Host,
+) -> Result<(Runner, usize, &'static str), Stop> {
+    if args.is_interpreted {
+        return Ok((Runner::Interpreter, 1, "interp"));
+    }
+    let engine = Engine::new(&args.config).map_err(|found| {
+        mind_cli::report(host, &found, &files.config, args.form);
+        Stop::Reported
+    })?;
+    let (threads, isa) = (engine.pool().threads(), engine.target().isa.name());
+    Ok((Runner::Jit(Arc::new(engine)), threads, isa))
+}

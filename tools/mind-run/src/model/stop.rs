@@ -1,0 +1,58 @@
+//! Why a run of a model stopped.
+
+use std::io;
+
+use mind_diag::SourceFile;
+use mind_driver::host::Host;
+use mind_model::{FolderError, ModelError, TextError};
+
+use super::args::ModelArgs;
+
+/// Why a run of a model stopped.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Stop {
+    /// It was reported where it was found.
+    #[error("reported before")]
+    Reported,
+    #[error(transparent)]
+    Files(#[from] FolderError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// A text where there is no tokenizer.
+    #[error("{model}: there is no tokenizer.json for {what}")]
+    NoTokenizer { model: String, what: &'static str },
+    /// A conversation beyond the cache.
+    #[error(
+        "the conversation has {needed} tokens, the cache has room for {capacity}; `--capacity` makes it larger"
+    )]
+    Full { needed: usize, capacity: usize },
+    /// A file, or standard input.
+    #[error("{name}: {why}")]
+    Stream { name: String, why: io::Error },
+    /// Logits that make no archive.
+    #[error("{name}: {why}")]
+    Archive { name: String, why: String },
+}
+
+impl Stop {
+    /// Tells the user; `config` is the text that describes the model.
+    pub(super) fn report(self, args: &ModelArgs, config: &SourceFile, host: &mut dyn Host) {
+        match self {
+            Stop::Reported => {}
+            Stop::Files(why) => match why.diagnostics() {
+                Ok((found, file)) => {
+                    mind_cli::report(host, &found, file.as_ref().unwrap_or(config), args.form);
+                }
+                Err(why) => mind_cli::fail(host, &why),
+            },
+            Stop::Model(_)
+            | Stop::Text(_)
+            | Stop::NoTokenizer { .. }
+            | Stop::Full { .. }
+            | Stop::Stream { .. }
+            | Stop::Archive { .. } => mind_cli::fail(host, &self),
+        }
+    }
+}
