@@ -29,6 +29,7 @@ _mind-opt() {
 '*--verify=[Checks every rule of every op; every tool does so on reading, too]::OPTIONS:_default' \
 '*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
 '*--canonicalise=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--channels-last=[Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by rules of the e-graph; what fold and fuse find for a network of convolutions is then near]::OPTIONS:_default' \
 '*--cse=[Merges ops of one kind with the same operands, attributes and bodies]::OPTIONS:_default' \
 '*--dce=[Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module'\''s interface]::OPTIONS:_default' \
 '*--simplify=[Runs canonicalize and cse in turns until cse merges nothing\: equal operands that merging makes are simplified, and what that makes equal is merged]::OPTIONS:_default' \
