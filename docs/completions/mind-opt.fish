@@ -27,7 +27,8 @@ json\t''"
 complete -c mind-opt -l diff -d 'print how the module OLD differs from FILE as a graph, and exit with 1 if it does' -r
 complete -c mind-opt -l opset -d 'the version of the operator set that an ONNX model is written in, 21 where not given' -r
 complete -c mind-opt -l verify -d 'Checks every rule of every op; every tool does so on reading, too' -r
-complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of `?`, writes out defaults and types' -r
+complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types' -r
+complete -c mind-opt -l channels-last -d 'Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by rules of the e-graph; what fold and fuse find for a network of convolutions is then near' -r
 complete -c mind-opt -l cse -d 'Merges ops of one kind with the same operands, attributes and bodies' -r
 complete -c mind-opt -l dce -d 'Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module\'s interface' -r
 complete -c mind-opt -l simplify -d 'Runs canonicalize and cse in turns until cse merges nothing: equal operands that merging makes are simplified, and what that makes equal is merged' -r

@@ -27,8 +27,9 @@ _mind-opt() {
 '(--bind)--diff=[print how the module OLD differs from FILE as a graph, and exit with 1 if it does]:OLD:_default' \
 '--opset=[the version of the operator set that an ONNX model is written in, 21 where not given]:N:_default' \
 '*--verify=[Checks every rule of every op; every tool does so on reading, too]::OPTIONS:_default' \
-'*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of \`?\`, writes out defaults and types]::NAME=VALUE ...:_default' \
-'*--canonicalise=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of \`?\`, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--canonicalise=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--channels-last=[Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by rules of the e-graph; what fold and fuse find for a network of convolutions is then near]::OPTIONS:_default' \
 '*--cse=[Merges ops of one kind with the same operands, attributes and bodies]::OPTIONS:_default' \
 '*--dce=[Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module'\''s interface]::OPTIONS:_default' \
 '*--simplify=[Runs canonicalize and cse in turns until cse merges nothing\: equal operands that merging makes are simplified, and what that makes equal is merged]::OPTIONS:_default' \
