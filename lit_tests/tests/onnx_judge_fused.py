@@ -156,7 +156,7 @@ def quantised():
     yield test_of("qlinear_global_average_pool", "QLinearGlobalAveragePool", [x, scale, zero, to, point], atol=1)
     other = bytes_of(1, 2, 6, 6, seed=1)
     yield test_of("qlinear_concat", "QLinearConcat", [to, point, x, scale, zero, other, number(0.05), point], known=(0, 1, 3, 4, 6, 7), atol=1, axis=1)
-    a, b = bytes_of(3, 8), bytes_of(8, 5, seed=1, kind=np.int8)
+    a, b = bytes_of(3, 8), weights_of(8, 5, seed=1)
     c = np.array([100, -2000, 3000, 0, 5], np.int32)
     half = [a, scale, zero, b, number(0.01), number(0, np.int8), c]
     yield test_of("qgemm", "QGemm", half)
