@@ -230,13 +230,36 @@ pub fn c_text(
     emit_c(&g, name, has_main).map_err(|why| refused(&why))
 }
 
+/// The tiles that products in functions of C are computed in; 0 leaves a number to the target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CTiles {
+    /// Rows of a tile.
+    pub rows: u32,
+    /// Vectors of a row.
+    pub vectors: u32,
+    /// Terms of a chain that are computed at a time.
+    pub depth: u32,
+}
+
 /// A verified module, whose extents are known, as functions of C that read packed weights.
 ///
 /// # Errors
 ///
-/// An extent that is not known, an op without loops, a name that C cannot have.
-pub fn c_functions(session: &Session, mut g: Graph, name: &str) -> Result<CPart, Diagnostics> {
-    let pipeline = parse_pipeline(PIPELINE, &PASSES)?;
+/// An extent that is not known, an op without loops, a name that C cannot have, tiles that the registers do not hold.
+pub fn c_functions(
+    session: &Session,
+    mut g: Graph,
+    name: &str,
+    tiles: CTiles,
+) -> Result<CPart, Diagnostics> {
+    let CTiles {
+        rows,
+        vectors,
+        depth,
+    } = tiles;
+    let pipeline =
+        format!("{PIPELINE}{{micro-rows={rows} micro-vectors={vectors} block-depth={depth}}}");
+    let pipeline = parse_pipeline(&pipeline, &PASSES)?;
     lower(session, &RunCache::default(), &pipeline, &mut g)?;
     c_part(&g, name).map_err(|why| refused(&why))
 }

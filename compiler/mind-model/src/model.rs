@@ -90,9 +90,10 @@ impl<'w> Model<'w> {
             stages: Memo::default(),
             attention: Memo::default(),
         };
+        // The largest weight comes first: beside its file it is alone in memory then.
+        model.head(1)?;
         model.project(1)?;
         model.finish(1)?;
-        model.head(1)?;
         let mut row = vec![0.0; config.hidden_size];
         model.embed(0, 0, &mut row)?;
         Ok(model)

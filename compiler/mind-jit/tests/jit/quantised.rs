@@ -88,7 +88,7 @@ fn decoded(format: QuantFormat, block: &[u8]) -> Vec<f32> {
                 _ => (block[48 + (e - 240) % 4], (e - 240) / 4),
             };
             let rest = (0..digit).fold(byte, |rest, _| rest.wrapping_mul(3));
-            ((u16::from(rest) * 3 >> 8) as f32 - 1.0) * half(52)
+            (((u16::from(rest) * 3) >> 8) as f32 - 1.0) * half(52)
         }),
         QuantFormat::Tq2_0 => whole(&|e| (f32::from(two_bits(0, e)) - 1.0) * half(64)),
         QuantFormat::Q4_0 => legacy(&|j| (f32::from(nibble(2, j)) - 8.0) * half(0)),

@@ -10,7 +10,7 @@ mod table;
 use std::fmt::Write;
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
-use mind_driver::engine::c_functions;
+use mind_driver::engine::{CTiles, c_functions};
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_irv2::graph::{BuildError, parts, quant_format, rope};
@@ -22,6 +22,18 @@ pub use table::{Stored, TableError, Tensors};
 
 /// Tokens of a pass of several.
 const CHUNK: usize = 16;
+
+/// Tiles of products that decode weights. The text of decoding is that of a kernel almost alone, and there once for each vector
+/// of a tile, each block of terms and each remainder: such kernels are written with the vectors of one panel, all terms of a
+/// chain and rows that divide those of a pass.
+const DECODING: CTiles = CTiles {
+    rows: 0,
+    vectors: 2,
+    depth: 1 << 20,
+};
+
+/// Rows of such a tile in a pass of several tokens.
+const DECODING_ROWS: u32 = 4;
 
 const RUNTIME: &str = include_str!("runtime.c");
 
@@ -89,7 +101,7 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
         for tokens in [1, CHUNK] {
             let graph = parts::attend(config, tokens, seen)?;
             let name = format!("attend_{tokens}_{seen}");
-            let part = c_functions(&session, graph, &name);
+            let part = c_functions(&session, graph, &name, CTiles::default());
             attention.push(part.map_err(CError::Compile)?);
         }
     }
@@ -121,7 +133,17 @@ fn part(
     stored: &dyn Fn(&str) -> WeightType,
 ) -> Result<CPart, CError> {
     let graph = build(config, tokens, stored)?;
-    let part = c_functions(session, graph, name);
+    let weights = mind_interp::inputs(&graph).into_iter();
+    let mut weights = weights.filter(|input| input.param);
+    let tiles = if weights.any(|input| quant_format(stored(input.name)).is_some()) {
+        CTiles {
+            rows: if tokens == 1 { 0 } else { DECODING_ROWS },
+            ..DECODING
+        }
+    } else {
+        CTiles::default()
+    };
+    let part = c_functions(session, graph, name, tiles);
     let part = part.map_err(CError::Compile)?;
     let unread = |port: &&mind_jit::program::Port| {
         port.format.is_none() && quant_format(stored(&port.name)).is_some()

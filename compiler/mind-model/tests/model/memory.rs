@@ -57,6 +57,17 @@ struct Counted {
     weights: Tensors,
     given: Arc<AtomicUsize>,
     most: Arc<AtomicUsize>,
+    bytes: Arc<Bytes>,
+}
+
+/// Bytes of weights, where what is packed takes as many as what it is made of.
+#[derive(Default)]
+struct Bytes {
+    /// Of those that are not packed yet.
+    given: AtomicUsize,
+    packed: AtomicUsize,
+    /// The most that both have had together, while the given ones were there twice.
+    most: AtomicUsize,
 }
 
 impl Weights for Counted {
@@ -72,7 +83,10 @@ impl Weights for Counted {
     ) -> Result<Stored<'_>, WeightError> {
         let given = self.given.fetch_add(1, Ordering::Relaxed) + 1;
         self.most.fetch_max(given, Ordering::Relaxed);
-        self.weights.weight(name, layer, shape)
+        let stored = self.weights.weight(name, layer, shape)?;
+        let bytes = stored.bytes.len();
+        self.bytes.given.fetch_add(bytes, Ordering::Relaxed);
+        Ok(stored)
     }
 
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
@@ -81,6 +95,11 @@ impl Weights for Counted {
 
     fn release(&self) {
         self.given.store(0, Ordering::Relaxed);
+        let given = self.bytes.given.swap(0, Ordering::Relaxed);
+        let packed = self.bytes.packed.fetch_add(given, Ordering::Relaxed);
+        self.bytes
+            .most
+            .fetch_max(packed + 2 * given, Ordering::Relaxed);
     }
 }
 
@@ -92,11 +111,36 @@ fn weights_of_one_layer_at_a_time_are_held_twice() {
         weights: Tensors::random(&config, WeightType::F32, 52),
         given: given.clone(),
         most: most.clone(),
+        bytes: Arc::default(),
     };
     Model::new(config, Box::new(weights), jit(1)).unwrap_or_else(|why| panic!("{why}"));
     // Behind attention a layer of llama has five weights.
     assert_eq!(
         (given.load(Ordering::Relaxed), most.load(Ordering::Relaxed)),
         (0, 5)
+    );
+}
+
+#[test]
+fn the_head_is_packed_while_nothing_else_is() {
+    let config = Config::new(Parameters {
+        num_layers: 40,
+        vocab_size: 2000,
+        ..llama()
+    });
+    let config = config.unwrap_or_else(|why| panic!("{why:?}"));
+    let bytes = Arc::new(Bytes::default());
+    let weights = Counted {
+        weights: Tensors::random(&config, WeightType::F32, 53),
+        given: Arc::default(),
+        most: Arc::default(),
+        bytes: bytes.clone(),
+    };
+    Model::new(config, Box::new(weights), jit(1)).unwrap_or_else(|why| panic!("{why}"));
+    let [packed, most] = [&bytes.packed, &bytes.most].map(|own| own.load(Ordering::Relaxed));
+    // The head alone is a fifth of all weights.
+    assert!(
+        most * 100 < packed * 105,
+        "{most} bytes for weights of {packed}"
     );
 }

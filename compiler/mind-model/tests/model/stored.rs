@@ -1,6 +1,6 @@
 //! How weights are stored is said in the module, and that alone is what code depends on.
 
-use mind_driver::engine::{Config, Engine, c_functions};
+use mind_driver::engine::{CTiles, Config, Engine, c_functions};
 use mind_driver::formats::LoadOptions;
 use mind_driver::load::load_module;
 use mind_ir::Graph;
@@ -27,7 +27,13 @@ fn one_text_is_one_code_and_another_format_is_another_kernel() {
     };
     let engine = Engine::new(&config).unwrap();
     let code = |stored: &str| {
-        let part = c_functions(engine.session(), module(&engine, stored), "f").unwrap();
+        let part = c_functions(
+            engine.session(),
+            module(&engine, stored),
+            "f",
+            CTiles::default(),
+        )
+        .unwrap();
         (part.text + &part.bind_text, part.params[0].format)
     };
     let plain = code("");

@@ -80,7 +80,7 @@ fn a_whole_file_stays_as_it_is() {
 
 #[test]
 fn a_part_in_another_place_is_named() {
-    let refused = |parts: &[Vec<u8>]| joined(parts).err().expect("no model");
+    let refused = |parts: &[Vec<u8>]| joined(parts).expect_err("no model");
     let rest = "the parts of a model are `NAME-00001-of-00003.gguf` and so on";
     let first = || part(&keys(0, 2, 2), "a", 1.0);
     assert_eq!(
