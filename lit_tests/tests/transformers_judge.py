@@ -85,18 +85,21 @@ def main(folder):
             if name != "fp32" and any(own[0] == family for own in listed_families(listed, name)):
                 continue
             torch.manual_seed(len(listed))
-            model = model_of(family, more).to(dtype)
+            model = model_of(family, more)
+            # Weights alone are narrow: the frequencies of the rotation, which are no weights, stay as they are.
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.copy_(parameter.to(dtype).to(torch.float32))
             own = folder / str(len(listed))
             own.mkdir()
             tied = model.config.tie_word_embeddings
             state = {
-                key: value.contiguous() for key, value in model.state_dict().items()
+                key: value.to(dtype).contiguous() for key, value in model.state_dict().items()
                 if not (tied and key == "lm_head.weight")
             }
             save_file(state, own / "model.safetensors")
             config = model.config.to_dict()
             (own / "config.json").write_text(json.dumps(config, default=str))
-            model = model.to(torch.float32)
             tokens = torch.randint(0, SIZES["vocab_size"], (1, 300))
             with torch.no_grad():
                 logits = model(tokens).logits[0]

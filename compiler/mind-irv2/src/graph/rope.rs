@@ -28,7 +28,7 @@ pub fn frequencies(rope: &Rope) -> Vec<f32> {
     (0..pairs).map(frequency).collect()
 }
 
-/// The frequencies of heads that turn as `turning` says; none where the model does not rotate.
+/// The frequencies of heads that turn as `turning` says; empty if the model has no rotation.
 pub fn frequencies_of(config: &Config, turning: Turning) -> Vec<f32> {
     let Some(rope) = &config.rope else {
         return Vec::new();
