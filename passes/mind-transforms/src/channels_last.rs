@@ -70,12 +70,13 @@ impl Pass for ChannelsLast {
             }
         }
         let config = GreedyConfig::new(mind_core::constant);
-        let applied = apply(g, &patterns, &config, &mut *cx.watch);
-        let report = applied.map_err(|stuck| PassError::NotConverged {
-            rewrites: stuck.rewrites,
-            last: stuck.last.join(", "),
-        })?;
-        canonical(g);
+        let mut moved = g.clone();
+        // The layout is a preference: a module on which the rules find no fixpoint keeps the one that it has.
+        let Ok(report) = apply(&mut moved, &patterns, &config, &mut *cx.watch) else {
+            return Ok(Changed::No);
+        };
+        canonical(&mut moved);
+        *g = moved;
         for (name, count) in &report.applied {
             cx.statistics
                 .add_rule(name, RuleCounts::acted(*count as u64));

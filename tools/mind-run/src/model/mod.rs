@@ -18,7 +18,9 @@ use mind_cli::{DONE, REJECTED};
 use mind_diag::SourceFile;
 use mind_driver::engine::Engine;
 use mind_driver::host::Host;
-use mind_model::{CheckpointWeights, Files, FolderError, MappedWeights, Runner, Text, TextFiles, WeightsAt};
+use mind_model::{
+    CheckpointWeights, Files, FolderError, MappedWeights, Runner, Text, TextFiles, WeightsAt,
+};
 
 use self::args::{ModelArgs, Start};
 use self::stop::Stop;
