@@ -198,11 +198,11 @@ _mind__opt() {
                     return 0
                     ;;
                 --print-ir-before)
-                    COMPREPLY=($(compgen -W "verify canonicalize cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil" -- "${cur}"))
                     return 0
                     ;;
                 --print-ir-after)
-                    COMPREPLY=($(compgen -W "verify canonicalize cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil" -- "${cur}"))
                     return 0
                     ;;
                 --print-ir-tree-dir)

@@ -27,7 +27,7 @@ json\t''"
 complete -c mind-opt -l diff -d 'print how the module OLD differs from FILE as a graph, and exit with 1 if it does' -r
 complete -c mind-opt -l opset -d 'the version of the operator set that an ONNX model is written in, 21 where not given' -r
 complete -c mind-opt -l verify -d 'Checks every rule of every op; every tool does so on reading, too' -r
-complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types' -r
+complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of `?`, writes out defaults and types' -r
 complete -c mind-opt -l channels-last -d 'Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by rules of the e-graph; what fold and fuse find for a network of convolutions is then near' -r
 complete -c mind-opt -l cse -d 'Merges ops of one kind with the same operands, attributes and bodies' -r
 complete -c mind-opt -l dce -d 'Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module\'s interface' -r
@@ -68,6 +68,7 @@ complete -c mind-opt -l stats -d 'print what the passes counted' -r -f -a "text\
 json\t''"
 complete -c mind-opt -l print-ir-before -d 'print the module before these passes' -r -f -a "verify\t''
 canonicalize\t''
+channels-last\t''
 cse\t''
 dce\t''
 simplify\t''
@@ -83,6 +84,7 @@ lower-to-mil\t''
 import-mil\t''"
 complete -c mind-opt -l print-ir-after -d 'print the module after these passes' -r -f -a "verify\t''
 canonicalize\t''
+channels-last\t''
 cse\t''
 dce\t''
 simplify\t''

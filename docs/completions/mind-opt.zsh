@@ -27,8 +27,8 @@ _mind-opt() {
 '(--bind)--diff=[print how the module OLD differs from FILE as a graph, and exit with 1 if it does]:OLD:_default' \
 '--opset=[the version of the operator set that an ONNX model is written in, 21 where not given]:N:_default' \
 '*--verify=[Checks every rule of every op; every tool does so on reading, too]::OPTIONS:_default' \
-'*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
-'*--canonicalise=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of \`?\`, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--canonicalise=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of \`?\`, writes out defaults and types]::NAME=VALUE ...:_default' \
 '*--channels-last=[Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by rules of the e-graph; what fold and fuse find for a network of convolutions is then near]::OPTIONS:_default' \
 '*--cse=[Merges ops of one kind with the same operands, attributes and bodies]::OPTIONS:_default' \
 '*--dce=[Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module'\''s interface]::OPTIONS:_default' \
@@ -57,8 +57,8 @@ _mind-opt() {
 '--verify-each=[verify after every pass]::true|false:(true false)' \
 '--timing=[print how long everything took]::FORM:(tree json)' \
 '--stats=[print what the passes counted]::FORM:(text json)' \
-'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
-'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
+'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
+'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
 '--print-ir-tree-dir=[write the module after every pass to a separate file]:DIR:_default' \
 '(--split-input-file)--report=[write a page\: the graph before and after every pass, rules, groups, kernels, times]:FILE:_default' \
 '--pass-pipeline-crash-reproducer=[when a pass fails, write the module before it and the passes left to run]:FILE:_default' \

@@ -31,6 +31,7 @@ _mind-run() {
 '--memory-limit=[bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... \[default\: three quarters of the available memory, 4G where that is not known\]]:SIZE:_default' \
 '--max-steps=[the most steps of a loop whose end only running tells \[default\: 16777216\]]:COUNT:_default' \
 '(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--model=[run this decoder model\: a folder with config.json and safetensors, or a GGUF file]:MODEL_DIR:_default' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--kernel-maps=[the model may be of the family that the files of this folder describe]:DIR:_default' \
 '(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--tokens=[the tokens to start from]:ID,...:_default' \
 '(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--prompt=[the text to start from, by the folder'\''s tokenizer.json; text is printed then]:TEXT:_default' \
 '(--tokens --prompt --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--system=[what the system says at the beginning of the conversation]:TEXT:_default' \
