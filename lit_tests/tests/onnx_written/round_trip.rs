@@ -20,12 +20,13 @@ const OPSETS: [i64; 3] = [13, 21, 26];
 const MAX_STEPS: u64 = 1000;
 
 /// Why our reader does not take some models: it names open dimensions and asks for their extents.
-const UNREAD: [&str; 5] = [
+const UNREAD: [&str; 6] = [
     "has more than 2^63 - 1 bytes",
     "whose extent is not known here",
     "is not known here; `--dim` gives it",
     "broadcasting failed",
     "the contracted extents",
+    "reshape changes the element count",
 ];
 
 /// Inputs without a name, which ONNX has not.
