@@ -152,3 +152,20 @@ fn puts_channels_second(g: &Graph, value: ValueId) -> bool {
         last >= 2 && axes.eq([0, last].into_iter().chain(1..last))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use mind_rules::shipped_names;
+
+    use super::RULES;
+
+    #[test]
+    fn every_rule_that_is_applied_ships() {
+        for &(name, _) in RULES {
+            assert!(
+                shipped_names().any(|own| own == name),
+                "no shipped rule is called `{name}`"
+            );
+        }
+    }
+}
