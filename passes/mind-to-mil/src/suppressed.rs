@@ -1,4 +1,4 @@
-//! The results of a suppression of MIL, found in what core computes of the triples of its own.
+//! Finds the results of MIL's `non_maximum_suppression` in the core ops that compute them from its triples.
 
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::convert::Cast;

@@ -175,7 +175,7 @@ impl Families {
     }
 }
 
-/// The files of a family: those that stand beside `family.json` win over those of the plan that it names.
+/// The files of a family. A file in the folder of `family.json` replaces that of the plan that it names.
 #[derive(Debug)]
 pub struct FamilyFiles {
     /// `family.json`.

@@ -67,7 +67,7 @@ pub(crate) enum WindowLayers {
     All,
     /// Those from the number at a key.
     From(String, usize),
-    /// All but each last one of so many.
+    /// All but the last layer of each period.
     Period(Option<String>, usize),
 }
 

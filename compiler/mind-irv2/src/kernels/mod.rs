@@ -208,7 +208,7 @@ impl Call<'_> {
     ///
     /// # Errors
     ///
-    /// There is none where the step stands.
+    /// The part of the model with the step has no such value.
     fn ambient(&self, name: &str) -> Built<ValueId> {
         let found = self.values.get(name).and_then(|own| own.first());
         found

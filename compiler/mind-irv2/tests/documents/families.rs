@@ -20,7 +20,7 @@ fn shipped(path: &str) -> String {
     std::fs::read_to_string(path).expect("a shipped file")
 }
 
-/// The four files of a family of its own, with a plan of its own.
+/// The four files of a family that defines its plan.
 fn files() -> [String; 4] {
     let family = r#"{
   "family": "own",

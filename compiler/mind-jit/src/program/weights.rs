@@ -14,7 +14,7 @@ pub(super) enum Weights {
     Shared,
 }
 
-/// From this many bytes on, a constant is worth an array of its own.
+/// The least size in bytes of a constant with a separate array.
 const LARGE: usize = 1 << 12;
 
 impl Weights {

@@ -163,7 +163,7 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
         for (place, (all, own)) in results.iter_mut().zip(found).enumerate() {
             let mut own = ExpandDims::with(&[0]).build(&mut n.e, own)?;
             if place >= states && length < steps {
-                // What stands behind the end of a sequence is 0.
+                // Steps after the end of a sequence are 0.
                 let rank = n.e.rank(own);
                 let mut high = vec![0; rank];
                 high[1] = steps - length;

@@ -14,7 +14,7 @@ fn part(keys: &[(&str, u32)], name: &str, value: f32) -> Vec<u8> {
     gguf(&meta, &[Tensor::f32(name, &[2], &[value; 2])])
 }
 
-/// The keys of part `no` of `count`, of so many tensors in all.
+/// The keys of part `no` of `count`, for a model of `tensors` tensors.
 fn keys(no: u32, count: u32, tensors: u32) -> [(&'static str, u32); 3] {
     [
         ("split.no", no),

@@ -19,7 +19,7 @@ const PROMPT: usize = 256;
 const MADE: usize = 32;
 /// Prompts are read until they took this long together.
 const TARGET: Duration = Duration::from_secs(1);
-/// A prompt is read at least, and at most, so many times.
+/// The least and the largest number of times that a prompt is read.
 const RUNS: std::ops::Range<usize> = 3..100;
 
 /// What was found out before the model was ready.
