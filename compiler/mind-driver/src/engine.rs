@@ -20,6 +20,7 @@ use mind_pass::{
     Failure, Manager, PassError, Pipeline, RewriteOptions, RunCache, Statistics, parse_pipeline,
 };
 use mind_transforms::{Known, specialize};
+use mind_vir::c::SharedFunctions;
 use mind_vir::target::{Isa, TargetInfo};
 
 use crate::cut::cut;
@@ -241,7 +242,8 @@ pub struct CTiles {
     pub depth: u32,
 }
 
-/// A verified module, whose extents are known, as functions of C that read packed weights.
+/// A verified module, whose extents are known, as functions of C that read packed weights. Kernels are among
+/// `shared`.
 ///
 /// # Errors
 ///
@@ -251,6 +253,7 @@ pub fn c_functions(
     mut g: Graph,
     name: &str,
     tiles: CTiles,
+    shared: &mut SharedFunctions,
 ) -> Result<CPart, Diagnostics> {
     let CTiles {
         rows,
@@ -261,7 +264,7 @@ pub fn c_functions(
         format!("{PIPELINE}{{micro-rows={rows} micro-vectors={vectors} block-depth={depth}}}");
     let pipeline = parse_pipeline(&pipeline, &PASSES)?;
     lower(session, &RunCache::default(), &pipeline, &mut g)?;
-    c_part(&g, name).map_err(|why| refused(&why))
+    c_part(&g, name, shared).map_err(|why| refused(&why))
 }
 
 /// Why a module could not be compiled, as one error of the file.

@@ -14,7 +14,10 @@ use super::memory::Block;
 use super::panels::PanelChoice;
 use super::port::Port;
 use super::weights::Weights;
-use mind_vir::c::{Array, EmitError, Module, StaticMemory, Subprogram, Symbol, carried_bytes};
+use mind_vir::c::{
+    Array, Callee, EmitError, Module, SharedFunctions, StaticMemory, Subprogram, Symbol,
+    carried_bytes,
+};
 use mind_vir::program::{Base, Step};
 use mind_vir::target::{Isa, TargetInfo};
 
@@ -43,7 +46,8 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
     let steps = builder.bind_steps.iter().chain(&builder.steps).collect();
     let outputs = arrays(Base::Output, &builder.layout.outputs);
     let subprograms = subprograms(&builder, name)?;
-    let module = builder.module(name, declared.collect(), outputs, steps)?;
+    let functions = builder.own_functions(name)?;
+    let module = builder.module(name, (declared.collect(), outputs), steps, functions)?;
     let module = Module {
         has_main,
         subprograms,
@@ -71,13 +75,13 @@ pub struct CPart {
     pub binding: Binding,
 }
 
-/// The functions of a verified module at loops level, for [`mind_vir::c::written`]. Quantised weights that are right
-/// sides of products are read as they are stored.
+/// The functions of a verified module at loops level, for [`mind_vir::c::written`]. Kernels are among `shared`. Quantised
+/// weights that are right sides of products are read as they are stored.
 ///
 /// # Errors
 ///
 /// An op without a kernel, a name that C cannot have.
-pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
+pub fn c_part(g: &Graph, name: &str, shared: &mut SharedFunctions) -> Result<CPart, ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
     let builder = checked(g, &target, PanelChoice::Shared, Weights::Copied)?;
     let layout = &builder.layout;
@@ -88,19 +92,26 @@ pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
         dtype: DType::U8,
         shape: vec![bound_bytes as usize],
     };
+    let functions = builder.functions.values();
+    let functions = functions.map(|(function, _)| shared.callee(function));
+    let functions: Vec<Callee<'_>> = functions
+        .collect::<Result<_, _>>()
+        .map_err(|why| refused(why.into()))?;
     let params = arrays(Base::Param, &layout.params);
     let bind_text = if params.is_empty() {
         String::new()
     } else {
         let steps = builder.bind_steps.iter().collect();
-        let module = builder.module(&format!("{name}_bind"), params, vec![bound.clone()], steps)?;
+        let ports = (params, vec![bound.clone()]);
+        let module = builder.module(&format!("{name}_bind"), ports, steps, functions.clone())?;
         module.body().map_err(refused)?
     };
     let mut inputs = arrays(Base::Input, &layout.inputs);
     inputs.push(bound);
     let outputs = arrays(Base::Output, &layout.outputs);
     let subprograms = subprograms(&builder, name)?;
-    let module = builder.module(name, inputs, outputs, builder.steps.iter().collect())?;
+    let steps = builder.steps.iter().collect();
+    let module = builder.module(name, (inputs, outputs), steps, functions)?;
     let module = Module {
         subprograms,
         ..module
@@ -124,7 +135,9 @@ fn subprograms(builder: &ProgramBuilder<'_>, name: &str) -> Result<Vec<Subprogra
         let mut inputs = arrays(Base::Param, &layout.params);
         inputs.extend(arrays(Base::Input, &layout.inputs));
         let outputs = arrays(Base::Output, &layout.outputs);
-        let module = region.module(&name, inputs, outputs, region.steps.iter().collect())?;
+        let functions = region.own_functions(&name)?;
+        let steps = region.steps.iter().collect();
+        let module = region.module(&name, (inputs, outputs), steps, functions)?;
         let module = Module {
             subprograms: subprograms(&region, &name)?,
             ..module
@@ -162,13 +175,20 @@ fn checked<'g>(
 }
 
 impl ProgramBuilder<'_> {
-    /// `steps` as the C function `name`.
+    /// Its kernels as functions of the module `name` alone.
+    fn own_functions(&self, name: &str) -> Result<Vec<Callee<'_>>, ProgramError> {
+        let name = Symbol::new(name).map_err(|why| ProgramError::C(why.to_string()))?;
+        let functions = self.functions.values().map(|(function, _)| function);
+        Ok(Callee::all_of(&name, functions))
+    }
+
+    /// `steps`, which call `functions`, as the C function `name`.
     fn module<'u>(
         &'u self,
         name: &str,
-        inputs: Vec<Array>,
-        outputs: Vec<Array>,
+        (inputs, outputs): (Vec<Array>, Vec<Array>),
         steps: Vec<&'u Step>,
+        functions: Vec<Callee<'u>>,
     ) -> Result<Module<'u>, ProgramError> {
         let needs = self.needs();
         let mut arrays = inputs.iter().chain(&outputs);
@@ -184,7 +204,7 @@ impl ProgramBuilder<'_> {
                 scratch: needs.scratch,
                 carried: carried_bytes(&self.steps),
             },
-            functions: self.functions.values().map(|(f, _)| f).collect(),
+            functions,
             steps,
             subprograms: Vec::new(),
             has_main: false,

@@ -16,6 +16,7 @@ use mind_ir::Graph;
 use mind_irv2::graph::{BuildError, parts, quant_format, rope};
 use mind_irv2::{Attribute, Config, Turning};
 use mind_jit::program::CPart;
+use mind_vir::c::SharedFunctions;
 use mind_weights::WeightType;
 
 pub use table::{Stored, TableError, Tensors};
@@ -91,18 +92,22 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
     if capacity == 0 || capacity > context {
         return Err(CError::Context { capacity, context });
     }
-    let session = Session::default();
-    let layers = layers(&session, config, tensors)?;
+    let mut functions = SharedFunctions::new("kernel").expect("a name of C");
+    let mut writer = PartWriter {
+        session: &Session::default(),
+        config,
+        functions: &mut functions,
+    };
+    let layers = layers(&mut writer, tensors)?;
     let stored = |name: &str| tensors.stored_as(name, None);
-    let head = part(&session, config, (parts::head, 1), "head_1", &stored)?;
+    let head = writer.part((parts::head, 1), "head_1", &stored)?;
     let rows = attention_rows(capacity);
     let mut attention = Vec::new();
     for &seen in &rows {
         for tokens in [1, CHUNK] {
             let graph = parts::attend(config, tokens, seen)?;
             let name = format!("attend_{tokens}_{seen}");
-            let part = c_functions(&session, graph, &name, CTiles::default());
-            attention.push(part.map_err(CError::Compile)?);
+            attention.push(writer.functions(graph, &name, CTiles::default())?);
         }
     }
     let variants = || layers.project.iter().chain(&layers.finish);
@@ -115,7 +120,7 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
     texts.push(sizes(config, tensors, capacity, &rows));
     texts.push(rows::tables(config, tensors, &layers, &head)?);
     texts.push(RUNTIME.to_owned());
-    Ok(mind_vir::c::written(&texts))
+    Ok(mind_vir::c::written(&functions, &texts))
 }
 
 const HEADERS: &str = "
@@ -124,48 +129,61 @@ const HEADERS: &str = "
 #include <time.h>
 ";
 
-/// A part for weights that are stored as `stored` says.
-fn part(
-    session: &Session,
-    config: &Config,
-    (build, tokens): (Build, usize),
-    name: &str,
-    stored: &dyn Fn(&str) -> WeightType,
-) -> Result<CPart, CError> {
-    let graph = build(config, tokens, stored)?;
-    let weights = mind_interp::inputs(&graph).into_iter();
-    let mut weights = weights.filter(|input| input.param);
-    let tiles = if weights.any(|input| quant_format(stored(input.name)).is_some()) {
-        CTiles {
-            rows: if tokens == 1 { 0 } else { DECODING_ROWS },
-            ..DECODING
+/// Writes the parts of a model.
+struct PartWriter<'m> {
+    session: &'m Session,
+    config: &'m Config,
+    /// What the parts call.
+    functions: &'m mut SharedFunctions,
+}
+
+impl PartWriter<'_> {
+    /// The functions of a module.
+    fn functions(&mut self, graph: Graph, name: &str, tiles: CTiles) -> Result<CPart, CError> {
+        c_functions(self.session, graph, name, tiles, self.functions).map_err(CError::Compile)
+    }
+
+    /// A part for weights that are stored as `stored` says.
+    fn part(
+        &mut self,
+        (build, tokens): (Build, usize),
+        name: &str,
+        stored: &dyn Fn(&str) -> WeightType,
+    ) -> Result<CPart, CError> {
+        let graph = build(self.config, tokens, stored)?;
+        let weights = mind_interp::inputs(&graph).into_iter();
+        let mut weights = weights.filter(|input| input.param);
+        let tiles = if weights.any(|input| quant_format(stored(input.name)).is_some()) {
+            CTiles {
+                rows: if tokens == 1 { 0 } else { DECODING_ROWS },
+                ..DECODING
+            }
+        } else {
+            CTiles::default()
+        };
+        let part = self.functions(graph, name, tiles)?;
+        let unread = |port: &&mind_jit::program::Port| {
+            port.format.is_none() && quant_format(stored(&port.name)).is_some()
+        };
+        match part.params.iter().find(unread) {
+            Some(port) => {
+                let (name, found) = (port.name.clone(), stored(&port.name));
+                Err(TableError::Format { name, found }.into())
+            }
+            None => Ok(part),
         }
-    } else {
-        CTiles::default()
-    };
-    let part = c_functions(session, graph, name, tiles);
-    let part = part.map_err(CError::Compile)?;
-    let unread = |port: &&mind_jit::program::Port| {
-        port.format.is_none() && quant_format(stored(&port.name)).is_some()
-    };
-    match part.params.iter().find(unread) {
-        Some(port) => {
-            let (name, found) = (port.name.clone(), stored(&port.name));
-            Err(TableError::Format { name, found }.into())
-        }
-        None => Ok(part),
     }
 }
 
 /// The parts of all layers: one variant for each way of storing the weights of a layer.
-fn layers(session: &Session, config: &Config, tensors: &Tensors) -> Result<Layers, CError> {
+fn layers(writer: &mut PartWriter<'_>, tensors: &Tensors) -> Result<Layers, CError> {
     let mut layers = Layers {
         project: Vec::new(),
         finish: Vec::new(),
         choice: Vec::new(),
     };
     let mut known: Vec<Vec<(&str, WeightType)>> = Vec::new();
-    for layer in 0..config.num_layers {
+    for layer in 0..writer.config.num_layers {
         let types = tensors.types(layer);
         if let Some(at) = known.iter().position(|own| *own == types) {
             layers.choice.push(at);
@@ -175,11 +193,11 @@ fn layers(session: &Session, config: &Config, tensors: &Tensors) -> Result<Layer
         layers.choice.push(at);
         known.push(types);
         let stored = |name: &str| tensors.stored_as(name, Some(layer));
-        let variant = |build: Build, name: &str| {
+        let mut variant = |build: Build, name: &str| {
             let name = format!("{name}_{at}");
-            let one = part(session, config, (build, 1), &format!("{name}_1"), &stored)?;
+            let one = writer.part((build, 1), &format!("{name}_1"), &stored)?;
             let called = format!("{name}_{CHUNK}");
-            let many = part(session, config, (build, CHUNK), &called, &stored)?;
+            let many = writer.part((build, CHUNK), &called, &stored)?;
             if one.binding != many.binding {
                 let text = "parts for one and for several tokens pack their weights differently";
                 let found = Diagnostic::error(Span::FILE, text);

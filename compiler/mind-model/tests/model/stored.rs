@@ -6,6 +6,7 @@ use mind_driver::load::load_module;
 use mind_ir::Graph;
 use mind_ir::types::QuantFormat;
 use mind_jit::program::PanelChoice;
+use mind_vir::c::{SharedFunctions, written};
 
 /// A product with a weight that is stored as `stored` says.
 fn module(engine: &Engine, stored: &str) -> Graph {
@@ -27,14 +28,17 @@ fn one_text_is_one_code_and_another_format_is_another_kernel() {
     };
     let engine = Engine::new(&config).unwrap();
     let code = |stored: &str| {
+        let mut functions = SharedFunctions::new("kernel").unwrap();
         let part = c_functions(
             engine.session(),
             module(&engine, stored),
             "f",
             CTiles::default(),
+            &mut functions,
         )
         .unwrap();
-        (part.text + &part.bind_text, part.params[0].format)
+        let texts = [part.text, part.bind_text];
+        (written(&functions, &texts), part.params[0].format)
     };
     let plain = code("");
     assert_eq!(plain.1, None);

@@ -99,13 +99,13 @@ impl Module<'_> {
                 }
                 Step::Gather(_) | Step::Transfer(_) => continue,
             };
-            let Some(function) = self.functions.get(call.kernel) else {
+            let Some(callee) = self.functions.get(call.kernel) else {
                 let (found, count) = (call.kernel, self.functions.len());
                 return Err(EmitError::NoFunction { found, count });
             };
             used.functions[call.kernel] = true;
             used.memory |= call.has_scratch;
-            check_call(function, call)?;
+            check_call(callee.function, call)?;
         }
         Ok(used)
     }

@@ -10,7 +10,7 @@ use super::function::function;
 use super::module::{EmitError, Module};
 use super::prelude::prelude;
 use super::routine::OTHER_EXTENTS;
-use super::symbol::Symbol;
+use super::shared::SharedFunctions;
 
 /// What a run returns where an index is out of bounds.
 pub(super) const INDEX_OUT_OF_BOUNDS: u32 = 4;
@@ -30,8 +30,8 @@ pub(super) enum Writing {
 }
 
 /// A file of these bodies, with what they call in front.
-pub fn written(bodies: &[String]) -> String {
-    let text = bodies.concat();
+pub fn written(functions: &SharedFunctions, bodies: &[String]) -> String {
+    let text = functions.text() + &bodies.concat();
     format!("{}{text}", prelude(&text))
 }
 
@@ -87,21 +87,16 @@ impl Module<'_> {
             );
         }
         code += &self.sort_memory();
-        for (number, kernel) in self.functions.iter().enumerate() {
-            if used.functions[number] {
-                code.push('\n');
-                function(kernel, &self.symbol(number), &mut code)?;
-            }
+        let functions = self.functions.iter().zip(&used.functions);
+        for (callee, _) in functions.filter(|(callee, is_used)| **is_used && !callee.is_shared) {
+            code.push('\n');
+            function(callee.function, &callee.name, &mut code)?;
         }
         let subprograms = self.subprograms.iter().zip(&used.subprograms);
         for (subprogram, _) in subprograms.filter(|(_, is_used)| **is_used) {
             code += &subprogram.text;
         }
         Ok(code)
-    }
-
-    fn symbol(&self, function: usize) -> Symbol {
-        self.name.derived(self.functions[function].name(), function)
     }
 
     fn comment(&self, has_scratch: bool) -> String {
@@ -223,7 +218,7 @@ impl Module<'_> {
                 indent(depth)
             );
         }
-        let symbol = self.symbol(call.kernel);
+        let symbol = &self.functions[call.kernel].name;
         *out += &format!(
             "{}status |= {symbol}({});\n",
             indent(loops.len()),

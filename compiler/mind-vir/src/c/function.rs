@@ -24,21 +24,36 @@ pub fn function(
     symbol: &Symbol,
     out: &mut String,
 ) -> Result<(), CompileError> {
+    let definition = definition(function)?;
+    *out += &format!("{DECLARATION} {symbol}{definition}");
+    Ok(())
+}
+
+/// What stands in front of the name of a function.
+pub(super) const DECLARATION: &str = "MIND_TARGET static uint64_t";
+
+/// What follows the name of `function`: its parameters and its body.
+///
+/// # Errors
+///
+/// The function is not valid.
+pub(super) fn definition(function: &Function) -> Result<String, CompileError> {
     crate::ir::verify(function).map_err(CompileError::Invalid)?;
     let facts = Facts::of(function);
+    let mut out = String::new();
     let mut writer = Writer {
         function,
         plan: Plan::of(function, &facts),
         facts: &facts,
-        out,
+        out: &mut out,
         depth: 0,
     };
-    writer.function(symbol);
-    Ok(())
+    writer.definition();
+    Ok(out)
 }
 
 impl<'f> Writer<'f, '_> {
-    fn function(&mut self, symbol: &Symbol) {
+    fn definition(&mut self) {
         let function = self.function;
         let params = function
             .params()
@@ -54,8 +69,7 @@ impl<'f> Writer<'f, '_> {
             params.join(", ")
         };
         let pieces = std::mem::take(&mut self.plan.pieces);
-        let head = format!("MIND_TARGET static uint64_t {symbol}({params})");
-        self.braced(format_args!("{head}"), |this| {
+        self.braced(format_args!("({params})"), |this| {
             for &param in function.params() {
                 if !this.facts.is_live(param) {
                     this.line(format_args!("(void){param};"));

@@ -3,6 +3,7 @@
 //! - [`function`]: one function as the text of one C function.
 //! - [`prelude`]: what such text needs before it.
 //! - [`Module`]: a program as one file with one public function.
+//! - [`SharedFunctions`]: what several programs of one file call.
 //! - [`Subprogram`]: a program that control flow runs, as static functions.
 //!
 //! The text is C11 and includes `float.h`, `stdint.h` and `string.h` alone. It has no undefined behaviour,
@@ -20,6 +21,7 @@ mod module;
 mod plan;
 mod prelude;
 mod routine;
+mod shared;
 mod subprogram;
 mod symbol;
 mod writer;
@@ -27,7 +29,8 @@ mod writer;
 pub use control::carried_bytes;
 pub use file::written;
 pub use function::function;
-pub use module::{Array, EmitError, Module, StaticMemory};
+pub use module::{Array, Callee, EmitError, Module, StaticMemory};
 pub use prelude::prelude;
+pub use shared::SharedFunctions;
 pub use subprogram::Subprogram;
 pub use symbol::{Symbol, SymbolError};

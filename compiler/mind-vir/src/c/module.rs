@@ -23,7 +23,7 @@ pub struct Module<'p> {
     /// Bytes of memory that is lost after a run.
     pub memory: StaticMemory,
     /// What the steps call.
-    pub functions: Vec<&'p Function>,
+    pub functions: Vec<Callee<'p>>,
     /// What a run does, in order. Ranges of a grid are one task.
     pub steps: Vec<&'p Step>,
     /// The programs that control flow runs.
@@ -31,6 +31,33 @@ pub struct Module<'p> {
     /// Whether to add a `main` that reads the inputs from stdin, one after the other, writes the outputs to
     /// stdout, and exits with the status.
     pub has_main: bool,
+}
+
+/// A function that steps call.
+#[derive(Clone, Debug)]
+pub struct Callee<'p> {
+    /// What the text calls it.
+    pub name: Symbol,
+    /// The function.
+    pub function: &'p Function,
+    /// Whether [`SharedFunctions`](super::SharedFunctions) have its text.
+    pub is_shared: bool,
+}
+
+impl<'p> Callee<'p> {
+    /// `functions` of the module `name` alone.
+    pub fn all_of(
+        name: &Symbol,
+        functions: impl IntoIterator<Item = &'p Function>,
+    ) -> Vec<Callee<'p>> {
+        let functions = functions.into_iter().enumerate();
+        let callee = |(number, function): (usize, &'p Function)| Callee {
+            name: name.derived(function.name(), number),
+            function,
+            is_shared: false,
+        };
+        functions.map(callee).collect()
+    }
 }
 
 /// An array that a caller hands over, contiguous and row-major.

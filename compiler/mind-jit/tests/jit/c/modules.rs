@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use mind_ir::tensor::Buffer as Elements;
 use mind_ir::types::DType;
-use mind_vir::c::{Array, Module, StaticMemory, Symbol};
+use mind_vir::c::{Array, Callee, Module, StaticMemory, Symbol};
 use mind_vir::ir::{Addr, BinaryOp, Function, IndexOp, Lane, Op, Signature};
 use mind_vir::program::{
     Algorithm, Axis, Base, Bounds, Call, Control, Dimension, Evaluate, Flow, IndexType, Region,
@@ -122,7 +122,7 @@ fn module<'p>(functions: &'p [Function; 4], constants: &'p [u8], steps: &'p [Ste
             workspace: 64,
             ..StaticMemory::default()
         },
-        functions: functions.iter().collect(),
+        functions: Callee::all_of(&Symbol::new("net").expect("a name"), functions),
         steps: steps.iter().collect(),
         subprograms: Vec::new(),
         has_main: true,

@@ -9,7 +9,7 @@ use regalloc2::{
 };
 
 use super::super::machine::Machine;
-use super::liveness::{Liveness, VRegs, step_back};
+use super::liveness::{Liveness, VRegs};
 
 /// How many times as often the blocks of a loop run as what is around it, as far as weights are concerned.
 const ROUNDS: u64 = 8;
@@ -153,17 +153,36 @@ impl<'m> Choice<'m> {
         let mut held = live.count_within(&self.general);
         for inst in machine.block_insns(block).iter().rev() {
             let operands = machine.inst_operands(inst);
-            while self.needed(operands, &live, held) > self.limit {
+            let always_fits = self.limit.saturating_sub(operands.len());
+            while held > always_fits && self.needed(operands, &live, held) > self.limit {
                 let victim = self.victim(operands, &live)?;
                 self.spill(victim);
                 live.remove(victim);
                 held -= 1;
             }
-            step_back(operands, &mut live);
-            live.remove_all(&self.spilled);
-            held = live.count_within(&self.general);
+            held = self.step_back(operands, &mut live, held);
         }
         Some(())
+    }
+
+    /// From what lives in registers behind an instruction to what does before it. `held` general values are among the
+    /// former; returns how many are among the latter.
+    fn step_back(&self, operands: &[Operand], live: &mut VRegs, mut held: usize) -> usize {
+        let of = |kind: OperandKind| operands.iter().filter(move |own| own.kind() == kind);
+        let weight = |vreg: VReg| usize::from(self.general.contains(vreg));
+        for vreg in of(OperandKind::Def).map(|own| own.vreg()) {
+            if live.contains(vreg) {
+                live.remove(vreg);
+                held -= weight(vreg);
+            }
+        }
+        for vreg in of(OperandKind::Use).map(|own| own.vreg()) {
+            if !live.contains(vreg) && !self.spilled.contains(vreg) {
+                live.add(vreg);
+                held += weight(vreg);
+            }
+        }
+        held
     }
 
     /// How many general registers an instruction needs, behind which `live` lives, `held` general values among it.
