@@ -23,12 +23,12 @@ complete -c mind-run -l isa -d 'the instruction set to compile for; this machine
 avx2\t''
 portable\t''"
 complete -c mind-run -l threads -d 'threads; as many as the machine has unless given' -r
-complete -c mind-run -l outputs -d 'write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16' -r
-complete -c mind-run -l format -d 'how outputs and times are printed' -r -f -a "text\t''
+complete -c mind-run -l outputs -d 'write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16; vectors of an encoder as the rows of `embeddings`' -r
+complete -c mind-run -l format -d 'how outputs, vectors and times are printed' -r -f -a "text\t''
 json\t''"
 complete -c mind-run -l memory-limit -d 'bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... [default: three quarters of the available memory, 4G where that is not known]' -r
 complete -c mind-run -l max-steps -d 'the most steps of a loop whose end only running tells [default: 16777216]' -r
-complete -c mind-run -l model -d 'run this decoder model: a folder with config.json and safetensors, or a GGUF file' -r
+complete -c mind-run -l model -d 'run this decoder or encoder model: a folder with config.json and safetensors, or a GGUF file' -r
 complete -c mind-run -l kernel-maps -d 'the model may be of the family that the files of this folder describe' -r
 complete -c mind-run -l tokens -d 'the tokens to start from' -r
 complete -c mind-run -l prompt -d 'the text to start from, by the folder\'s tokenizer.json; text is printed then' -r
@@ -44,6 +44,12 @@ complete -c mind-run -l seed -d 'draw the same tokens for the same seed' -r
 complete -c mind-run -l repetition-penalty -d 'divide logits above 0 of tokens that are there already by R, and multiply those below by it' -r
 complete -c mind-run -l beams -d 'search the most likely text with N sequences side by side, instead of drawing tokens' -r
 complete -c mind-run -l logits -d 'write the logits that each token was drawn from there, as the rows of `logits`' -r
+complete -c mind-run -l embed -d 'print the vector of this text, by the folder\'s tokenizer.json; may be given several times; `--tokens` gives the tokens of one text instead' -r
+complete -c mind-run -l pooling -d 'how the vectors of tokens become one: their mean, that of the first token, or what the model\'s pooler makes of that; as modules.json or 1_Pooling/config.json say unless given, else the mean' -r -f -a "mean\t''
+cls\t''
+pooler\t''"
+complete -c mind-run -l normalize -d 'whether to make the length of vectors 1; as modules.json says unless given' -r -f -a "true\t''
+false\t''"
 complete -c mind-run -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-run -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-run -l quiet -d 'print neither notes, nor warnings, nor progress'

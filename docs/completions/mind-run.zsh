@@ -26,34 +26,37 @@ _mind-run() {
 '--engine=[what runs it\: machine code, unless it is a module that is lowered to loops already or has ops of MIL that are not imported]:ENGINE:(jit interp)' \
 '--isa=[the instruction set to compile for; this machine'\''s widest unless given]:ISA:(avx512 avx2 portable)' \
 '--threads=[threads; as many as the machine has unless given]:N:_default' \
-'--outputs=[write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16]:OUT.npz:_default' \
-'--format=[how outputs and times are printed]:FORM:(text json)' \
+'--outputs=[write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16; vectors of an encoder as the rows of \`embeddings\`]:OUT.npz:_default' \
+'--format=[how outputs, vectors and times are printed]:FORM:(text json)' \
 '--memory-limit=[bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... \[default\: three quarters of the available memory, 4G where that is not known\]]:SIZE:_default' \
 '--max-steps=[the most steps of a loop whose end only running tells \[default\: 16777216\]]:COUNT:_default' \
-'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--model=[run this decoder model\: a folder with config.json and safetensors, or a GGUF file]:MODEL_DIR:_default' \
-'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--kernel-maps=[the model may be of the family that the files of this folder describe]:DIR:_default' \
-'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--tokens=[the tokens to start from]:ID,...:_default' \
-'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--prompt=[the text to start from, by the folder'\''s tokenizer.json; text is printed then]:TEXT:_default' \
-'(--tokens --prompt --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--system=[what the system says at the beginning of the conversation]:TEXT:_default' \
-'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--generate=[how many tokens to draw at most; 1 unless given, in a chat as many as fit, with \`--bench\` 32]:N:_default' \
-'(--tokens --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)*--stop=[end the text in front of this one; may be given several times]:TEXT:_default' \
-'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--capacity=[tokens that the cache of keys and values has room for; as many as the run needs unless given, in a chat the model'\''s context up to 8192]:TOKENS:_default' \
-'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--temperature=[what logits are divided by before tokens are drawn; 0 takes the most likely one]:T:_default' \
-'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--top-k=[draw from the K most likely tokens alone; 0 from all]:K:_default' \
-'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--top-p=[draw from the most likely tokens that have probability P together]:P:_default' \
-'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--min-p=[draw from tokens at least P times as likely as the most likely one; 0 from all]:P:_default' \
-'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--seed=[draw the same tokens for the same seed]:SEED:_default' \
-'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--repetition-penalty=[divide logits above 0 of tokens that are there already by R, and multiply those below by it]:R:_default' \
-'(--temperature --top-k --top-p --min-p --seed --chat --logits --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--beams=[search the most likely text with N sequences side by side, instead of drawing tokens]:N:_default' \
-'(--chat --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--logits=[write the logits that each token was drawn from there, as the rows of \`logits\`]:OUT.npz:_default' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--model=[run this decoder or encoder model\: a folder with config.json and safetensors, or a GGUF file]:MODEL_DIR:_default' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--kernel-maps=[the model may be of the family that the files of this folder describe]:DIR:_default' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--tokens=[the tokens to start from]:ID,...:_default' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--prompt=[the text to start from, by the folder'\''s tokenizer.json; text is printed then]:TEXT:_default' \
+'(--tokens --prompt --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--system=[what the system says at the beginning of the conversation]:TEXT:_default' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--generate=[how many tokens to draw at most; 1 unless given, in a chat as many as fit, with \`--bench\` 32]:N:_default' \
+'(--tokens --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)*--stop=[end the text in front of this one; may be given several times]:TEXT:_default' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--capacity=[tokens that the cache of keys and values has room for; as many as the run needs unless given, in a chat the model'\''s context up to 8192]:TOKENS:_default' \
+'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--temperature=[what logits are divided by before tokens are drawn; 0 takes the most likely one]:T:_default' \
+'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--top-k=[draw from the K most likely tokens alone; 0 from all]:K:_default' \
+'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--top-p=[draw from the most likely tokens that have probability P together]:P:_default' \
+'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--min-p=[draw from tokens at least P times as likely as the most likely one; 0 from all]:P:_default' \
+'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--seed=[draw the same tokens for the same seed]:SEED:_default' \
+'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--repetition-penalty=[divide logits above 0 of tokens that are there already by R, and multiply those below by it]:R:_default' \
+'(--temperature --top-k --top-p --min-p --seed --chat --logits --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--beams=[search the most likely text with N sequences side by side, instead of drawing tokens]:N:_default' \
+'(--chat --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--logits=[write the logits that each token was drawn from there, as the rows of \`logits\`]:OUT.npz:_default' \
+'(--prompt --chat --system --generate --stop --ignore-eos --capacity --temperature --top-k --top-p --min-p --seed --repetition-penalty --beams --logits --all-logits --bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)*--embed=[print the vector of this text, by the folder'\''s tokenizer.json; may be given several times; \`--tokens\` gives the tokens of one text instead]:TEXT:_default' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--pooling=[how the vectors of tokens become one\: their mean, that of the first token, or what the model'\''s pooler makes of that; as modules.json or 1_Pooling/config.json say unless given, else the mean]:HOW:(mean cls pooler)' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--normalize=[whether to make the length of vectors 1; as modules.json says unless given]::BOOL:(true false)' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '--quiet[print neither notes, nor warnings, nor progress]' \
 '--bench[print compile and run times instead of the outputs, of a model those of reading a prompt and of each token]' \
 '--full[print every element of the outputs]' \
-'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--chat[answer each line of standard input, in a conversation that the model'\''s chat template writes]' \
-'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--ignore-eos[draw on behind tokens that end a text by generation_config.json, config.json or the GGUF header]' \
-'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --outputs --full --memory-limit --max-steps)--all-logits[write those after the other tokens of the prompt too]' \
+'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--chat[answer each line of standard input, in a conversation that the model'\''s chat template writes]' \
+'(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--ignore-eos[draw on behind tokens that end a text by generation_config.json, config.json or the GGUF header]' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps)--all-logits[write those after the other tokens of the prompt too]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \

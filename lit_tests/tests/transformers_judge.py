@@ -1,9 +1,11 @@
 """Writes small models with random weights, and what `transformers` makes of them, into a folder.
 
 Each model has a folder with `config.json`, `model.safetensors`, `tokens` (300 ids), `logits` (f32, a row for each
-token) and `generated` (64 ids that follow the first 17 tokens, each the most likely one). `models` lists the folders.
+token) and `generated` (64 ids that follow the first 17 tokens, each the most likely one), or what an encoder has, see
+`transformers_encoders.py`. `models` lists the folders.
 """
 
+import copy
 import json
 import pathlib
 import sys
@@ -11,6 +13,11 @@ import sys
 import torch
 from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForCausalLM
+from transformers.utils.logging import disable_progress_bar
+
+# The folder of the script is part of the repository.
+sys.dont_write_bytecode = True
+import transformers_encoders
 
 SIZES = dict(
     vocab_size=97, hidden_size=48, intermediate_size=80, num_hidden_layers=4, num_attention_heads=6,
@@ -21,6 +28,12 @@ LINEAR = {"rope_type": "linear", "factor": 4.0, "rope_theta": 10000.0}
 LLAMA3 = {
     "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
     "original_max_position_embeddings": 64, "rope_theta": 10000.0,
+}
+
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128, "rope_theta": 10000.0}
+LONGROPE = {
+    "rope_type": "longrope", "short_factor": [1.0, 1.05, 1.2, 1.4], "long_factor": [1.0, 1.7, 3.5, 8.0],
+    "rope_theta": 10000.0,
 }
 
 # Family, variant, what its configuration says besides sizes.
@@ -60,12 +73,43 @@ MODELS = [
     ("helium", "plain", dict(head_dim=8)),
     ("seed_oss", "plain", dict(head_dim=16)),
     ("arcee", "plain", {}),
+    # The place of a row says its seed: new ones stand behind the others.
+    ("llama", "dynamic", dict(rope_parameters={"rope_type": "dynamic", "factor": 3.0, "rope_theta": 10000.0})),
+    ("qwen2", "yarn", dict(rope_parameters=YARN)),
+    ("qwen3", "yarn", dict(head_dim=16, rope_parameters={
+        **YARN, "beta_fast": 4, "beta_slow": 2, "truncate": False, "mscale": 0.7, "mscale_all_dim": 0.4})),
+    # Sessions of the test have room for 320 tokens: more than the one, less than the other.
+    ("phi3", "long factors", dict(rope_parameters=LONGROPE, original_max_position_embeddings=16)),
+    ("phi3", "short factors", dict(rope_parameters=LONGROPE, original_max_position_embeddings=400)),
+    ("gpt2", "plain", dict(n_embd=48, n_layer=4, n_head=6, n_positions=512)),
+    ("gpt2", "widths", dict(n_embd=48, n_layer=4, n_head=6, n_positions=512, n_inner=80, activation_function="gelu")),
+    ("gpt_neox", "plain", {}),
+    ("gpt_neox", "no biases", dict(attention_bias=False, use_parallel_residual=False)),
+    ("mixtral", "plain", {}),
+    ("mixtral", "window", dict(sliding_window=40, num_local_experts=5, num_experts_per_tok=3)),
+    ("mixtral", "stacked", {}),
+    ("qwen2_moe", "plain", dict(
+        num_experts=6, num_experts_per_tok=3, moe_intermediate_size=32, shared_expert_intermediate_size=56)),
+    ("qwen2_moe", "normalised", dict(
+        num_experts=8, num_experts_per_tok=2, moe_intermediate_size=32, shared_expert_intermediate_size=56,
+        norm_topk_prob=True, mlp_only_layers=[1], decoder_sparse_step=1)),
+    ("qwen3_moe", "plain", dict(head_dim=16, num_experts=8, num_experts_per_tok=3, moe_intermediate_size=32)),
+    ("qwen3_moe", "normalised", dict(
+        head_dim=16, num_experts=8, num_experts_per_tok=2, moe_intermediate_size=32, norm_topk_prob=True,
+        decoder_sparse_step=2)),
 ]
+# Keys that a family does not have.
+LACKS = {
+    "gpt2": ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
+             "max_position_embeddings"],
+    "gpt_neox": ["num_key_value_heads"],
+}
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 def model_of(family, more):
-    config = AutoConfig.for_model(family, **{**SIZES, **more})
+    sizes = {key: value for key, value in SIZES.items() if key not in LACKS.get(family, [])}
+    config = AutoConfig.for_model(family, **{**sizes, **more})
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
     with torch.no_grad():
         for parameter in model.parameters():
@@ -78,6 +122,7 @@ def model_of(family, more):
 
 def main(folder):
     torch.set_num_threads(1)
+    disable_progress_bar()
     listed = []
     for family, variant, more in MODELS:
         for name, dtype in DTYPES.items():
@@ -92,14 +137,13 @@ def main(folder):
                     parameter.copy_(parameter.to(dtype).to(torch.float32))
             own = folder / str(len(listed))
             own.mkdir()
-            tied = model.config.tie_word_embeddings
-            state = {
-                key: value.to(dtype).contiguous() for key, value in model.state_dict().items()
-                if not (tied and key == "lm_head.weight")
-            }
-            save_file(state, own / "model.safetensors")
-            config = model.config.to_dict()
-            (own / "config.json").write_text(json.dumps(config, default=str))
+            # The weights that a program has in memory, which `save_pretrained` splits and renames.
+            if variant == "stacked":
+                state = {key: value.to(dtype).contiguous() for key, value in model.state_dict().items()}
+                save_file(state, own / "model.safetensors")
+                (own / "config.json").write_text(json.dumps(model.config.to_dict(), default=str))
+            else:
+                copy.deepcopy(model).to(dtype).save_pretrained(own)
             tokens = torch.randint(0, SIZES["vocab_size"], (1, 300))
             with torch.no_grad():
                 logits = model(tokens).logits[0]
@@ -110,6 +154,7 @@ def main(folder):
             (own / "generated").write_text(",".join(map(str, generated[0, 17:].tolist())))
             (own / "logits").write_bytes(logits.contiguous().numpy().tobytes())
             listed.append((family, variant, name))
+    listed += transformers_encoders.write(folder, len(listed))
     lines = [f"{at}\t{family}\t{variant}\t{name}" for at, (family, variant, name) in enumerate(listed)]
     (folder / "models").write_text("\n".join(lines) + "\n")
 

@@ -8,19 +8,21 @@ fn main() -> io::Result<()> {
     let root =
         PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("families");
     println!("cargo:rerun-if-changed={}", root.display());
-    let mut text = String::from("static PLANS: &[(&str, [&str; 3])] = &[\n");
-    let plan = [
-        "global_buffers.json",
-        "decoder_layer_plan.json",
-        "tensors.json",
-    ];
+    let mut text = String::from("static PLANS: &[(&str, Architecture, [&str; 3])] = &[\n");
     for folder in folders(&root.join("plans"))? {
-        entry(&mut text, &folder, &plan);
+        let encoder = "encoder_layer_plan.json";
+        let (architecture, layers) = if folder.join(encoder).exists() {
+            ("Architecture::Encoder, ", encoder)
+        } else {
+            ("Architecture::Decoder, ", "decoder_layer_plan.json")
+        };
+        let plan = ["global_buffers.json", layers, "tensors.json"];
+        entry(&mut text, &folder, architecture, &plan);
     }
     text += "];\n\nstatic FAMILIES: &[(&str, [&str; 1])] = &[\n";
     for folder in folders(&root)? {
         if folder.join("family.json").exists() {
-            entry(&mut text, &folder, &["family.json"]);
+            entry(&mut text, &folder, "", &["family.json"]);
         }
     }
     text += "];\n";
@@ -35,10 +37,10 @@ fn main() -> io::Result<()> {
     fs::write(out.join("shipped.rs"), text)
 }
 
-/// A row with the name of a folder and the texts of its files.
-fn entry(text: &mut String, folder: &Path, files: &[&str]) {
+/// A row with the name of a folder, `more` and the texts of its files.
+fn entry(text: &mut String, folder: &Path, more: &str, files: &[&str]) {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let _ = write!(text, "    ({name:?}, [");
+    let _ = write!(text, "    ({name:?}, {more}[");
     for file in files {
         let path = folder.join(file);
         println!("cargo:rerun-if-changed={}", path.display());

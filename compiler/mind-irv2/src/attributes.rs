@@ -21,6 +21,12 @@ pub enum Attribute {
     SlidingWindow,
     /// The base of the frequencies in the layers of `sliding_layers`; 0 for that of all layers.
     LocalRopeTheta,
+    /// 1 where the MLP reads the input of the layer, 0 where it reads what attention made of it.
+    ParallelResidual,
+    /// The row of the table of positions that the first position has.
+    PositionOffset,
+    /// Rows of the table of kinds of tokens.
+    TypeVocabSize,
 }
 
 /// A row of the table.
@@ -45,6 +51,10 @@ fn is_count(value: f64) -> bool {
     (0.0..=crate::config::MAX_EXTENT as f64).contains(&value) && value.fract() == 0.0
 }
 
+fn is_truth(value: f64) -> bool {
+    value == 0.0 || value == 1.0
+}
+
 const fn row(
     attribute: Attribute,
     key: &'static str,
@@ -62,11 +72,12 @@ const fn row(
 
 const SCALE: (fn(f64) -> bool, &str) = (is_scale, "a number other than 0");
 const AT_LEAST_ZERO: (fn(f64) -> bool, &str) = (is_at_least_zero, "a number from 0");
+const TRUTH: (fn(f64) -> bool, &str) = (is_truth, "0 or 1");
 const COUNT: (fn(f64) -> bool, &str) = (is_count, "a whole number from 0");
 
 /// Every attribute, in the order of their declaration.
 #[rustfmt::skip]
-const ROWS: [Row; 9] = [
+const ROWS: [Row; 12] = [
     row(Attribute::EmbeddingScale, "embedding_scale", 1.0, SCALE),
     row(Attribute::ResidualScale, "residual_scale", 1.0, SCALE),
     row(Attribute::AttentionScale, "attention_scale", 0.0, AT_LEAST_ZERO),
@@ -76,6 +87,9 @@ const ROWS: [Row; 9] = [
     row(Attribute::GammaOffset, "gamma_offset", 0.0, AT_LEAST_ZERO),
     row(Attribute::SlidingWindow, "sliding_window", 0.0, COUNT),
     row(Attribute::LocalRopeTheta, "local_rope_theta", 0.0, AT_LEAST_ZERO),
+    row(Attribute::ParallelResidual, "parallel_residual", 0.0, TRUTH),
+    row(Attribute::PositionOffset, "position_offset", 0.0, COUNT),
+    row(Attribute::TypeVocabSize, "type_vocab_size", 0.0, COUNT),
 ];
 
 impl Attribute {
@@ -97,6 +111,14 @@ impl Attribute {
     /// The value that changes nothing.
     pub fn neutral(self) -> f64 {
         ROWS[self as usize].neutral
+    }
+
+    /// Whether it counts something, which documents write without a fraction.
+    pub(crate) fn is_count(self) -> bool {
+        matches!(
+            self,
+            Attribute::SlidingWindow | Attribute::PositionOffset | Attribute::TypeVocabSize
+        )
     }
 
     /// What `value` should be instead; `None` if it is a value of this attribute.

@@ -10,6 +10,7 @@
 
 use thiserror::Error;
 
+use crate::attributes::Attribute;
 use crate::config::Config;
 
 /// Negations and parentheses within each other.
@@ -61,6 +62,9 @@ fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
+/// The layer of a node or a buffer, from 0.
+const LAYER: &str = "layer";
+
 /// Keys of the configuration, truth values of `meta`, and words of their own.
 const WORDS: &[Word] = &[
     word("num_layers", |config, _| config.num_layers as f64),
@@ -84,9 +88,18 @@ const WORDS: &[Word] = &[
     }),
     word("fused_qkv", |config, _| truth(config.family.is_fused())),
     word("gated_mlp", |config, _| truth(config.family.is_gated())),
-    word("has_lm_head", |_, _| 1.0),
+    word("has_lm_head", |config, _| {
+        truth(!config.family.is_encoder())
+    }),
     word("has_pos_emb", |config, _| truth(config.rope.is_none())),
+    word(LAYER, |config, _| config.layer().unwrap_or(0) as f64),
+    word("has_pooler", |config, _| {
+        truth(config.has_bias("pooler_weight"))
+    }),
     word("rope_disabled", |config, _| truth(config.rope.is_none())),
+    word("parallel_residual", |config, _| {
+        config.attributes.get(Attribute::ParallelResidual)
+    }),
     word("training_enabled", |_, mode| truth(mode == Mode::Backward)),
     word("backward_only", |_, mode| truth(mode == Mode::Backward)),
     word("inference_only", |_, mode| truth(mode != Mode::Backward)),
@@ -172,9 +185,27 @@ impl Condition {
         }
     }
 
-    /// Whether it holds for the model of `config` in `mode`.
+    /// Whether the value of `word` says something to it.
+    pub fn names(&self, word: &str) -> bool {
+        names(&self.0, word)
+    }
+
+    /// Whether it holds for the model of `config` in `mode`, for the layer of `config` or, if it names none, for some.
     pub fn holds(&self, config: &Config, mode: Mode) -> bool {
+        if config.layer().is_none() && self.names(LAYER) {
+            let mut layers = 0..config.num_layers;
+            return layers.any(|layer| holds(&self.0, &config.of_layer(layer), mode));
+        }
         holds(&self.0, config, mode)
+    }
+}
+
+fn names(term: &Term, word: &str) -> bool {
+    match term {
+        Term::Any(terms) | Term::All(terms) => terms.iter().any(|own| names(own, word)),
+        Term::Not(term) => names(term, word),
+        Term::Mode(_) => false,
+        Term::Compare(own, _, _) => WORDS[*own].name == word,
     }
 }
 
@@ -334,6 +365,27 @@ mod tests {
             let modes = [Mode::Prefill, Mode::Decode, Mode::Backward];
             let found = modes.map(|mode| condition.holds(&config, mode));
             assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_condition_on_layers_holds_in_some_or_in_one() {
+        let config = Config::new(qwen2()).unwrap();
+        let cases = [
+            ("layer>0", true, false, true),
+            ("!(layer>0)", true, true, false),
+            ("layer>23", false, false, false),
+            ("rope_theta>0", true, true, true),
+        ];
+        for (text, some, first, second) in cases {
+            let condition = Condition::parse(text).unwrap();
+            let holds = |config: &Config| condition.holds(config, Mode::Prefill);
+            let found = [
+                holds(&config),
+                holds(&config.of_layer(0)),
+                holds(&config.of_layer(1)),
+            ];
+            assert_eq!(found, [some, first, second], "{text}");
         }
     }
 

@@ -1,13 +1,15 @@
-//! The hyperparameters of a decoder model, checked.
+//! The hyperparameters of a model, checked.
 
 use std::ops::Deref;
 
 use thiserror::Error;
 
 use crate::attributes::{Activation, Attribute, Attributes, Layers};
+use crate::experts::Experts;
 use crate::factors::FrequencyFactors;
 use crate::family::Family;
 use crate::layout::buffers::{Buffer, Scope};
+use crate::layout::dims::Dim;
 
 /// How many elements a padded extent is a multiple of: 64 bytes of `f32`, whatever the dtype.
 pub const ALIGNMENT: usize = 16;
@@ -67,6 +69,10 @@ impl Turning {
 
 /// How frequencies of rotary embeddings are stretched for contexts longer than those trained on.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a description is `Copy`, with its factors"
+)]
 pub enum RopeScaling {
     /// Not at all.
     None,
@@ -86,6 +92,42 @@ pub enum RopeScaling {
         /// The context that the model was trained on, in tokens.
         original_context: usize,
     },
+    /// Frequencies fall as a sequence outgrows the model's context. No sequence does here, so they stay.
+    Dynamic {
+        /// At least 1.
+        factor: f64,
+    },
+    /// Low frequencies are divided, high ones stay, those between are blended pair by pair, and rotated heads grow.
+    Yarn(Yarn),
+    /// Each frequency is divided by its factor, one for sequences within the original context or one for longer ones, and
+    /// rotated heads grow.
+    LongRope {
+        /// The divisors for sequences within the original context.
+        short: FrequencyFactors,
+        /// Those for longer ones.
+        long: FrequencyFactors,
+        /// What cosines and sines are multiplied by.
+        attention_factor: f64,
+        /// The context that the model was trained on, in tokens.
+        original_context: usize,
+    },
+}
+
+/// The numbers of [`RopeScaling::Yarn`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Yarn {
+    /// What low frequencies are divided by; at least 1.
+    pub factor: f64,
+    /// What cosines and sines are multiplied by.
+    pub attention_factor: f64,
+    /// Pairs that turn more often in the original context stay.
+    pub beta_fast: f64,
+    /// Pairs that turn less often in it are divided.
+    pub beta_slow: f64,
+    /// The context that the model was trained on, in tokens.
+    pub original_context: usize,
+    /// Whether the bounds of what is blended are whole pairs.
+    pub truncate: bool,
 }
 
 impl RopeScaling {
@@ -95,6 +137,25 @@ impl RopeScaling {
             RopeScaling::None => "default",
             RopeScaling::Linear { .. } => "linear",
             RopeScaling::Llama3 { .. } => "llama3",
+            RopeScaling::Dynamic { .. } => "dynamic",
+            RopeScaling::Yarn(_) => "yarn",
+            RopeScaling::LongRope { .. } => "longrope",
+        }
+    }
+
+    /// What cosines and sines are multiplied by.
+    pub const fn attention_factor(self) -> f64 {
+        match self {
+            RopeScaling::None
+            | RopeScaling::Linear { .. }
+            | RopeScaling::Llama3 { .. }
+            | RopeScaling::Dynamic { .. } => 1.0,
+            RopeScaling::Yarn(Yarn {
+                attention_factor, ..
+            })
+            | RopeScaling::LongRope {
+                attention_factor, ..
+            } => attention_factor,
         }
     }
 }
@@ -143,6 +204,8 @@ pub struct Parameters {
     pub tie_word_embeddings: bool,
     /// Which of the weights that a checkpoint may lack there are: biases, mostly.
     pub biases: Biases,
+    /// The experts of layers that have some.
+    pub experts: Option<Experts>,
     /// What the MLP does to each element in between, where its plan asks.
     pub activation: Activation,
     /// Numbers that most models leave at what changes nothing.
@@ -188,9 +251,11 @@ pub enum ConfigError {
     },
     /// Divisors for another number of pairs than a head has, or that are no positive numbers.
     #[error(
-        "`rope_factors` has {found} divisors, expected {pairs} positive numbers, one for each rotated pair"
+        "`{key}` has {found} divisors, expected {pairs} positive numbers, one for each rotated pair"
     )]
     Factors {
+        /// The key.
+        key: &'static str,
         /// How many divisors there are.
         found: usize,
         /// How many pairs of a head rotate.
@@ -226,9 +291,9 @@ impl ConfigError {
         match self {
             ConfigError::Range { key, .. }
             | ConfigError::Real { key, .. }
+            | ConfigError::Factors { key, .. }
             | ConfigError::Odd { key, .. } => Some(key),
             ConfigError::Groups { .. } => Some("num_attention_heads"),
-            ConfigError::Factors { .. } => Some("rope_factors"),
             ConfigError::Activation { .. } => Some("hidden_act"),
             ConfigError::TooLarge { .. } => None,
         }
@@ -239,13 +304,17 @@ impl ConfigError {
 ///
 /// Every extent is at least 1, and every product of extents that describes a buffer fits in an `i64` of bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Config(Parameters);
+pub struct Config {
+    parameters: Parameters,
+    /// The layer that conditions are about; `None` for the whole model.
+    layer: Option<usize>,
+}
 
 impl Deref for Config {
     type Target = Parameters;
 
     fn deref(&self) -> &Parameters {
-        &self.0
+        &self.parameters
     }
 }
 
@@ -260,14 +329,35 @@ impl Config {
         check_extents(&parameters, &mut errors);
         check_reals(&parameters, &mut errors);
         check_activation(&parameters, &mut errors);
+        check_experts(&parameters, &mut errors);
         if errors.is_empty() {
             check_sizes(&parameters, &mut errors);
         }
         if errors.is_empty() {
-            Ok(Config(parameters))
+            Ok(Config::of(parameters))
         } else {
             Err(errors)
         }
+    }
+
+    const fn of(parameters: Parameters) -> Config {
+        Config {
+            parameters,
+            layer: None,
+        }
+    }
+
+    /// The same model, of which conditions hold that do in `layer`.
+    pub const fn of_layer(&self, layer: usize) -> Config {
+        Config {
+            parameters: self.parameters,
+            layer: Some(layer),
+        }
+    }
+
+    /// The layer that conditions are about; `None` for the whole model, in which one holds that does in some layer.
+    pub const fn layer(&self) -> Option<usize> {
+        self.layer
     }
 
     /// The width of all query heads together.
@@ -278,6 +368,12 @@ impl Config {
     /// The width of all key heads together, which is that of the values too.
     pub fn kv_width(&self) -> usize {
         self.num_kv_heads * self.head_dim
+    }
+
+    /// Whether `layer` has a buffer, or the model if it is of no layer.
+    pub fn has_in(&self, buffer: &Buffer, layer: Option<usize>) -> bool {
+        let is_among = layer.is_none_or(|layer| buffer.layers.has(self.has_experts(layer)));
+        is_among && self.has(buffer)
     }
 
     /// Whether the model has a buffer: one that its checkpoint may lack is among its `biases`.
@@ -308,6 +404,33 @@ impl Config {
     pub fn window(&self, layer: usize) -> Option<usize> {
         let width = self.attributes.get(Attribute::SlidingWindow) as usize;
         (self.sliding_layers.has(layer) && width > 0).then_some(width)
+    }
+
+    /// The row of the table of positions that the first position has.
+    pub fn first_position(&self) -> usize {
+        self.attributes.get(Attribute::PositionOffset) as usize
+    }
+
+    /// The most tokens that a run may have: rows of the table in front of the first position are of none.
+    pub fn most_tokens(&self) -> usize {
+        self.context_window.saturating_sub(self.first_position())
+    }
+
+    /// The rows of the table of positions for the tokens of an encoder.
+    ///
+    /// Where the first position is not row 0, the token in front of it is padding: it keeps that row, and counts for no
+    /// position.
+    pub fn position_rows(&self, tokens: &[u32]) -> Vec<usize> {
+        let first = self.first_position();
+        let mut next = first;
+        let row = |&token: &u32| {
+            if first > 0 && token as usize == first - 1 {
+                return first - 1;
+            }
+            next += 1;
+            next - 1
+        };
+        tokens.iter().map(row).collect()
     }
 
     /// How many query heads share a key-value head.
@@ -386,7 +509,7 @@ fn check_reals(p: &Parameters, errors: &mut Vec<ConfigError>) {
     }
     for (attribute, value) in p.attributes.set_ones() {
         let mut nodes = p.family.nodes().iter();
-        let is_read = nodes.any(|node| node.kernel.reads.contains(&attribute));
+        let is_read = nodes.any(|node| node.reads(attribute));
         real(
             attribute.key(),
             value,
@@ -394,6 +517,7 @@ fn check_reals(p: &Parameters, errors: &mut Vec<ConfigError>) {
             "none: no step of the family reads it",
         );
     }
+    check_tables(p, &mut real);
     let window = p.attributes.get(Attribute::SlidingWindow);
     let key = Attribute::SlidingWindow.key();
     let fine = p.sliding_layers.is_empty() || window >= 1.0;
@@ -404,13 +528,32 @@ fn check_reals(p: &Parameters, errors: &mut Vec<ConfigError>) {
     real("rope_theta", theta, positive(theta), "a positive number");
     check_scaling(rope.scaling, &mut real);
     let pairs = rope.rotary_dims / 2;
-    if let Some(factors) = rope
-        .factors
-        .filter(|own| own.as_slice().len() != pairs || !own.are_positive())
-    {
-        let found = factors.as_slice().len();
-        errors.push(ConfigError::Factors { found, pairs });
+    let of_scaling = match rope.scaling {
+        RopeScaling::LongRope { short, long, .. } => [Some(short), Some(long)],
+        _ => [None; 2],
+    };
+    let all = [("rope_factors", rope.factors)].into_iter();
+    let all = all.chain(of_scaling.map(|own| ("rope_scaling", own)));
+    for (key, factors) in all {
+        if let Some(factors) =
+            factors.filter(|own| own.as_slice().len() != pairs || !own.are_positive())
+        {
+            let found = factors.as_slice().len();
+            errors.push(ConfigError::Factors { key, found, pairs });
+        }
     }
+}
+
+/// Tables must have a row for each position and each kind of token.
+fn check_tables(p: &Parameters, real: &mut impl FnMut(&'static str, f64, bool, &'static str)) {
+    let types = p.attributes.get(Attribute::TypeVocabSize);
+    let fine = types >= 1.0 || !Dim::TypeVocab.is_of(p.family);
+    let key = Attribute::TypeVocabSize.key();
+    real(key, types, fine, "at least 1");
+    let first = p.attributes.get(Attribute::PositionOffset);
+    let fine = first < p.context_window as f64;
+    let key = Attribute::PositionOffset.key();
+    real(key, first, fine, "less than `context_window`");
 }
 
 fn check_activation(p: &Parameters, errors: &mut Vec<ConfigError>) {
@@ -422,6 +565,32 @@ fn check_activation(p: &Parameters, errors: &mut Vec<ConfigError>) {
     }
 }
 
+fn check_experts(p: &Parameters, errors: &mut Vec<ConfigError>) {
+    let Some(experts) = &p.experts else { return };
+    let has_shared = p.family.has_dim(Dim::AlignedSharedIntermediate);
+    let most_experts = if p.family.has_dim(Dim::NumExperts) {
+        MAX_COUNT
+    } else {
+        0
+    };
+    let shared = if has_shared { (1, MAX_EXTENT) } else { (0, 0) };
+    let rows = [
+        ("num_experts", experts.count, (1, most_experts)),
+        ("experts_per_token", experts.per_token, (1, experts.count)),
+        ("expert_intermediate_size", experts.width, (1, MAX_EXTENT)),
+        ("shared_intermediate_size", experts.shared_width, shared),
+    ];
+    let wrong = rows
+        .into_iter()
+        .filter(|&(_, value, (min, max))| value < min || value > max);
+    errors.extend(wrong.map(|(key, value, (min, max))| ConfigError::Range {
+        key,
+        value,
+        min,
+        max,
+    }));
+}
+
 fn check_scaling(
     scaling: RopeScaling,
     real: &mut impl FnMut(&'static str, f64, bool, &'static str),
@@ -429,6 +598,10 @@ fn check_scaling(
     let positive = |value: f64| value > 0.0 && value < 1e30;
     let key = "rope_scaling";
     let stretch = |factor: f64| (1.0..1e30).contains(&factor);
+    let original = |context: usize, real: &mut dyn FnMut(_, _, _, _)| {
+        let fine = (1..=MAX_EXTENT).contains(&context);
+        real(key, context as f64, fine, "a positive original context");
+    };
     match scaling {
         RopeScaling::None => {}
         RopeScaling::Linear { factor } => {
@@ -444,9 +617,43 @@ fn check_scaling(
             real(key, low, positive(low), "a positive low_freq_factor");
             let fine = positive(high) && high > low;
             real(key, high, fine, "a high_freq_factor above low_freq_factor");
-            let context = original_context as f64;
-            let fine = (1..=MAX_EXTENT).contains(&original_context);
-            real(key, context, fine, "a positive original context");
+            original(original_context, real);
+        }
+        RopeScaling::Dynamic { factor } => {
+            real(key, factor, stretch(factor), "a factor of at least 1");
+        }
+        RopeScaling::Yarn(own) => {
+            real(
+                key,
+                own.factor,
+                stretch(own.factor),
+                "a factor of at least 1",
+            );
+            let (slow, fast) = (own.beta_slow, own.beta_fast);
+            real(key, slow, positive(slow), "a positive beta_slow");
+            let fine = positive(fast) && fast >= slow;
+            real(key, fast, fine, "a beta_fast of at least beta_slow");
+            let own_factor = own.attention_factor;
+            real(
+                key,
+                own_factor,
+                positive(own_factor),
+                "a positive attention_factor",
+            );
+            original(own.original_context, real);
+        }
+        RopeScaling::LongRope {
+            attention_factor: own_factor,
+            original_context,
+            ..
+        } => {
+            real(
+                key,
+                own_factor,
+                positive(own_factor),
+                "a positive attention_factor",
+            );
+            original(original_context, real);
         }
     }
 }
@@ -454,7 +661,7 @@ fn check_scaling(
 /// Sizes with their padding. Each factor is at most 2^27 and each term has at most four, so nothing overflows.
 fn check_sizes(p: &Parameters, errors: &mut Vec<ConfigError>) {
     let wide = |n: usize| n as u128;
-    let config = Config(*p);
+    let config = Config::of(*p);
     let size = |buffer: &Buffer| -> u128 {
         let Some(extents) = buffer.resolved(&config, p.context_window) else {
             return u128::MAX;
@@ -475,6 +682,8 @@ fn check_sizes(p: &Parameters, errors: &mut Vec<ConfigError>) {
     let cache = 2 * wide(p.num_layers) * wide(p.num_kv_heads) * context * head;
     let widest = embed.max(2 * inner).max(wide(p.vocab_size));
     let widest = widest.max(wide(p.num_attention_heads) * head);
+    let of_experts = p.experts.map_or(0, |own| own.width.max(own.shared_width));
+    let widest = widest.max(2 * wide(align(of_experts)));
     let parts = [
         ("weights", weights),
         ("key-value cache", cache),
@@ -512,6 +721,7 @@ pub(crate) mod tests {
             }),
             tie_word_embeddings: true,
             biases: qwen2.biases(&["bq", "bk", "bv"]),
+            experts: None,
             activation: Activation::Silu,
             attributes: Attributes::default(),
             sliding_layers: Layers::NONE,

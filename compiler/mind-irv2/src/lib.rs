@@ -9,6 +9,7 @@ pub mod checkpoint;
 pub mod codes;
 pub mod condition;
 mod config;
+mod experts;
 mod factors;
 pub mod family;
 pub mod graph;
@@ -24,10 +25,11 @@ mod write;
 pub use attributes::{Activation, Attribute, Attributes, Layers};
 pub use config::{
     Biases, Config, ConfigError, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters, Rope,
-    RopeScaling, Turning, align,
+    RopeScaling, Turning, Yarn, align,
 };
+pub use experts::{Among, Experts};
 pub use factors::{FrequencyFactors, MAX_FACTORS};
-pub use family::{Families, Family, FamilyError, FamilyFiles};
+pub use family::{Architecture, Families, Family, FamilyError, FamilyFiles};
 pub use read::{ReadOptions, is_document, read};
 pub use schema::{Document, Foreign, WeightTypes};
 pub use write::write;

@@ -1,10 +1,12 @@
 //! The object that says how rotary embeddings are stretched, as Hugging Face writes it.
 
 use mind_diag::{Code, Diagnostic, Span};
+use mind_ir::scalar::math::log_f64;
 use mind_json::Value;
 
 use crate::codes;
-use crate::config::RopeScaling;
+use crate::config::{RopeScaling, Yarn};
+use crate::factors::{FrequencyFactors, MAX_FACTORS};
 
 /// The base of the frequencies in every family whose configuration does not say one.
 pub(crate) const DEFAULT_THETA: f64 = 10_000.0;
@@ -23,6 +25,28 @@ pub(crate) fn keys(scaling: RopeScaling) -> &'static [&'static str] {
             "factor",
             "low_freq_factor",
             "high_freq_factor",
+            ORIGINAL_CONTEXT,
+        ],
+        RopeScaling::Dynamic { .. } => &["rope_type", "type", "factor"],
+        RopeScaling::Yarn(_) => &[
+            "rope_type",
+            "type",
+            "factor",
+            "attention_factor",
+            "mscale",
+            "mscale_all_dim",
+            "beta_fast",
+            "beta_slow",
+            ORIGINAL_CONTEXT,
+            "truncate",
+        ],
+        RopeScaling::LongRope { .. } => &[
+            "rope_type",
+            "type",
+            "factor",
+            "attention_factor",
+            "short_factor",
+            "long_factor",
             ORIGINAL_CONTEXT,
         ],
     }
@@ -51,7 +75,8 @@ pub(crate) fn means_the_same(one: &Value, two: &Value) -> bool {
     }
 }
 
-/// The scaling that `value` says. `context` is the original context where it stands outside of the object.
+/// The scaling that `value` says. `context` is the original context where it stands outside of the object, `positions` the
+/// context of the model.
 ///
 /// # Errors
 ///
@@ -59,6 +84,7 @@ pub(crate) fn means_the_same(one: &Value, two: &Value) -> bool {
 pub(crate) fn scaling(
     value: &Value,
     context: Option<&Value>,
+    positions: usize,
 ) -> Result<RopeScaling, Box<Diagnostic>> {
     if value.members().is_none() {
         let message = format!("`rope_scaling` is {}, expected an object", value.describe());
@@ -92,33 +118,144 @@ pub(crate) fn scaling(
         Some("linear") => Ok(RopeScaling::Linear {
             factor: number("factor", None)?,
         }),
-        Some("llama3") => {
-            if let (Some(own), Some(outside)) = (present(ORIGINAL_CONTEXT), context)
-                && !means_the_same(own, outside)
-            {
-                let nested = format!("rope_scaling.{ORIGINAL_CONTEXT}");
-                let own = contradiction((ORIGINAL_CONTEXT, outside), (&nested, own));
-                return Err(Box::new(own));
-            }
-            let context = number(ORIGINAL_CONTEXT, context)?;
-            let whole = context >= 0.0 && context.fract() == 0.0 && context < 1e15;
-            if !whole {
-                let message = format!("`{ORIGINAL_CONTEXT}` is {context}, expected a whole number");
-                return Err(error(codes::KIND, value.span, message));
-            }
-            Ok(RopeScaling::Llama3 {
-                factor: number("factor", None)?,
-                low_freq_factor: number("low_freq_factor", None)?,
-                high_freq_factor: number("high_freq_factor", None)?,
-                original_context: context as usize,
-            })
+        Some("llama3") => Ok(RopeScaling::Llama3 {
+            original_context: original_context(value, context, None)?,
+            factor: number("factor", None)?,
+            low_freq_factor: number("low_freq_factor", None)?,
+            high_freq_factor: number("high_freq_factor", None)?,
+        }),
+        Some("dynamic") => Ok(RopeScaling::Dynamic {
+            factor: number("factor", None)?,
+        }),
+        Some("yarn") => {
+            let original_context = original_context(value, context, Some(positions))?;
+            yarn(value, original_context, positions).map(RopeScaling::Yarn)
+        }
+        // The second word is that of the first files.
+        Some("longrope" | "su") => {
+            let original_context = original_context(value, context, Some(positions))?;
+            longrope(value, original_context, positions)
         }
         _ => {
             let message = format!(
-                "`rope_scaling.rope_type` is {}, supported are \"default\", \"linear\" and \"llama3\"",
+                "`rope_scaling.rope_type` is {}, supported are \"default\", \"linear\", \"llama3\", \"dynamic\", \"yarn\" and \"longrope\"",
                 named.describe()
             );
             Err(error(codes::UNSUPPORTED, named.span, message))
         }
     }
+}
+
+/// The context that a stretched model was trained on, in the object or beside it; `default` where neither says it.
+fn original_context(
+    value: &Value,
+    beside: Option<&Value>,
+    default: Option<usize>,
+) -> Result<usize, Box<Diagnostic>> {
+    let own = value.get(ORIGINAL_CONTEXT).filter(|own| !own.is_null());
+    if let (Some(own), Some(beside)) = (own, beside)
+        && !means_the_same(own, beside)
+    {
+        let nested = format!("rope_scaling.{ORIGINAL_CONTEXT}");
+        let found = contradiction((ORIGINAL_CONTEXT, beside), (&nested, own));
+        return Err(Box::new(found));
+    }
+    let Some(found) = own.or(beside) else {
+        return default.ok_or_else(|| {
+            let message = format!("`rope_scaling.{ORIGINAL_CONTEXT}` is missing or no number");
+            error(codes::MISSING, value.span, message)
+        });
+    };
+    let context = found.real().ok_or_else(|| {
+        let message = format!("`rope_scaling.{ORIGINAL_CONTEXT}` is missing or no number");
+        error(codes::MISSING, found.span, message)
+    })?;
+    let is_whole = context >= 0.0 && context.fract() == 0.0 && context < 1e15;
+    if !is_whole {
+        let message = format!("`{ORIGINAL_CONTEXT}` is {context}, expected a whole number");
+        return Err(error(codes::KIND, value.span, message));
+    }
+    Ok(context as usize)
+}
+
+/// A number of the object that may be absent.
+fn maybe(value: &Value, key: &str) -> Result<Option<f64>, Box<Diagnostic>> {
+    let Some(found) = value.get(key).filter(|own| !own.is_null()) else {
+        return Ok(None);
+    };
+    found.real().map(Some).ok_or_else(|| {
+        let message = format!(
+            "`rope_scaling.{key}` is {}, expected a number",
+            found.describe()
+        );
+        error(codes::KIND, found.span, message)
+    })
+}
+
+/// How many times longer the context is than the original one, where the object does not say a factor.
+fn ratio(positions: usize, original_context: usize) -> f64 {
+    positions as f64 / original_context.max(1) as f64
+}
+
+fn yarn(value: &Value, original_context: usize, positions: usize) -> Result<Yarn, Box<Diagnostic>> {
+    let said = maybe(value, "factor")?;
+    let factor = said.unwrap_or_else(|| ratio(positions, original_context));
+    let growth = |scale: f64| match factor {
+        factor if factor <= 1.0 => 1.0,
+        factor => 0.1 * scale * log_f64(factor) + 1.0,
+    };
+    let scales = [maybe(value, "mscale")?, maybe(value, "mscale_all_dim")?];
+    let inferred = match scales.map(|scale| scale.filter(|scale| *scale != 0.0)) {
+        [Some(one), Some(other)] => growth(one) / growth(other),
+        _ => growth(1.0),
+    };
+    let truncate = match value.get("truncate").filter(|own| !own.is_null()) {
+        Some(own) => own.truth().ok_or_else(|| {
+            let message = format!(
+                "`rope_scaling.truncate` is {}, expected true or false",
+                own.describe()
+            );
+            error(codes::KIND, own.span, message)
+        })?,
+        None => true,
+    };
+    let or = |found: Option<f64>, default: f64| found.filter(|own| *own != 0.0).unwrap_or(default);
+    Ok(Yarn {
+        factor,
+        attention_factor: maybe(value, "attention_factor")?.unwrap_or(inferred),
+        beta_fast: or(maybe(value, "beta_fast")?, 32.0),
+        beta_slow: or(maybe(value, "beta_slow")?, 1.0),
+        original_context,
+        truncate,
+    })
+}
+
+fn longrope(
+    value: &Value,
+    original_context: usize,
+    positions: usize,
+) -> Result<RopeScaling, Box<Diagnostic>> {
+    let factors = |key: &str| {
+        let found = value.get(key).filter(|own| !own.is_null());
+        let numbers = found.and_then(Value::elements).map(|all| all.iter());
+        let numbers = numbers.map(|all| all.map(|own| Some(own.real()? as f32)));
+        let numbers = numbers.and_then(Iterator::collect::<Option<Vec<f32>>>);
+        let factors = numbers.and_then(|numbers| FrequencyFactors::new(&numbers));
+        factors.ok_or_else(|| {
+            let span = found.map_or(value.span, |own| own.span);
+            let message = format!("`rope_scaling.{key}` is no array of 1 to {MAX_FACTORS} numbers");
+            error(codes::KIND, span, message)
+        })
+    };
+    let factor = maybe(value, "factor")?.unwrap_or_else(|| ratio(positions, original_context));
+    let inferred = match factor {
+        factor if factor <= 1.0 || original_context < 2 => 1.0,
+        factor => (1.0 + log_f64(factor) / log_f64(original_context as f64)).sqrt(),
+    };
+    Ok(RopeScaling::LongRope {
+        short: factors("short_factor")?,
+        long: factors("long_factor")?,
+        attention_factor: maybe(value, "attention_factor")?.unwrap_or(inferred),
+        original_context,
+    })
 }

@@ -3,18 +3,19 @@
 use mind_json::{Kind, Member, Value};
 use mind_weights::WeightType;
 
-use crate::attributes::{Activation, Attribute};
+use crate::attributes::Activation;
 use crate::config::{Config, Rope, RopeScaling};
 use crate::layout::arena::ALIGNMENT;
 use crate::layout::buffers::{Buffer, Scope, When, bytes_of};
 use crate::layout::dims::{Dim, Extent};
-use crate::layout::nodes::{Node, Part, nodes};
+use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
 use crate::schema::Document;
 
 /// The text of `document`. Reading it gives the same document.
 pub fn write(document: &Document) -> String {
     let config = &document.config;
-    let dims = Dim::ALL.map(|dim| {
+    let dims = Dim::ALL.into_iter().filter(|dim| dim.is_of(config.family));
+    let dims = dims.map(|dim| {
         let value = dim.value(config, config.context_window);
         object([
             ("id", dim.id().into()),
@@ -81,9 +82,10 @@ fn config_value(document: &Document) -> Value {
         members.push(Member::new("hidden_act", config.activation.name()));
     }
     for (attribute, value) in config.attributes.set_ones() {
-        let value = match attribute {
-            Attribute::SlidingWindow => (value as usize).into(),
-            _ => Value::from(value),
+        let value = if attribute.is_count() {
+            (value as usize).into()
+        } else {
+            Value::from(value)
         };
         members.push(Member::new(attribute.key(), value));
     }
@@ -93,6 +95,21 @@ fn config_value(document: &Document) -> Value {
     ] {
         if !layers.is_empty() {
             members.push(Member::new(key, Value::array(layers.iter())));
+        }
+    }
+    if let Some(own) = &config.experts {
+        members.extend([
+            Member::new("num_experts", own.count),
+            Member::new("experts_per_token", own.per_token),
+            Member::new("expert_intermediate_size", own.width),
+        ]);
+        if own.shared_width > 0 {
+            members.push(Member::new("shared_intermediate_size", own.shared_width));
+        }
+        members.push(Member::new("normalised_shares", own.normalised));
+        if !own.dense_layers.is_empty() {
+            let layers = Value::array(own.dense_layers.iter());
+            members.push(Member::new("dense_layers", layers));
         }
     }
     members.extend(document.foreign.config.iter().cloned());
@@ -123,6 +140,40 @@ fn scaling(rope: Rope) -> Option<Value> {
             ("low_freq_factor", low_freq_factor.into()),
             ("high_freq_factor", high_freq_factor.into()),
             ("original_max_position_embeddings", original_context.into()),
+        ])),
+        RopeScaling::Dynamic { factor } => Some(object([
+            ("rope_type", "dynamic".into()),
+            ("factor", factor.into()),
+        ])),
+        RopeScaling::Yarn(own) => Some(object([
+            ("rope_type", "yarn".into()),
+            ("factor", own.factor.into()),
+            ("attention_factor", own.attention_factor.into()),
+            ("beta_fast", own.beta_fast.into()),
+            ("beta_slow", own.beta_slow.into()),
+            (
+                "original_max_position_embeddings",
+                own.original_context.into(),
+            ),
+            ("truncate", own.truncate.into()),
+        ])),
+        RopeScaling::LongRope {
+            short,
+            long,
+            attention_factor,
+            original_context,
+        } => Some(object([
+            ("rope_type", "longrope".into()),
+            ("attention_factor", attention_factor.into()),
+            ("original_max_position_embeddings", original_context.into()),
+            (
+                "short_factor",
+                Value::array(short.as_slice().iter().map(shortest)),
+            ),
+            (
+                "long_factor",
+                Value::array(long.as_slice().iter().map(shortest)),
+            ),
         ])),
     }
 }
@@ -156,7 +207,7 @@ fn buffer(row: &Buffer, document: &Document) -> Value {
     let text = |text: Option<&str>| text.map_or(Value::NULL, Value::from);
     object([
         ("name", row.name.as_str().into()),
-        ("scope", row.scope.name().into()),
+        ("scope", row.scope.name(config.family.architecture()).into()),
         ("role", role.into()),
         ("dtype", dtype.name().into()),
         ("shape", Value::array(row.shape.iter().map(extent))),
@@ -169,8 +220,12 @@ fn buffer(row: &Buffer, document: &Document) -> Value {
 
 fn node_values(config: &Config) -> Vec<Value> {
     let first = nodes(config, Part::First).map(|row| node(row, -1, config));
-    let layers = (0..config.num_layers as i64)
-        .flat_map(|layer| nodes(config, Part::Layer).map(move |row| node(row, layer, config)));
+    let layers = (0..config.num_layers as i64).flat_map(|layer| {
+        let own = config.of_layer(layer as usize);
+        let rows = layer_nodes(&own, config.has_experts(layer as usize));
+        let rows: Vec<&Node> = rows.collect();
+        rows.into_iter().map(move |row| node(row, layer, &own))
+    });
     let last = nodes(config, Part::Last).map(|row| node(row, -1, config));
     first.chain(layers).chain(last).collect()
 }
@@ -206,7 +261,7 @@ fn meta_value(document: &Document) -> Value {
         Member::new("fused_qkv", document.fused_qkv),
         Member::new("gated_mlp", config.family.is_gated()),
         Member::new("has_pos_emb", config.rope.is_none()),
-        Member::new("has_lm_head", true),
+        Member::new("has_lm_head", !config.family.is_encoder()),
         Member::new("tie_word_embeddings", config.tie_word_embeddings),
         Member::new("biases", Value::array(biases)),
     ];

@@ -1,10 +1,8 @@
 //! The weights of a checkpoint.
 
-use std::borrow::Cow;
-
 use mind_driver::host::Contents;
 use mind_irv2::checkpoint::Checkpoint;
-use mind_weights::{Permutation, TensorView, WeightType, decode_blocks};
+use mind_weights::{TensorView, WeightType, decode_blocks};
 
 use crate::weights::{Stored, WeightError, Weights};
 
@@ -13,6 +11,19 @@ use crate::weights::{Stored, WeightError, Weights};
 pub struct CheckpointWeights<'a>(pub Checkpoint<'a>);
 
 impl<'a> CheckpointWeights<'a> {
+    fn of_expert(
+        &self,
+        name: &str,
+        layer: usize,
+        expert: usize,
+    ) -> Result<&TensorView<'a>, WeightError> {
+        let view = self.0.expert(name, layer, expert);
+        view.ok_or_else(|| {
+            let reason = format!("the checkpoint has none of expert {expert}");
+            error(name, Some(layer), reason)
+        })
+    }
+
     fn find(&self, name: &str, layer: Option<usize>) -> Result<&TensorView<'a>, WeightError> {
         let view = self.0.tensor(name, layer);
         view.ok_or_else(|| error(name, layer, "the checkpoint has none".to_owned()))
@@ -27,19 +38,32 @@ fn error(name: &str, layer: Option<usize>, reason: String) -> WeightError {
     }
 }
 
-/// The bytes of a tensor in the model's order; `None` if it has fewer than dtype and shape ask for.
-fn in_order<'a>(view: &TensorView<'a>) -> Option<Cow<'a, [u8]>> {
-    if view.permutation == Permutation::None {
-        return Some(Cow::Borrowed(view.bytes));
+/// The elements of a tensor whose shape must be `shape`.
+fn stored<'a>(
+    view: &TensorView<'a>,
+    (name, layer): (&str, Option<usize>),
+    shape: &[usize],
+) -> Result<Stored<'a>, WeightError> {
+    if view.shape != shape {
+        let found = &view.shape;
+        let reason = format!("the checkpoint has shape {found:?}, the model needs {shape:?}");
+        return Err(error(name, layer, reason));
     }
-    let rows = view.elements() / view.row_elements().max(1);
-    let rows: Option<Vec<&[u8]>> = (0..rows).map(|row| view.row(row)).collect();
-    Some(Cow::Owned(rows?.concat()))
+    let bytes = view
+        .in_order()
+        .ok_or_else(|| error(name, layer, "it has fewer bytes than its shape".to_owned()))?;
+    Ok(Stored {
+        weight_type: view.dtype,
+        bytes,
+    })
 }
 
 impl Weights for CheckpointWeights<'_> {
     fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError> {
-        Ok(self.find(name, layer)?.dtype)
+        match layer.and_then(|layer| self.0.expert(name, layer, 0)) {
+            Some(first) => Ok(first.dtype),
+            None => Ok(self.find(name, layer)?.dtype),
+        }
     }
 
     fn weight(
@@ -48,18 +72,18 @@ impl Weights for CheckpointWeights<'_> {
         layer: Option<usize>,
         shape: &[usize],
     ) -> Result<Stored<'_>, WeightError> {
-        let view = self.find(name, layer)?;
-        if view.shape != shape {
-            let found = &view.shape;
-            let reason = format!("the checkpoint has shape {found:?}, the model needs {shape:?}");
-            return Err(error(name, layer, reason));
-        }
-        let bytes = in_order(view)
-            .ok_or_else(|| error(name, layer, "it has fewer bytes than its shape".to_owned()))?;
-        Ok(Stored {
-            weight_type: view.dtype,
-            bytes,
-        })
+        stored(self.find(name, layer)?, (name, layer), shape)
+    }
+
+    fn expert(
+        &self,
+        name: &str,
+        layer: usize,
+        expert: usize,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        let view = self.of_expert(name, layer, expert)?;
+        stored(view, (name, Some(layer)), shape)
     }
 
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
@@ -90,6 +114,16 @@ impl Weights for MappedWeights<'_> {
         shape: &[usize],
     ) -> Result<Stored<'_>, WeightError> {
         self.weights.weight(name, layer, shape)
+    }
+
+    fn expert(
+        &self,
+        name: &str,
+        layer: usize,
+        expert: usize,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        self.weights.expert(name, layer, expert, shape)
     }
 
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {

@@ -35,6 +35,42 @@ pub enum ModelError {
         /// Token ids, from 0.
         vocab_size: usize,
     },
+    /// A kind of tokens that the model does not have.
+    #[error("{kind} is no kind of tokens, which are below {kinds}")]
+    Kind {
+        /// The kind.
+        kind: u32,
+        /// Kinds, from 0.
+        kinds: usize,
+    },
+    /// As many kinds as there are tokens are needed.
+    #[error("{kinds} kinds of tokens for {tokens} tokens")]
+    Kinds {
+        /// How many kinds there are.
+        kinds: usize,
+        /// How many tokens there are.
+        tokens: usize,
+    },
+    /// An encoder where a decoder is needed.
+    #[error("models of {family} are encoders, which draw no tokens")]
+    Encoder {
+        /// The family.
+        family: &'static str,
+    },
+    /// A decoder where an encoder is needed.
+    #[error("models of {family} are decoders, which make no vectors of texts")]
+    Decoder {
+        /// The family.
+        family: &'static str,
+    },
+    /// More tokens than an encoder has positions.
+    #[error("{tokens} tokens are more than the model's context of {context}")]
+    Long {
+        /// How many there are.
+        tokens: usize,
+        /// The most that it takes.
+        context: usize,
+    },
     /// More tokens than the cache has rows for.
     #[error("{needed} tokens do not fit: the cache has room for {capacity}")]
     Capacity {

@@ -8,13 +8,13 @@ use mind_driver::host::{Contents, FileSystem};
 use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
 use mind_irv2::family::FILE_NAMES;
 use mind_irv2::{
-    Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, hf, is_document,
-    read as read_document,
+    Architecture, Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, hf,
+    is_document, read as read_document,
 };
 use mind_weights::{Container, FileError, WeightFile, part_names, shards};
 
 /// The most bytes of a `config.json`, an index or a tokenizer.
-const TEXT_LIMIT: u64 = 64 << 20;
+pub(crate) const TEXT_LIMIT: u64 = 64 << 20;
 
 /// Why the files of a model are none.
 #[derive(Debug, thiserror::Error)]
@@ -211,6 +211,7 @@ impl Files {
         let [family, globals, plan, tensors] = FILE_NAMES;
         let missing = || refused(&folder.join(family), &io::ErrorKind::NotFound.into());
         let files = FamilyFiles {
+            encoder_layer_plan: text(Architecture::Encoder.plan_file())?,
             family: text(family)?.ok_or_else(missing)?,
             global_buffers: text(globals)?,
             layer_plan: text(plan)?,
@@ -430,7 +431,7 @@ fn not_utf8(path: &Path, error: &std::string::FromUtf8Error) -> FolderError {
     }
 }
 
-fn refused(path: &Path, why: &io::Error) -> FolderError {
+pub(crate) fn refused(path: &Path, why: &io::Error) -> FolderError {
     let reason = match why.kind() {
         io::ErrorKind::NotFound => "no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),

@@ -1,15 +1,14 @@
 //! Models: weights, and the parts that are made of them.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
 use mind_irv2::graph::BuildError;
 use mind_irv2::graph::parts::{self, Stored};
-use mind_irv2::graph::rope;
-use mind_irv2::{Attribute, Config, Turning};
+use mind_irv2::graph::routed::{self, Cut};
+use mind_irv2::{Attribute, Config};
 use mind_weights::WeightType;
 
 use crate::error::ModelError;
@@ -28,18 +27,97 @@ pub enum Runner {
 
 /// A part that has weights, and the number of tokens that it is compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Stage {
+pub(crate) enum Stage {
+    /// In front of attention.
     Project(usize),
+    /// Behind it, in a layer without experts.
     Finish(usize),
+    /// Between attention and experts.
+    Route(usize),
+    /// One expert.
+    Expert(usize),
+    /// Behind experts.
+    Merge(usize),
+    /// What makes logits.
     Head(usize),
+    /// Between tables and the first layer of an encoder.
+    Embed(usize),
+    /// Behind the last layer of an encoder.
+    Close(usize),
+    /// What makes one vector of the first row.
+    Pool,
 }
 
+/// What a part belongs to: a layer, and an expert of it, if to any.
+pub(crate) type Owner = (Option<usize>, Option<usize>);
+
+/// The owner of what a model has once.
+pub(crate) const ONCE: Owner = (None, None);
+
+/// The parts of a stage.
+pub(crate) type Parts = BTreeMap<Owner, Part>;
+
 impl Stage {
+    /// The stages of layers, for so many tokens.
+    fn of_layers(tokens: usize) -> [Stage; 5] {
+        [
+            Stage::Project(tokens),
+            Stage::Finish(tokens),
+            Stage::Route(tokens),
+            Stage::Expert(tokens),
+            Stage::Merge(tokens),
+        ]
+    }
+
     fn graph(self, config: &Config, stored: Stored<'_>) -> Result<Graph, BuildError> {
         match self {
             Stage::Project(tokens) => parts::project(config, tokens, stored),
             Stage::Finish(tokens) => parts::finish(config, tokens, stored),
+            Stage::Route(tokens) => routed::route(config, tokens, stored),
+            Stage::Expert(rows) => routed::expert(config, rows, stored),
+            Stage::Merge(tokens) => routed::merge(config, tokens, stored),
             Stage::Head(rows) => parts::head(config, rows, stored),
+            Stage::Embed(tokens) => parts::embed(config, tokens, stored),
+            Stage::Close(tokens) => parts::close(config, tokens, stored),
+            Stage::Pool => parts::pool(config, 1, stored),
+        }
+    }
+
+    /// The stages of the model of `config`, for so many tokens. Those that it has once come first: the largest weight is beside its
+    /// file alone in memory then.
+    fn of_model(config: &Config, tokens: usize) -> Vec<Stage> {
+        let mut stages = if config.family.is_encoder() {
+            vec![Stage::Embed(tokens), Stage::Close(tokens), Stage::Pool]
+        } else {
+            vec![Stage::Head(tokens)]
+        };
+        stages.extend(Stage::of_layers(tokens));
+        stages
+    }
+
+    /// What has such a part, in order.
+    fn owners(self, config: &Config) -> Vec<Owner> {
+        let layers = 0..config.num_layers;
+        let of_layers = |has_experts: bool| -> Vec<Owner> {
+            let own = layers.clone();
+            let own = own.filter(|&layer| config.has_experts(layer) == has_experts);
+            own.map(|layer| (Some(layer), None)).collect()
+        };
+        let once = |has: bool| has.then_some(ONCE).into_iter().collect();
+        match self {
+            Stage::Head(_) => once(true),
+            Stage::Embed(_) => once(parts::has_embed(config)),
+            Stage::Close(_) => once(parts::has_close(config)),
+            Stage::Pool => once(parts::has_pool(config)),
+            Stage::Project(_) => layers.map(|layer| (Some(layer), None)).collect(),
+            Stage::Finish(_) => of_layers(false),
+            Stage::Route(_) | Stage::Merge(_) => of_layers(true),
+            Stage::Expert(_) => {
+                let count = config.experts.map_or(0, |own| own.count);
+                let all = of_layers(true).into_iter();
+                all.flat_map(|(layer, _)| (0..count).map(move |expert| (layer, Some(expert))))
+                    .collect()
+            }
         }
     }
 
@@ -52,18 +130,30 @@ impl Stage {
 /// Values that are made once, by what they are made for.
 type Memo<K, V> = Mutex<BTreeMap<K, V>>;
 
-/// A decoder model, ready to run sequences. It can be used from any thread, and by several sessions at once.
+/// A token with its place in a sequence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    pub(crate) token: u32,
+    /// Its row of the table of positions, if there is one.
+    pub(crate) position: usize,
+    /// Its row of the table of kinds, if there is one.
+    pub(crate) kind: u32,
+}
+
+/// A model, ready to run: a decoder by sessions, an encoder by [`Encoder`](crate::Encoder). It can be used from any
+/// thread, and several times at once.
 pub struct Model<'w> {
     config: Config,
     weights: Box<dyn Weights + 'w>,
     runner: Runner,
     /// Whether there is a table of positions.
     has_positions: bool,
-    /// What positions are multiplied by to give angles, for each way in which heads turn.
-    frequencies: [Vec<f32>; Turning::COUNT],
-    modules: Memo<(Stage, Vec<WeightType>), Arc<Module>>,
-    /// One part a layer.
-    stages: Memo<Stage, Arc<Vec<Part>>>,
+    /// Whether there is a table of kinds of tokens.
+    has_kinds: bool,
+    modules: Memo<(Stage, Vec<bool>, Vec<WeightType>), Arc<Module>>,
+    stages: Memo<Stage, Arc<Parts>>,
+    /// Where layers with experts are cut.
+    cut: Option<Cut>,
     attention: Memo<(usize, usize), Arc<Part>>,
 }
 
@@ -79,10 +169,14 @@ impl<'w> Model<'w> {
         weights: Box<dyn Weights + 'w>,
         runner: Runner,
     ) -> Result<Model<'w>, ModelError> {
-        let positions = config.family.buffer("pos_emb");
+        let has = |name: &str| {
+            let own = config.family.buffer(name);
+            own.is_some_and(|own| config.has(own))
+        };
         let model = Model {
-            has_positions: positions.is_some_and(|own| config.has(own)),
-            frequencies: Turning::ALL.map(|turning| rope::frequencies_of(&config, turning)),
+            has_positions: has("pos_emb"),
+            has_kinds: has("token_type_emb"),
+            cut: config.experts.map(|_| routed::cut(&config)).transpose()?,
             config,
             weights,
             runner,
@@ -90,12 +184,16 @@ impl<'w> Model<'w> {
             stages: Memo::default(),
             attention: Memo::default(),
         };
-        // The largest weight comes first: beside its file it is alone in memory then.
-        model.head(1)?;
-        model.project(1)?;
-        model.finish(1)?;
+        for stage in Stage::of_model(&model.config, 1) {
+            model.stage(stage)?;
+        }
         let mut row = vec![0.0; config.hidden_size];
-        model.embed(0, 0, &mut row)?;
+        let placed = Placed {
+            token: 0,
+            position: config.first_position(),
+            kind: 0,
+        };
+        model.embed(placed, &mut row)?;
         Ok(model)
     }
 
@@ -120,19 +218,20 @@ impl<'w> Model<'w> {
         kept + kept_by_attention.sum::<u64>() + arrays.max().unwrap_or(0)
     }
 
-    /// The parts in front of attention for passes of `tokens`, one a layer.
-    pub(crate) fn project(&self, tokens: usize) -> Result<Arc<Vec<Part>>, ModelError> {
-        self.stage(Stage::Project(tokens))
-    }
-
-    /// The parts behind attention for passes of `tokens`, one a layer.
-    pub(crate) fn finish(&self, tokens: usize) -> Result<Arc<Vec<Part>>, ModelError> {
-        self.stage(Stage::Finish(tokens))
-    }
-
     /// The only part that makes logits of so many rows.
-    pub(crate) fn head(&self, rows: usize) -> Result<Arc<Vec<Part>>, ModelError> {
+    pub(crate) fn head(&self, rows: usize) -> Result<Arc<Parts>, ModelError> {
         self.stage(Stage::Head(rows))
+    }
+
+    /// Where layers with experts are cut; `None` for a model without experts.
+    pub(crate) fn cut(&self) -> Option<&Cut> {
+        self.cut.as_ref()
+    }
+
+    /// How many parts with weights the model of `config` packs: [`Weights::release`] is called after each.
+    pub fn packed_parts(config: &Config) -> u64 {
+        let stages = Stage::of_model(config, 1).into_iter();
+        stages.map(|stage| stage.owners(config).len() as u64).sum()
     }
 
     /// Attention of `tokens` queries over so many rows of the cache. The memory of other extents is given back: a
@@ -154,27 +253,13 @@ impl<'w> Model<'w> {
         Ok(part)
     }
 
-    /// The cosines and the sines of some positions, one after the other.
-    pub(crate) fn rotation(&self, turning: Turning, positions: Range<usize>) -> [Vec<f32>; 2] {
-        let (mut cos, mut sin) = (Vec::new(), Vec::new());
-        for position in positions {
-            rope::append_row(
-                position,
-                &self.frequencies[turning as usize],
-                &mut cos,
-                &mut sin,
-            );
-        }
-        [cos, sin]
-    }
-
-    /// The embedding of a token at a position.
-    pub(crate) fn embed(
-        &self,
-        token: u32,
-        position: usize,
-        row: &mut [f32],
-    ) -> Result<(), ModelError> {
+    /// What tables say of a token.
+    pub(crate) fn embed(&self, placed: Placed, row: &mut [f32]) -> Result<(), ModelError> {
+        let Placed {
+            token,
+            position,
+            kind,
+        } = placed;
         let vocab_size = self.config.vocab_size;
         if token as usize >= vocab_size {
             return Err(ModelError::Token { token, vocab_size });
@@ -184,39 +269,53 @@ impl<'w> Model<'w> {
         if scale != 1.0 {
             row.iter_mut().for_each(|x| *x *= scale);
         }
-        if self.has_positions {
+        let mut added = |name: &str, at: usize| -> Result<(), ModelError> {
             let mut learned = vec![0.0; row.len()];
-            self.weights.row("pos_emb", position, &mut learned)?;
+            self.weights.row(name, at, &mut learned)?;
             for (x, y) in row.iter_mut().zip(learned) {
                 *x += y;
             }
+            Ok(())
+        };
+        if self.has_kinds {
+            let kinds = self.config.attributes.get(Attribute::TypeVocabSize) as usize;
+            if kind as usize >= kinds {
+                return Err(ModelError::Kind { kind, kinds });
+            }
+            added("token_type_emb", kind as usize)?;
+        }
+        if self.has_positions {
+            added("pos_emb", position)?;
         }
         Ok(())
     }
 
-    fn stage(&self, stage: Stage) -> Result<Arc<Vec<Part>>, ModelError> {
+    /// The parts of a stage, by what they belong to.
+    pub(crate) fn stage(&self, stage: Stage) -> Result<Arc<Parts>, ModelError> {
         let mut made = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(parts) = made.get(&stage) {
             return Ok(parts.clone());
         }
         let like = made.iter().filter(|(own, _)| own.is_like(stage));
-        let like: Vec<Arc<Vec<Part>>> = like.map(|(_, parts)| parts.clone()).collect();
-        let layers: Vec<Option<usize>> = match stage {
-            Stage::Head(_) => vec![None],
-            _ => (0..self.config.num_layers).map(Some).collect(),
-        };
-        let mut parts = Vec::with_capacity(layers.len());
-        for (index, layer) in layers.into_iter().enumerate() {
-            let module = self.stage_module(stage, layer)?;
-            let packed = like.iter().map(|parts| &parts[index]);
-            parts.push(Part::new(&module, packed, || {
+        let like: Vec<Arc<Parts>> = like.map(|(_, parts)| parts.clone()).collect();
+        let mut parts = Parts::new();
+        for owner in stage.owners(&self.config) {
+            let module = self.stage_module(stage, owner.0)?;
+            let packed = like.iter().filter_map(|parts| parts.get(&owner));
+            let part = Part::new(&module, packed, || {
                 let params = module.params().into_iter();
                 let stored = params.map(|(name, shape)| {
-                    let stored = self.weights.weight(self.stored_name(name), layer, &shape)?;
-                    Ok(stored)
+                    let name = self.stored_name(name);
+                    Ok(match owner {
+                        (Some(layer), Some(expert)) => {
+                            self.weights.expert(name, layer, expert, &shape)?
+                        }
+                        (layer, _) => self.weights.weight(name, layer, &shape)?,
+                    })
                 });
                 stored.collect()
-            })?);
+            })?;
+            parts.insert(owner, part);
             self.weights.release();
         }
         let parts = Arc::new(parts);
@@ -226,8 +325,10 @@ impl<'w> Model<'w> {
 
     /// The module of a stage for what a layer's weights are stored as.
     fn stage_module(&self, stage: Stage, layer: Option<usize>) -> Result<Arc<Module>, ModelError> {
+        let config = &self.config;
+        let config = &layer.map_or(*config, |layer| config.of_layer(layer));
         // Which weights a stage has does not depend on how they are stored.
-        let probe = stage.graph(&self.config, &|_| WeightType::F32)?;
+        let probe = stage.graph(config, &|_| WeightType::F32)?;
         let names = mind_interp::inputs(&probe).into_iter();
         let names = names.filter(|input| input.param).map(|input| input.name);
         let mut stored = Vec::new();
@@ -235,7 +336,8 @@ impl<'w> Model<'w> {
             let own = self.weights.stored_as(self.stored_name(name), layer)?;
             stored.push((name, own));
         }
-        let key = (stage, stored.iter().map(|&(_, own)| own).collect());
+        let types = stored.iter().map(|&(_, own)| own).collect();
+        let key = (stage, parts::steps(config), types);
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.get(&key) {
             return Ok(module.clone());
@@ -244,7 +346,7 @@ impl<'w> Model<'w> {
             let own = stored.iter().find(|(own, _)| *own == name);
             own.map_or(WeightType::F32, |&(_, stored)| stored)
         };
-        let graph = stage.graph(&self.config, &stored_as)?;
+        let graph = stage.graph(config, &stored_as)?;
         let module = Arc::new(self.module(graph)?);
         modules.insert(key, module.clone());
         Ok(module)

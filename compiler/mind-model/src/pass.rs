@@ -5,7 +5,9 @@ use mind_irv2::graph::parts::MASKED;
 
 use crate::cache::Cache;
 use crate::error::ModelError;
-use crate::model::Model;
+use crate::mixture::Mixture;
+use crate::model::{Model, Placed, Stage};
+use crate::rotation::Rotation;
 use crate::sizes::{pass_tokens, seen_rows};
 
 /// Runs `tokens` through all layers, the first one at position `first`, and writes their keys and values into
@@ -16,13 +18,13 @@ use crate::sizes::{pass_tokens, seen_rows};
 /// A token that is none, no memory. The cache then holds what it held in front of `first`, and nothing
 /// behind.
 pub(crate) fn run(
-    model: &Model<'_>,
+    (model, rotation): (&Model<'_>, &Rotation),
     cache: &mut Cache,
     first: usize,
     tokens: &[u32],
 ) -> Result<Vec<f32>, ModelError> {
     let padded = pass_tokens(tokens.len());
-    let result = layers(model, cache, first, tokens, padded);
+    let result = layers((model, rotation), cache, first, tokens, padded);
     if result.is_err() {
         for layer in 0..model.config().num_layers {
             cache.clear(layer, first..first + padded);
@@ -32,7 +34,7 @@ pub(crate) fn run(
 }
 
 fn layers(
-    model: &Model<'_>,
+    (model, rotation): (&Model<'_>, &Rotation),
     cache: &mut Cache,
     first: usize,
     tokens: &[u32],
@@ -42,20 +44,31 @@ fn layers(
     let width = config.hidden_size;
     let mut x = vec![0.0; padded * width];
     for (at, (&token, row)) in tokens.iter().zip(x.chunks_exact_mut(width)).enumerate() {
-        model.embed(token, first + at, row)?;
+        let position = config.first_position() + first + at;
+        let placed = Placed {
+            token,
+            position,
+            kind: 0,
+        };
+        model.embed(placed, row)?;
     }
     let here = first..first + padded;
     let rotations = Turning::ALL.map(|turning| {
         let mut layers = 0..config.num_layers;
         let used = layers.any(|layer| config.turning(layer) == turning);
         let here = if used { here.clone() } else { 0..0 };
-        model.rotation(turning, here)
+        rotation.rows(turning, here)
     });
     let seen = seen_rows(first + tokens.len());
     let whole = mask(first, padded, seen, None);
     let window = (0..config.num_layers).find_map(|layer| config.window(layer));
     let narrow = window.map(|width| mask(first, padded, seen, Some(width)));
-    let (project, finish) = (model.project(padded)?, model.finish(padded)?);
+    let project = model.stage(Stage::Project(padded))?;
+    let finish = model.stage(Stage::Finish(padded))?;
+    let mut mixture = match model.cut() {
+        Some(cut) => Some(Mixture::new(model, cut, padded)?),
+        None => None,
+    };
     let attend = model.attend(padded, seen)?;
     let mut q = vec![0.0; padded * config.q_width()];
     let mut mixed = q.clone();
@@ -68,7 +81,8 @@ fn layers(
             Some(_) => &all[..],
             None => &all[..1],
         };
-        project[layer].run(inputs, &mut [&mut q, keys, values])?;
+        let owner = (Some(layer), None);
+        project[&owner].run(inputs, &mut [&mut q, keys, values])?;
         cache.clear(layer, first + tokens.len()..here.end);
         let [keys, values] = cache.seen(layer, seen);
         let mask = match (&narrow, config.window(layer)) {
@@ -76,7 +90,14 @@ fn layers(
             _ => &whole,
         };
         attend.run(&[&q, keys, values, mask], &mut [&mut mixed])?;
-        finish[layer].run(&[&x, &mixed], &mut [&mut y])?;
+        match finish.get(&owner) {
+            Some(finish) => finish.run(&[&x, &mixed], &mut [&mut y])?,
+            None => {
+                if let Some(own) = &mut mixture {
+                    own.run(layer, tokens.len(), [&x, &mixed], &mut y)?;
+                }
+            }
+        }
         std::mem::swap(&mut x, &mut y);
     }
     x.truncate(tokens.len() * width);

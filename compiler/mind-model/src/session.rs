@@ -6,25 +6,32 @@ use crate::cache::Cache;
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::pass;
+use crate::rotation::Rotation;
 use crate::sizes::MOST_TOKENS;
 
 /// A sequence that a model goes on with.
 pub struct Session<'w> {
     model: Arc<Model<'w>>,
     cache: Cache,
+    rotation: Rotation,
     capacity: usize,
     /// Tokens seen.
     length: usize,
 }
 
 impl<'w> Session<'w> {
-    /// An empty sequence of at most `capacity` tokens.
+    /// An empty sequence of at most `capacity` tokens. A model with a rotation of type `longrope` has its factors for long
+    /// sequences where the capacity is above its original context.
     ///
     /// # Errors
     ///
-    /// A capacity of 0 or beyond the model's context, no memory for the cache.
+    /// A model of an encoder, a capacity of 0 or beyond the model's context, no memory for the cache.
     pub fn new(model: Arc<Model<'w>>, capacity: usize) -> Result<Session<'w>, ModelError> {
-        let context = model.config().context_window;
+        if model.config().family.is_encoder() {
+            let family = model.config().family.name();
+            return Err(ModelError::Encoder { family });
+        }
+        let context = model.config().most_tokens();
         if capacity > context {
             return Err(ModelError::Context { capacity, context });
         }
@@ -33,6 +40,7 @@ impl<'w> Session<'w> {
         }
         Ok(Session {
             cache: Cache::new(model.config(), capacity)?,
+            rotation: Rotation::new(model.config(), capacity),
             model,
             capacity,
             length: 0,
@@ -68,6 +76,7 @@ impl<'w> Session<'w> {
         Ok(Session {
             cache: self.cache.fork(self.model.config(), self.length)?,
             model: self.model.clone(),
+            rotation: self.rotation.clone(),
             ..*self
         })
     }
@@ -129,7 +138,7 @@ impl<'w> Session<'w> {
         let mut rows = Vec::new();
         let mut first = self.length;
         for chunk in tokens.chunks(MOST_TOKENS) {
-            let done = pass::run(&self.model, &mut self.cache, first, chunk);
+            let done = pass::run((&self.model, &self.rotation), &mut self.cache, first, chunk);
             let passed = done.inspect_err(|_| {
                 for layer in 0..self.model.config().num_layers {
                     self.cache.clear(layer, self.length..first);
@@ -148,7 +157,7 @@ impl<'w> Session<'w> {
 
     fn logits(&self, rows: &[f32], count: usize) -> Result<Vec<f32>, ModelError> {
         let mut logits = vec![0.0; count * self.model.config().vocab_size];
-        self.model.head(count)?[0].run(&[rows], &mut [&mut logits])?;
+        self.model.head(count)?[&(None, None)].run(&[rows], &mut [&mut logits])?;
         Ok(logits)
     }
 }

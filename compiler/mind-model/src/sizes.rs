@@ -30,9 +30,12 @@ pub(crate) fn cache_rows(capacity: usize) -> usize {
 }
 
 /// Bytes of the arrays of a pass of `tokens` over so many rows of the cache: two rows of the stream, of queries and
-/// of what attention gives, the mask and the logits.
+/// of what attention gives, the mask and the logits; with experts five rows of the stream more, and their shares.
 pub(crate) fn array_bytes(config: &Config, tokens: usize, seen: usize) -> u64 {
-    let row = 2 * config.hidden_size + 2 * config.q_width() + config.head_dim + seen;
+    let experts = config
+        .experts
+        .map_or(0, |own| 5 * config.hidden_size + own.count);
+    let row = 2 * config.hidden_size + 2 * config.q_width() + config.head_dim + seen + experts;
     4 * (tokens * row + config.vocab_size) as u64
 }
 

@@ -2,7 +2,7 @@
 
 use mind_driver::expected_panic;
 use mind_json::Limits;
-use tokenizers::Tokenizer;
+use tokenizers::{Encoding, Tokenizer};
 
 /// Why a text has no tokens, or tokens have no text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -50,6 +50,19 @@ impl Text {
         self.tokens(text, true)
     }
 
+    /// The tokens of a text, with those that the tokenizer puts around it, and of which part of the text each is.
+    ///
+    /// # Errors
+    ///
+    /// A text that it refuses.
+    pub fn encode_kinds(&self, text: &str) -> Result<(Vec<u32>, Vec<u32>), TextError> {
+        let encoding = self.encoded(text, true)?;
+        Ok((
+            encoding.get_ids().to_vec(),
+            encoding.get_type_ids().to_vec(),
+        ))
+    }
+
     /// The tokens of a text alone, which holds its special ones already, as chat templates write it.
     ///
     /// # Errors
@@ -60,10 +73,13 @@ impl Text {
     }
 
     fn tokens(&self, text: &str, adds_special: bool) -> Result<Vec<u32>, TextError> {
+        Ok(self.encoded(text, adds_special)?.get_ids().to_vec())
+    }
+
+    fn encoded(&self, text: &str, adds_special: bool) -> Result<Encoding, TextError> {
         let encode = || self.0.encode(text, adds_special);
         let encoding = contained(|| encode().map_err(|why| why.to_string()));
-        let encoding = encoding.map_err(|why| TextError::Encode(why.unwrap_or_else(failed)))?;
-        Ok(encoding.get_ids().to_vec())
+        encoding.map_err(|why| TextError::Encode(why.unwrap_or_else(failed)))
     }
 
     /// What the vocabulary has for a token, special or not.

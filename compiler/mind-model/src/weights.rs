@@ -27,6 +27,20 @@ pub trait Weights: Send + Sync {
         shape: &[usize],
     ) -> Result<Stored<'_>, WeightError>;
 
+    /// A matrix of an expert of `layer`, of this shape, row-major. Those of all experts are stored as
+    /// [`stored_as`](Weights::stored_as) says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`weight`](Weights::weight).
+    fn expert(
+        &self,
+        name: &str,
+        layer: usize,
+        expert: usize,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError>;
+
     /// Writes a row of a table, `[rows, row.len()]`, as `f32`.
     ///
     /// # Errors

@@ -115,7 +115,7 @@ fn usual_memory_limit(available: Option<u64>) -> u64 {
 pub(super) fn command() -> Command {
     let one_of = |words: [&'static str; 2]| PossibleValuesParser::new(words);
     Command::new("mind-run")
-        .about("Runs a module on arrays, or a decoder model on tokens or in a chat, and prints what comes out")
+        .about("Runs a module on arrays, or a model on tokens, on texts or in a chat, and prints what comes out")
         .after_help("Exit status: 0 done, 1 the input was rejected, 2 usage.")
         .version(env!("CARGO_PKG_VERSION"))
         .args(mind_cli::module_args())
@@ -155,14 +155,15 @@ pub(super) fn command() -> Command {
         .arg(value(
             "outputs",
             "OUT.npz",
-            "write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16",
+            "write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16; vectors of an encoder as the \
+             rows of `embeddings`",
         ))
         .arg(flag(
             "bench",
             "print compile and run times instead of the outputs, of a model those of reading a prompt and of each token",
         ))
         .arg(
-            value("format", "FORM", "how outputs and times are printed")
+            value("format", "FORM", "how outputs, vectors and times are printed")
                 .value_parser(one_of(["text", "json"]))
                 .default_value("text"),
         )

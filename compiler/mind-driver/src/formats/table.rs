@@ -174,7 +174,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "irv2",
         extensions: &["json"],
-        summary: "an IR v2 document, which describes a decoder model",
+        summary: "an IR v2 document, which describes a model",
         sniff: Some(mind_irv2::is_document),
         read: Some(Read::Document(document::read)),
         write: Some(Write::Description),
@@ -182,7 +182,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "hf",
         extensions: &["gguf"],
-        summary: "a decoder model of Hugging Face: a folder with `config.json`, that file, or a GGUF file",
+        summary: "a model of Hugging Face: a folder with `config.json`, that file, or a GGUF file",
         sniff: None,
         read: Some(Read::Model),
         write: None,

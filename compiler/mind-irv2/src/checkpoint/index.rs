@@ -8,7 +8,7 @@ use mind_weights::{Container, TensorInfo, WeightFile};
 use super::shape::{LM_HEAD, TABLE};
 use crate::codes;
 use crate::config::{Biases, Config, Parameters};
-use crate::family::{Family, Match, Spelling};
+use crate::family::{Family, Layout, Match, Spelling};
 use crate::layout::buffers::Buffer;
 
 /// A weight file with its name for messages.
@@ -27,6 +27,8 @@ pub(super) type Found<'s, 'a> = (&'s Source<'a>, &'s TensorInfo);
 pub(crate) struct Index<'s, 'a> {
     family: Family,
     pub(crate) tensors: BTreeMap<(&'static str, Option<usize>), Found<'s, 'a>>,
+    /// Those of experts, by their number behind that of their layer.
+    pub(super) of_experts: BTreeMap<(&'static str, usize, usize), Found<'s, 'a>>,
 }
 
 impl<'s, 'a> Index<'s, 'a> {
@@ -37,12 +39,17 @@ impl<'s, 'a> Index<'s, 'a> {
         found: &mut Diagnostics,
     ) -> Index<'s, 'a> {
         let mut tensors: BTreeMap<(&'static str, Option<usize>), Found<'s, 'a>> = BTreeMap::new();
+        let mut of_experts: BTreeMap<(&'static str, usize, usize), Found<'s, 'a>> = BTreeMap::new();
         for source in sources {
             let spelling = spelling(source);
             for info in source.file.tensors() {
-                let place = match family.names().find(spelling, &info.name) {
-                    Some(Match::Computed) => continue,
-                    Some(Match::Tensor(part, layer)) => (part, layer),
+                let own = (source, info);
+                let other = match family.names().find(spelling, &info.name) {
+                    Some(Match::Unread) => continue,
+                    Some(Match::Tensor(part, layer)) => tensors.insert((part, layer), own),
+                    Some(Match::OfExpert(part, layer, expert)) => {
+                        of_experts.insert((part, layer, expert), own)
+                    }
                     None if is_factor(family, source, &info.name) => continue,
                     None => {
                         let message = format!(
@@ -56,7 +63,7 @@ impl<'s, 'a> Index<'s, 'a> {
                         continue;
                     }
                 };
-                if let Some((other, _)) = tensors.insert(place, (source, info)) {
+                if let Some((other, _)) = other {
                     let message = format!(
                         "{}: tensor {:?} is also in {}",
                         source.name, info.name, other.name
@@ -65,7 +72,11 @@ impl<'s, 'a> Index<'s, 'a> {
                 }
             }
         }
-        Index { family, tensors }
+        Index {
+            family,
+            tensors,
+            of_experts,
+        }
     }
 
     /// Whether any layer, or the model, has the tensor `part`.
@@ -95,10 +106,13 @@ impl<'s, 'a> Index<'s, 'a> {
         found.fold(Biases::default(), |all, (index, _)| all.with(index))
     }
 
-    /// The rows of the tensor `part` in the first layer.
+    /// The rows of the tensor `part` in the first layer: its outputs.
     pub(crate) fn rows(&self, part: &str) -> Option<usize> {
-        let (_, info) = self.tensors.get(&(part, Some(0)))?;
-        info.shape.first().copied()
+        let (source, info) = self.tensors.get(&(part, Some(0)))?;
+        match self.family.names().layout(spelling(source), part) {
+            Some(Layout::Transposed) => info.shape.last().copied(),
+            Some(Layout::ByHead | Layout::Row) | None => info.shape.first().copied(),
+        }
     }
 }
 
@@ -128,12 +142,19 @@ pub(super) fn architecture<'s>(source: &'s Source<'_>) -> Option<&'s str> {
 
 /// The tensor of a GGUF file that holds a divisor for each pair of a rotation.
 pub(super) const FACTORS: &str = "rope_freqs.weight";
+/// Those that hold one for each pair in long and in short sequences.
+pub(super) const LONG_FACTORS: [&str; 2] =
+    ["rope_factors_long.weight", "rope_factors_short.weight"];
 
 /// Whether a tensor divides the frequencies of the rotation, in a family whose files have such a tensor.
 fn is_factor(family: Family, source: &Source<'_>, name: &str) -> bool {
-    let gguf = family.rules().gguf.as_ref();
+    let rules = family.rules();
+    let gguf = rules.gguf.as_ref();
+    let rotation = rules.rotation.as_ref();
+    let has_long = rotation.is_some_and(|own| own.scalings.iter().any(|own| own == "longrope"));
     let is_gguf = source.file.container() == Container::Gguf;
-    is_gguf && name == FACTORS && gguf.is_some_and(|own| own.factors)
+    let is_factor = name == FACTORS && gguf.is_some_and(|own| own.factors);
+    is_gguf && (is_factor || has_long && LONG_FACTORS.contains(&name))
 }
 
 /// What GGUF files of a family call it; `None` for a family that has none.

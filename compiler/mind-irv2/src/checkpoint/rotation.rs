@@ -1,8 +1,9 @@
 //! What a weight file divides the frequencies of rotary embeddings by.
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_weights::TensorInfo;
 
-use super::index::{FACTORS, Source};
+use super::index::{FACTORS, LONG_FACTORS, Source};
 use crate::codes;
 use crate::config::{Config, Rope, RopeScaling};
 use crate::factors::{FrequencyFactors, MAX_FACTORS};
@@ -21,19 +22,37 @@ pub(crate) fn factors(sources: &[Source<'_>]) -> Result<Option<FrequencyFactors>
     let Some((source, info)) = found else {
         return Ok(None);
     };
+    decoded(source, info).map(Some)
+}
+
+/// The factors for long and for short sequences, of a file that has both.
+///
+/// # Errors
+///
+/// E4304 factors that cannot be read.
+pub(crate) fn long_factors(
+    source: &Source<'_>,
+) -> Result<Option<[FrequencyFactors; 2]>, Diagnostics> {
+    let [Some(long), Some(short)] = LONG_FACTORS.map(|name| source.file.info(name)) else {
+        return Ok(None);
+    };
+    Ok(Some([decoded(source, long)?, decoded(source, short)?]))
+}
+
+fn decoded(source: &Source<'_>, info: &TensorInfo) -> Result<FrequencyFactors, Diagnostics> {
     let divisors = source.file.view(info).and_then(|view| {
         let mut divisors = vec![0.0; view.elements()];
         view.decode_f32(&mut divisors).ok().map(|()| divisors)
     });
     let factors = divisors.and_then(|divisors| FrequencyFactors::new(&divisors));
-    let error = || {
+    factors.ok_or_else(|| {
         let message = format!(
-            "{}: tensor {FACTORS:?} is not 1 to {MAX_FACTORS} numbers that can be decoded",
-            source.name
+            "{}: tensor {:?} is not 1 to {MAX_FACTORS} numbers that can be decoded",
+            source.name, info.name
         );
-        Diagnostic::error(Span::FILE, message).code(codes::TENSOR_SHAPE)
-    };
-    Ok(Some(factors.ok_or_else(error)?))
+        let found = Diagnostic::error(Span::FILE, message);
+        found.code(codes::TENSOR_SHAPE).into()
+    })
 }
 
 /// Checks that the factors of the files are the rotation of `config`, up to the rounding of those who wrote them.
@@ -48,14 +67,19 @@ pub(super) fn check(config: &Config, sources: &[Source<'_>]) -> Result<(), Diagn
     let scaling = match rope.scaling {
         // A file of the rotation of Llama 3 says it by its factors alone.
         RopeScaling::Llama3 { .. } => RopeScaling::None,
-        scaling @ (RopeScaling::None | RopeScaling::Linear { .. }) => scaling,
+        scaling @ (RopeScaling::None
+        | RopeScaling::Linear { .. }
+        | RopeScaling::Dynamic { .. }
+        | RopeScaling::Yarn(_)
+        | RopeScaling::LongRope { .. }) => scaling,
     };
     let stored = Rope {
         scaling,
         factors: Some(factors),
         ..rope
     };
-    let pairs = frequencies(&stored).into_iter().zip(frequencies(&rope));
+    let own = |rope| frequencies(rope, config.context_window);
+    let pairs = own(&stored).into_iter().zip(own(&rope));
     let mut same = factors.as_slice().len() == rope.rotary_dims / 2;
     for (one, other) in pairs {
         same &= (one - other).abs() <= 1e-4 * other.abs();

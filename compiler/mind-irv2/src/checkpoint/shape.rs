@@ -1,7 +1,7 @@
 //! Which tensors a model has, and in which shapes.
 
 use crate::config::Config;
-use crate::family::Fused;
+use crate::family::{Fused, Layout};
 use crate::layout::buffers::Scope;
 
 /// The true shape of the tensor `part`; `None` if models of the family have no such tensor.
@@ -10,7 +10,16 @@ pub fn shape_of(config: &Config, part: &str) -> Option<Vec<usize>> {
     Some(buffer.form(config).shape())
 }
 
-/// The shape of a tensor that holds several.
+/// The shape in which a tensor of the true shape `shape` is kept.
+pub(super) fn kept_shape(shape: Vec<usize>, layout: Option<Layout>) -> Vec<usize> {
+    match (layout, shape.as_slice()) {
+        (Some(Layout::Transposed), &[outputs, inputs]) => vec![inputs, outputs],
+        (Some(Layout::Row), &[count]) => vec![1, count],
+        _ => shape,
+    }
+}
+
+/// The shape of a tensor that holds several, a row for each output.
 pub(super) fn fused_shape(config: &Config, fused: &Fused) -> Option<Vec<usize>> {
     let shapes = fused.parts.iter().map(|part| shape_of(config, part));
     let shapes = shapes.collect::<Option<Vec<_>>>()?;
@@ -20,19 +29,40 @@ pub(super) fn fused_shape(config: &Config, fused: &Fused) -> Option<Vec<usize>> 
     Some(all)
 }
 
-/// The tensors that the model of `config` has.
+/// The tensors of experts that the model of `config` has, by part, layer and expert.
+pub(super) fn expected_of_experts(config: &Config) -> Vec<(&'static str, usize, usize)> {
+    let count = config.experts.map_or(0, |own| own.count);
+    let buffers = config.family.buffers().iter();
+    let buffers = buffers.filter(|own| own.is_of_experts() && config.has(own));
+    let parts: Vec<&'static str> = buffers
+        .flat_map(|own| own.parts())
+        .map(String::as_str)
+        .collect();
+    let mut all = Vec::new();
+    for layer in (0..config.num_layers).filter(|&layer| config.has_experts(layer)) {
+        for &part in &parts {
+            all.extend((0..count).map(|expert| (part, layer, expert)));
+        }
+    }
+    all
+}
+
+/// The tensors that the model of `config` has, but for those of experts.
 pub(super) fn expected(config: &Config) -> Vec<(&'static str, Option<usize>)> {
     let mut all = Vec::new();
-    let has = |scope| {
+    let has = |config: Config, scope, layer| {
         let buffers = config.family.buffers().iter();
-        let buffers = buffers.filter(move |own| own.scope == scope && config.has(own));
+        let buffers = buffers.filter(move |own| {
+            own.scope == scope && config.has_in(own, layer) && !own.is_of_experts()
+        });
         buffers.flat_map(|own| own.parts())
     };
-    let globals = has(Scope::Global).map(String::as_str);
+    let globals = has(*config, Scope::Global, None).map(String::as_str);
     let globals = globals.filter(|part| *part != LM_HEAD || !config.tie_word_embeddings);
     all.extend(globals.map(|part| (part, None)));
     for layer in 0..config.num_layers {
-        all.extend(has(Scope::Layer).map(|part| (part.as_str(), Some(layer))));
+        let own = has(config.of_layer(layer), Scope::Layer, Some(layer));
+        all.extend(own.map(|part| (part.as_str(), Some(layer))));
     }
     all
 }

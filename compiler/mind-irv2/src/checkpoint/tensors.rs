@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_weights::{Container, Permutation, StoredType, TensorView, WeightType};
 
+use super::experts;
 use super::index::{Found, Index, Source, check_architecture, spelling};
 use super::rotation;
-use super::shape::{LM_HEAD, TABLE, expected, fused_shape, shape_of};
+use super::shape::{LM_HEAD, TABLE, expected, fused_shape, kept_shape, shape_of};
 use crate::codes;
 use crate::config::Config;
-use crate::family::{Family, Fused, Spelling};
+use crate::family::{Family, Fused, Layout, Spelling};
 use crate::schema::WeightTypes;
 
 /// The tensors of a model, each of the shape that its configuration asks for.
@@ -20,6 +21,7 @@ use crate::schema::WeightTypes;
 #[derive(Clone, Debug)]
 pub struct Checkpoint<'a> {
     tensors: BTreeMap<(&'static str, Option<usize>), TensorView<'a>>,
+    of_experts: BTreeMap<(&'static str, usize, usize), TensorView<'a>>,
     tied: bool,
     family: Family,
 }
@@ -47,13 +49,14 @@ impl<'a> Checkpoint<'a> {
                         rows_of(config, (fused, own), part, &mut found)
                     }
                     None => {
-                        found.push(missing(config, part, layer, sources));
+                        found.push(missing(config, part, (layer, None), sources));
                         None
                     }
                 },
             };
             tensors.extend(view.map(|view| ((part, layer), view)));
         }
+        let of_experts = experts::views(config, &index, &mut left, sources, &mut found);
         if config.tie_word_embeddings
             && let Some((source, info)) = left.remove(&(LM_HEAD, None))
             && !index.head_is_table()
@@ -80,6 +83,7 @@ impl<'a> Checkpoint<'a> {
         } else {
             Ok(Checkpoint {
                 tensors,
+                of_experts,
                 tied: config.tie_word_embeddings,
                 family: config.family,
             })
@@ -100,14 +104,30 @@ impl<'a> Checkpoint<'a> {
         self.tensors.get(&(buffer.parts()[at].as_str(), layer))
     }
 
-    /// How each tensor is stored.
+    /// The tensor `part` of an expert of `layer`; `None` for what the model does not have.
+    pub fn expert(&self, part: &str, layer: usize, expert: usize) -> Option<&TensorView<'a>> {
+        let (buffer, at) = self.family.buffer_of(part)?;
+        let part = buffer.parts()[at].as_str();
+        self.of_experts.get(&(part, layer, expert))
+    }
+
+    /// How each tensor is stored: those of the experts of a layer alike.
     pub fn weight_types(&self) -> WeightTypes {
         let mut types = WeightTypes::default();
-        for (&(part, layer), view) in &self.tensors {
+        let own = self.tensors.iter().map(|(&own, view)| (own, view.dtype));
+        let first = self.of_experts.iter();
+        let first = first.filter(|((.., expert), _)| *expert == 0);
+        let first = first.map(|(&(part, layer, _), view)| ((part, Some(layer)), view.dtype));
+        let mut all: Vec<_> = own.chain(first).collect();
+        all.sort_by_key(|(own, _)| *own);
+        let mut before = None;
+        for ((part, layer), dtype) in all {
             match layer {
-                None | Some(0) => types.set(part, view.dtype),
-                Some(layer) => types.set_in_layer(layer, part, view.dtype),
+                // The first layer that has a tensor says what is usual.
+                Some(layer) if before == Some(part) => types.set_in_layer(layer, part, dtype),
+                Some(_) | None => types.set(part, dtype),
             }
+            before = Some(part);
         }
         let head = self.tensor(LM_HEAD, None);
         types.set(LM_HEAD, head.map_or(WeightType::F32, |view| view.dtype));
@@ -129,13 +149,13 @@ fn fused_of<'s, 'a>(
     })
 }
 
-fn error((source, info): Found<'_, '_>, problem: &str) -> Diagnostic {
+pub(super) fn error((source, info): Found<'_, '_>, problem: &str) -> Diagnostic {
     let message = format!("{}: tensor {:?} {problem}", source.name, info.name);
     Diagnostic::error(Span::FILE, message).code(codes::TENSOR_SHAPE)
 }
 
 /// The bytes of a tensor whose shape must be `expected`.
-fn stored<'a>(
+pub(super) fn stored<'a>(
     own: Found<'_, 'a>,
     expected: &[usize],
     found: &mut Diagnostics,
@@ -162,9 +182,40 @@ fn view<'a>(
     own: Found<'_, 'a>,
     found: &mut Diagnostics,
 ) -> Option<TensorView<'a>> {
-    let expected = shape_of(config, part)?;
-    let view = stored(own, &expected, found)?;
-    turned(config, part, own, view, found)
+    let shape = shape_of(config, part)?;
+    let outputs = *shape.first()?;
+    let layout = config.family.names().layout(spelling(own.0), part);
+    let is_vector = shape.len() == 1;
+    let layout = layout.filter(|own| (*own == Layout::Row) == is_vector);
+    let view = stored(own, &kept_shape(shape, layout), found)?;
+    let view = match layout {
+        None => Some(view),
+        Some(Layout::Transposed) => view.transposed(0, outputs),
+        Some(Layout::Row) => Some(TensorView {
+            shape: vec![outputs],
+            ..view
+        }),
+        // Only what holds several tensors is kept by head.
+        Some(Layout::ByHead) => None,
+    };
+    in_order(config, part, own, view, found)
+}
+
+/// A view in the order of the file's layout, which is then that of the rotation.
+fn in_order<'a>(
+    config: &Config,
+    part: &str,
+    own: Found<'_, 'a>,
+    view: Option<TensorView<'a>>,
+    found: &mut Diagnostics,
+) -> Option<TensorView<'a>> {
+    match view {
+        Some(view) => turned(config, part, own, view, found),
+        None => {
+            found.push(error(own, &format!("has no rows for `{part}`")));
+            None
+        }
+    }
 }
 
 /// A view of rows of queries or keys that a file has in the order for rotations of neighbours.
@@ -182,6 +233,11 @@ fn turned<'a>(
     };
     let is_permuted = ["wq", "bq", "wk", "bk"].contains(&part);
     if let Some(rope) = config.rope.filter(|_| is_permuted && of_neighbours) {
+        if view.permutation != Permutation::None {
+            let problem = "is in an order for rotations of neighbours and in another layout";
+            found.push(error(own, problem));
+            return None;
+        }
         view.permutation = Permutation::Interleaved {
             head_dim: config.head_dim,
             rotary_dims: rope.rotary_dims,
@@ -202,29 +258,35 @@ fn rows_of<'a>(
     part: &'static str,
     found: &mut Diagnostics,
 ) -> Option<TensorView<'a>> {
-    let expected = fused_shape(config, fused)?;
-    let whole = stored(own, &expected, found)?;
+    let shape = fused_shape(config, fused)?;
+    let all = *shape.first()?;
+    let layout = config.family.names().layout(spelling(own.0), &fused.name);
+    let whole = stored(own, &kept_shape(shape, layout), found)?;
     let rows = |part: &str| shape_of(config, part).and_then(|shape| shape.first().copied());
     let before = fused.parts.iter().take_while(|own| *own != part);
     let first = before.filter_map(|part| rows(part)).sum::<usize>();
-    match whole.rows(first..first + rows(part)?) {
-        Some(view) => turned(config, part, own, view, found),
-        None => {
-            found.push(error(own, &format!("has no rows for `{part}`")));
-            None
+    let count = rows(part)?;
+    let view = match layout {
+        Some(Layout::Transposed) if whole.shape.len() == 2 => whole.transposed(first, count),
+        None | Some(Layout::Transposed | Layout::Row) => whole.rows(first..first + count),
+        Some(Layout::ByHead) => {
+            let heads = config.num_kv_heads;
+            let group = (count / heads, all / heads);
+            whole.grouped(first / heads, count, group)
         }
-    }
+    };
+    in_order(config, part, own, view, found)
 }
 
-fn missing(
+pub(super) fn missing(
     config: &Config,
     part: &str,
-    layer: Option<usize>,
+    (layer, expert): (Option<usize>, Option<usize>),
     sources: &[Source<'_>],
 ) -> Diagnostic {
     let spelling = sources.first().map_or(Spelling::HuggingFace, spelling);
     let names = config.family.names();
-    let called = |part: &str| names.name(spelling, part, layer);
+    let called = |part: &str| names.name(spelling, part, layer, expert);
     let fused = || names.fused_with(part).find_map(|own| called(&own.name));
     let name = called(part).or_else(fused).unwrap_or_default();
     let buffer = config.family.buffer_of(part);

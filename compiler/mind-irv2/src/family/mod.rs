@@ -5,11 +5,14 @@
 //! | `family.json` | the name, how a `config.json` is read, and which plan the family follows |
 //! | `global_buffers.json` | the buffers that the model has once |
 //! | `decoder_layer_plan.json` | the buffers of a layer and the steps in front of, in and behind the layers |
+//! | `encoder_layer_plan.json` | the same of an encoder, instead |
 //! | `tensors.json` | what checkpoints call the weights |
 //!
 //! The last three make a plan, which families share. A description is read once and kept for the life of the process:
 //! the same files give the same family.
 
+mod architecture;
+mod experts;
 mod names;
 mod plan;
 mod rules;
@@ -22,13 +25,16 @@ use std::sync::{Mutex, PoisonError};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_json::{Limits, Value};
 
-pub(crate) use names::{Fused, Match, Spelling, TensorNames};
+pub use architecture::Architecture;
+pub(crate) use experts::Count;
+pub(crate) use names::{Fused, Layout, Match, Spelling, TensorNames};
 pub(crate) use rules::{Base, How, NoRope, Rules, WindowLayers, WindowRule};
 pub(crate) use shared::{Becomes, is_one_of, shared_keys};
 
 use self::plan::Plan;
 use crate::config::Biases;
 use crate::layout::buffers::Buffer;
+use crate::layout::dims::Dim;
 use crate::layout::nodes::Node;
 use crate::read::field::Reader;
 
@@ -80,6 +86,16 @@ impl Family {
         &self.0.name
     }
 
+    /// What its layers are for.
+    pub fn architecture(self) -> Architecture {
+        self.0.plan.architecture
+    }
+
+    /// Whether its positions see all others, and it has no head that draws tokens.
+    pub fn is_encoder(self) -> bool {
+        self.architecture() == Architecture::Encoder
+    }
+
     /// Its buffers, in the order in which documents list them.
     pub fn buffers(self) -> &'static [Buffer] {
         &self.0.plan.buffers
@@ -88,6 +104,12 @@ impl Family {
     /// The buffer called `name`.
     pub fn buffer(self, name: &str) -> Option<&'static Buffer> {
         self.buffers().iter().find(|own| own.name == name)
+    }
+
+    /// Whether a buffer has an extent of `dim`.
+    pub(crate) fn has_dim(self, dim: Dim) -> bool {
+        let mut extents = self.buffers().iter().flat_map(|own| &own.shape);
+        extents.any(|extent| extent.dim == dim)
     }
 
     /// The steps of its plan: those in front of the layers, those of a layer, those behind the layers.
@@ -122,7 +144,14 @@ impl Family {
     /// What checkpoints of Hugging Face call the tensor `part` of `layer`, or of no layer; `None` if they have it in a
     /// tensor with others alone.
     pub fn tensor_name(self, part: &str, layer: Option<usize>) -> Option<String> {
-        self.names().name(Spelling::HuggingFace, part, layer)
+        self.names().name(Spelling::HuggingFace, part, layer, None)
+    }
+
+    /// What checkpoints of Hugging Face call the tensor `part` of an expert of `layer`; `None` if they have it in a
+    /// tensor with others alone.
+    pub fn expert_tensor_name(self, part: &str, layer: usize, expert: usize) -> Option<String> {
+        let names = self.names();
+        names.name(Spelling::HuggingFace, part, Some(layer), Some(expert))
     }
 
     /// Whether its checkpoints keep q, k and v in one matrix.
@@ -184,6 +213,8 @@ pub struct FamilyFiles {
     pub global_buffers: Option<SourceFile>,
     /// `decoder_layer_plan.json`, if there is one.
     pub layer_plan: Option<SourceFile>,
+    /// `encoder_layer_plan.json`, if there is one; a family has one of the two.
+    pub encoder_layer_plan: Option<SourceFile>,
     /// `tensors.json`, if there is one.
     pub tensors: Option<SourceFile>,
 }
@@ -213,6 +244,7 @@ impl Family {
             Some(&files.family),
             files.global_buffers.as_ref(),
             files.layer_plan.as_ref(),
+            files.encoder_layer_plan.as_ref(),
             files.tensors.as_ref(),
         ];
         let texts = texts.map(|file| file.map_or("", |file| file.text()));
@@ -261,6 +293,7 @@ struct Head {
 }
 
 fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
+    let own_layers = own_layers(files)?;
     let head = checked(&files.family, |root, r| {
         let (name, span) = r.text(root, "family")?;
         if name.is_empty() {
@@ -283,10 +316,14 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
             }
             None => None,
         };
-        let own = [&files.global_buffers, &files.layer_plan, &files.tensors];
+        let own = [
+            &files.global_buffers,
+            &own_layers.map(|(_, own)| own.clone()),
+            &files.tensors,
+        ];
         if plan.is_none() && own.iter().any(|own| own.is_none()) && !r.found.has_errors() {
             let message = "`plan` is missing";
-            let help = "a family without `plan` has the files `global_buffers.json`, `decoder_layer_plan.json` and `tensors.json`";
+            let help = "a family without `plan` has the files `global_buffers.json`, `decoder_layer_plan.json` or `encoder_layer_plan.json`, and `tensors.json`";
             r.push_with_help(crate::codes::MISSING, root.span, message, help);
         }
         Some(Head {
@@ -302,17 +339,24 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
             .unwrap_or_else(|| SourceFile::new("", ""))
     };
     let globals = file(&files.global_buffers, |plan| plan.file(0));
-    let layer = file(&files.layer_plan, |plan| plan.file(1));
+    let of_plan = head.plan.as_ref().map(|plan| plan.architecture);
+    let architecture = own_layers.map(|(architecture, _)| architecture).or(of_plan);
+    let architecture = architecture.unwrap_or(Architecture::Decoder);
+    let layer = file(&own_layers.map(|(_, own)| own.clone()), |plan| plan.file(1));
     let tensors = file(&files.tensors, |plan| plan.file(2));
     let declared = checked(&layer, plan::switches)?;
     let mut buffers = checked(&globals, |root, r| {
-        plan::globals(root, &declared, &head.switches, r)
+        plan::globals(root, architecture, (&declared, &head.switches), r)
     })?;
     let (own, nodes) = checked(&layer, |root, r| {
-        plan::layers(root, &declared, &head.switches, &buffers, r)
+        plan::layers(root, architecture, (&declared, &head.switches), &buffers, r)
     })?;
     buffers.extend(own);
-    let plan = Plan { buffers, nodes };
+    let plan = Plan {
+        architecture,
+        buffers,
+        nodes,
+    };
     let mut names = checked(&tensors, |root, r| names::read(root, &plan.buffers, r))?;
     let rules = checked(&files.family, |root, r| {
         let unknown = head.switches.iter().find(|own| !declared.contains(own));
@@ -326,6 +370,7 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
             r.push_with_help(crate::codes::NAME, span, message, help);
         }
         names::refine(&mut names, root, &plan.buffers, r);
+        names::settle(&mut names);
         names::check(&names, root, &plan.buffers, r);
         rules::read(root, &plan, r)
     })?;
@@ -337,7 +382,30 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
     })
 }
 
-/// The names of files, as a folder of a family has them.
+/// The plan of layers that stands beside `family.json`.
+///
+/// # Errors
+///
+/// Plans of a decoder's and of an encoder's layers.
+fn own_layers(
+    files: &FamilyFiles,
+) -> Result<Option<(Architecture, &SourceFile)>, Box<FamilyError>> {
+    match (&files.layer_plan, &files.encoder_layer_plan) {
+        (Some(_), Some(file)) => {
+            let message = "`decoder_layer_plan.json` is there too: models of an encoder and a decoder are not supported";
+            let found = mind_diag::Diagnostic::error(mind_diag::Span::FILE, message);
+            let file = SourceFile::new(file.name(), file.text());
+            let found = found.code(crate::codes::UNSUPPORTED).into();
+            Err(Box::new(FamilyError { file, found }))
+        }
+        (Some(own), None) => Ok(Some((Architecture::Decoder, own))),
+        (None, Some(own)) => Ok(Some((Architecture::Encoder, own))),
+        (None, None) => Ok(None),
+    }
+}
+
+/// The names of files, as a folder of a family of decoders has them; one of encoders has
+/// [`Architecture::plan_file`] instead.
 pub const FILE_NAMES: [&str; 4] = [
     "family.json",
     "global_buffers.json",

@@ -26,15 +26,40 @@ pub(crate) struct Fused {
     pub(crate) parts: Vec<String>,
 }
 
+/// How checkpoints of Hugging Face keep a tensor, where it is not a row for each output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Layout {
+    /// A row for each input.
+    Transposed,
+    /// For each key-value head its rows of every part, one part after the other.
+    ByHead,
+    /// A vector as the only row of a matrix.
+    Row,
+}
+
+const LAYOUTS: [(&str, Layout); 3] = [
+    ("transposed", Layout::Transposed),
+    ("by_head", Layout::ByHead),
+    ("row", Layout::Row),
+];
+
+/// What checkpoints call each tensor, the usual name first.
+type Table = BTreeMap<String, Vec<String>>;
+
 /// The names of a family's tensors.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct TensorNames {
     optional_prefix: String,
-    hugging_face: BTreeMap<String, String>,
-    gguf: BTreeMap<String, String>,
+    hugging_face: Table,
+    gguf: Table,
     pub(crate) fused: Vec<Fused>,
+    layouts: BTreeMap<String, Layout>,
     /// Names of what the model computes from its configuration.
     computed: Vec<String>,
+    /// Names of what belongs to heads for other tasks; one that ends with `*` is a beginning.
+    heads: Vec<String>,
+    /// Other ends of names, and those of the tables that they mean.
+    endings: Vec<(String, String)>,
 }
 
 /// What a tensor of a file is in the model.
@@ -42,40 +67,85 @@ pub(crate) struct TensorNames {
 pub(crate) enum Match {
     /// A tensor of the plan, or one that holds several, of a layer.
     Tensor(&'static str, Option<usize>),
-    /// What the model computes itself.
-    Computed,
+    /// That of an expert of a layer.
+    OfExpert(&'static str, usize, usize),
+    /// What the model computes itself, or has no use for.
+    Unread,
 }
 
 const LAYER: &str = "{layer}";
+const EXPERT: &str = "{expert}";
+/// The prefix that a checkpoint may lack.
+const PREFIX: &str = "{prefix}";
+
+const KEYS: &[&str] = &[
+    "optional_prefix",
+    "names",
+    "gguf_names",
+    "fused",
+    "layouts",
+    "computed",
+    "heads",
+    "endings",
+];
 
 /// `tensors.json`.
 pub(super) fn read(root: &Value, buffers: &[Buffer], r: &mut Reader) -> Option<TensorNames> {
-    r.foreign(
-        root,
-        &[
-            "optional_prefix",
-            "names",
-            "gguf_names",
-            "fused",
-            "computed",
-        ],
-    );
-    let prefix = r.maybe_text(root, "optional_prefix");
+    r.foreign(root, KEYS);
     let mut names = TensorNames {
-        optional_prefix: prefix.map_or("", |(text, _)| text).to_owned(),
-        hugging_face: BTreeMap::new(),
-        gguf: BTreeMap::new(),
+        optional_prefix: String::new(),
+        hugging_face: Table::new(),
+        gguf: Table::new(),
         fused: Vec::new(),
-        computed: r.texts(root, "computed"),
+        layouts: BTreeMap::new(),
+        computed: Vec::new(),
+        heads: Vec::new(),
+        endings: Vec::new(),
     };
     tables(&mut names, root, buffers, r);
     Some(names)
+}
+
+/// What names may end with instead.
+fn endings(root: &Value, r: &mut Reader) -> Vec<(String, String)> {
+    let Some(value) = present(root, "endings") else {
+        return Vec::new();
+    };
+    let Some(members) = value.members() else {
+        r.wrong(
+            "endings",
+            value,
+            "an object from ends of names to those of the tables",
+        );
+        return Vec::new();
+    };
+    let ends = members.iter().filter_map(|member| {
+        let (text, _) = r.text(value, &member.key)?;
+        Some((member.key.clone(), text.to_owned()))
+    });
+    ends.collect()
+}
+
+/// Writes the prefix of the family into its names.
+pub(super) fn settle(names: &mut TensorNames) {
+    let prefix = names.optional_prefix.clone();
+    let tables = names.hugging_face.values_mut().flatten();
+    let lists = names.computed.iter_mut().chain(&mut names.heads);
+    for pattern in tables.chain(lists) {
+        if let Some(rest) = pattern.strip_prefix(PREFIX) {
+            *pattern = format!("{prefix}{rest}");
+        }
+    }
 }
 
 /// Checks that checkpoints of Hugging Face have a name for each weight, or for one that holds it.
 pub(super) fn check(names: &TensorNames, root: &Value, buffers: &[Buffer], r: &mut Reader) {
     let is_named = |part: &str| names.hugging_face.contains_key(part);
     for part in buffers.iter().flat_map(|own| own.parts()) {
+        if names.layouts.get(part) == Some(&Layout::ByHead) {
+            let message = format!("`{part}` is kept by head, but holds one tensor");
+            r.push(codes::CONTRADICTION, root.span, message);
+        }
         if !is_named(part) && !names.fused_with(part).any(|own| is_named(&own.name)) {
             let message = format!("the weight `{part}` has no name in checkpoints");
             let help = "`names` of `tensors.json`, or of `tensors` in `family.json`, says one";
@@ -93,13 +163,13 @@ pub(super) fn refine(names: &mut TensorNames, root: &Value, buffers: &[Buffer], 
         r.wrong("tensors", own, "an object");
         return;
     }
-    r.foreign(own, &["names", "gguf_names", "fused"]);
+    r.foreign(own, KEYS);
     let fused = own
         .get("fused")
         .and_then(Value::members)
         .unwrap_or_default();
     let fused: Vec<&str> = fused.iter().map(|own| own.key.as_str()).collect();
-    for table in ["names", "gguf_names"] {
+    for table in ["names", "gguf_names", "layouts"] {
         let members = own.get(table).and_then(Value::members).unwrap_or_default();
         let is_known = |key: &str| {
             buffers
@@ -117,6 +187,21 @@ pub(super) fn refine(names: &mut TensorNames, root: &Value, buffers: &[Buffer], 
 }
 
 fn tables(names: &mut TensorNames, root: &Value, buffers: &[Buffer], r: &mut Reader) {
+    if let Some((prefix, _)) = r.maybe_text(root, "optional_prefix") {
+        names.optional_prefix = prefix.to_owned();
+    }
+    for (key, list) in [
+        ("computed", &mut names.computed),
+        ("heads", &mut names.heads),
+    ] {
+        if present(root, key).is_some() {
+            *list = r.texts(root, key);
+        }
+    }
+    if present(root, "endings").is_some() {
+        names.endings = endings(root, r);
+    }
+    layouts(names, root, r);
     if let Some(fused) = present(root, "fused") {
         for member in fused.members().unwrap_or_default() {
             r.foreign(&member.value, &["parts"]);
@@ -144,9 +229,6 @@ fn tables(names: &mut TensorNames, root: &Value, buffers: &[Buffer], r: &mut Rea
                 table.remove(&member.key);
                 continue;
             }
-            let Some((pattern, span)) = r.text(value, &member.key) else {
-                continue;
-            };
             let own = buffers.iter().find(|own| own.parts().contains(&member.key));
             let fused = names.fused.iter().find(|own| own.name == member.key);
             let held = fused.and_then(|fused| fused.parts.first());
@@ -155,56 +237,124 @@ fn tables(names: &mut TensorNames, root: &Value, buffers: &[Buffer], r: &mut Rea
                 // Tables serve every variant of a plan, and a variant lacks some of the weights.
                 continue;
             };
-            let is_layered = buffer.scope == Scope::Layer;
-            if is_layered != (pattern.matches(LAYER).count() == 1) {
-                let message = format!("`{}` is {:?}", shown(&member.key), shown(pattern));
-                let help = "the name of a layer's tensor has `{layer}` once, another one has none";
-                r.push_with_help(codes::NAME, span, message, help);
-                continue;
+            let patterns = match member.value.elements() {
+                Some([]) | None => vec![&member.value],
+                Some(all) => all.iter().collect(),
+            };
+            let expected = usize::from(buffer.scope == Scope::Layer);
+            let most_experts = usize::from(buffer.is_of_experts());
+            let mut all = Vec::new();
+            for own in patterns {
+                let Some(pattern) = own.text() else {
+                    r.wrong(&member.key, own, "a name, or an array of names");
+                    continue;
+                };
+                let experts = pattern.matches(EXPERT).count();
+                let is_in_order = experts == 0 || pattern.find(LAYER) < pattern.find(EXPERT);
+                if pattern.matches(LAYER).count() != expected
+                    || experts > most_experts
+                    || !is_in_order
+                {
+                    let message = format!("`{}` is {:?}", shown(&member.key), shown(pattern));
+                    let help = if experts > 0 {
+                        "the name of an expert's tensor has `{layer}` once and `{expert}` once behind it"
+                    } else {
+                        "the name of a layer's tensor has `{layer}` once, another one has none"
+                    };
+                    r.push_with_help(codes::NAME, own.span, message, help);
+                    continue;
+                }
+                all.push(pattern.to_owned());
             }
-            table.insert(member.key.clone(), pattern.to_owned());
+            table.insert(member.key.clone(), all);
+        }
+    }
+}
+
+fn layouts(names: &mut TensorNames, root: &Value, r: &mut Reader) {
+    let Some(value) = present(root, "layouts") else {
+        return;
+    };
+    let Some(members) = value.members() else {
+        r.wrong("layouts", value, "an object from weights to layouts");
+        return;
+    };
+    for member in members {
+        let Some((word, span)) = r.text(value, &member.key) else {
+            continue;
+        };
+        match LAYOUTS.iter().find(|(own, _)| *own == word) {
+            Some((_, layout)) => drop(names.layouts.insert(member.key.clone(), *layout)),
+            None => {
+                let message = format!("no layout is called `{}`", shown(word));
+                let words: Vec<&str> = LAYOUTS.iter().map(|(word, _)| *word).collect();
+                let help = format!("layouts are {}", words.join(", "));
+                r.push_with_help(codes::NAME, span, message, help);
+            }
         }
     }
 }
 
 impl TensorNames {
-    fn table(&self, spelling: Spelling) -> &BTreeMap<String, String> {
+    fn table(&self, spelling: Spelling) -> &Table {
         match spelling {
             Spelling::HuggingFace => &self.hugging_face,
             Spelling::Gguf => &self.gguf,
         }
     }
 
-    /// The name of a tensor in a checkpoint; `None` if such checkpoints have no name for it.
+    /// How a tensor is kept; `None` as a row for each output, as GGUF files keep all.
+    pub(crate) fn layout(&self, spelling: Spelling, part: &str) -> Option<Layout> {
+        let own = self.layouts.get(part).copied();
+        own.filter(|_| spelling == Spelling::HuggingFace)
+    }
+
+    /// The usual name of a tensor in a checkpoint, that of an expert having its number; `None` if such checkpoints
+    /// have no name for it.
     pub(crate) fn name(
         &self,
         spelling: Spelling,
         part: &str,
         layer: Option<usize>,
+        expert: Option<usize>,
     ) -> Option<String> {
-        let pattern = self.table(spelling).get(part)?;
-        Some(match layer {
-            Some(layer) => pattern.replacen(LAYER, &layer.to_string(), 1),
-            None => pattern.clone(),
-        })
+        let pattern = self.table(spelling).get(part)?.first()?;
+        let numbered = |pattern: &str, word: &str, number: Option<usize>| match number {
+            Some(number) => pattern.replacen(word, &number.to_string(), 1),
+            None => pattern.to_owned(),
+        };
+        Some(numbered(&numbered(pattern, LAYER, layer), EXPERT, expert))
     }
 
     /// What the tensor `name` is; `None` for a name that the family does not have.
     pub(crate) fn find(&'static self, spelling: Spelling, name: &str) -> Option<Match> {
+        let mut ends = self.endings.iter();
+        let other = ends.find_map(|(end, own)| Some((name.strip_suffix(end.as_str())?, own)));
+        let other = other.filter(|_| spelling == Spelling::HuggingFace);
+        let renamed = other.map(|(start, own)| format!("{start}{own}"));
+        let name = renamed.as_deref().unwrap_or(name);
         let matched = |pattern: &str| {
             let short = pattern.strip_prefix(self.optional_prefix.as_str());
             let short = short.filter(|_| spelling == Spelling::HuggingFace);
             matching(pattern, name).or_else(|| matching(short?, name))
         };
-        let found = self.table(spelling).iter().find_map(|(part, pattern)| {
-            let layer = matched(pattern)?;
-            Some(Match::Tensor(part, layer))
+        let found = self.table(spelling).iter().find_map(|(part, patterns)| {
+            let [layer, expert] = patterns.iter().find_map(|pattern| matched(pattern))?;
+            Some(match (layer, expert) {
+                (Some(layer), Some(expert)) => Match::OfExpert(part, layer, expert),
+                (layer, _) => Match::Tensor(part, layer),
+            })
         });
-        let computed = || {
+        let unread = || {
             let is_computed = self.computed.iter().any(|own| matched(own).is_some());
-            is_computed.then_some(Match::Computed)
+            let is_head = |own: &String| match own.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => name == own,
+            };
+            let is_unread = is_computed || self.heads.iter().any(is_head);
+            is_unread.then_some(Match::Unread)
         };
-        found.or_else(computed)
+        found.or_else(unread)
     }
 
     /// The tensor that holds `part` and others.
@@ -215,15 +365,25 @@ impl TensorNames {
     }
 }
 
-/// The layer of `name` where it matches `pattern`, which has none if the inner value is `None`.
-fn matching(pattern: &str, name: &str) -> Option<Option<usize>> {
+/// The layer and the expert of `name` where it matches `pattern`; `None` for those that the pattern has none of.
+fn matching(pattern: &str, name: &str) -> Option<[Option<usize>; 2]> {
     let Some((before, after)) = pattern.split_once(LAYER) else {
-        return (pattern == name).then_some(None);
+        return (pattern == name).then_some([None; 2]);
     };
-    let digits = name.strip_prefix(before)?.strip_suffix(after)?;
-    let layer: usize = digits.parse().ok()?;
-    // One layer has one spelling.
-    (layer.to_string() == digits).then_some(Some(layer))
+    let rest = name.strip_prefix(before)?;
+    let Some((between, end)) = after.split_once(EXPERT) else {
+        return Some([Some(number(rest.strip_suffix(after)?)?), None]);
+    };
+    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+    let (layer, rest) = rest.split_at(digits);
+    let expert = rest.strip_prefix(between)?.strip_suffix(end)?;
+    Some([Some(number(layer)?), Some(number(expert)?)])
+}
+
+/// The number that `digits` spell, which have one spelling for each.
+fn number(digits: &str) -> Option<usize> {
+    let number: usize = digits.parse().ok()?;
+    (number.to_string() == digits).then_some(number)
 }
 
 #[cfg(test)]
@@ -235,11 +395,17 @@ mod tests {
         for &family in Family::shipped() {
             let names = family.names();
             for spelling in [Spelling::HuggingFace, Spelling::Gguf] {
-                for (part, pattern) in names.table(spelling) {
-                    let layer = pattern.contains("{layer}").then_some(17);
-                    let name = names.name(spelling, part, layer).expect("a name");
+                for (part, patterns) in names.table(spelling) {
+                    let layer = patterns[0].contains("{layer}").then_some(17);
+                    let expert = patterns[0].contains("{expert}").then_some(3);
+                    let name = names.name(spelling, part, layer, expert);
+                    let name = name.expect("a name");
                     let found = names.find(spelling, &name);
-                    assert_eq!(found, Some(Match::Tensor(part, layer)), "{family:?} {name}");
+                    let expected = match expert {
+                        Some(expert) => Match::OfExpert(part, 17, expert),
+                        None => Match::Tensor(part, layer),
+                    };
+                    assert_eq!(found, Some(expected), "{family:?} {name}");
                 }
             }
         }
@@ -255,7 +421,34 @@ mod tests {
         assert_eq!(find("model.layers.03.self_attn.q_proj.weight"), None);
         assert_eq!(find("model.layers.3.block_sparse_moe.gate.weight"), None);
         let inverse = "model.layers.3.self_attn.rotary_emb.inv_freq";
-        assert_eq!(find(inverse), Some(Match::Computed));
+        assert_eq!(find(inverse), Some(Match::Unread));
         assert_eq!(names.find(Spelling::Gguf, "blk.0."), None);
+    }
+
+    #[test]
+    fn prefixes_heads_and_old_ends_are_known() {
+        let names = Family::named("bert").expect("a family").names();
+        let find = |name| names.find(Spelling::HuggingFace, name);
+        let gain = Some(Match::Tensor("ln2_gamma", Some(3)));
+        for name in [
+            "bert.encoder.layer.3.output.LayerNorm.weight",
+            "bert.encoder.layer.3.output.LayerNorm.gamma",
+            "encoder.layer.3.output.LayerNorm.gamma",
+        ] {
+            assert_eq!(find(name), gain, "{name}");
+        }
+        for name in [
+            "cls.predictions.transform.LayerNorm.gamma",
+            "classifier.weight",
+            "bert.embeddings.position_ids",
+            "embeddings.position_ids",
+        ] {
+            assert_eq!(find(name), Some(Match::Unread), "{name}");
+        }
+        assert_eq!(
+            find("roberta.encoder.layer.3.output.LayerNorm.weight"),
+            None
+        );
+        assert_eq!(find("encoder.layer.3.output.LayerNorm.delta"), None);
     }
 }

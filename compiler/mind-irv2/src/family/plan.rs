@@ -3,18 +3,22 @@
 use mind_diag::Span;
 use mind_json::Value;
 
+use super::Architecture;
 use crate::codes;
 use crate::condition::Condition;
 use crate::config::Biases;
+use crate::experts::Among;
 use crate::graph::plan::{EMBEDDED, LAYER_INPUT, LAYER_OUTPUT, LOGITS, ROTATION};
-use crate::kernels::{ATTENTION, KERNELS, Kernel, kernel_of};
+use crate::kernels::{EXPERTS, KERNELS, Kernel, kernel_of};
 use crate::layout::buffers::{Buffer, Kind, Scope, When};
+use crate::layout::dims::Dim;
 use crate::layout::nodes::{Access, Arg, Node, Part};
 use crate::read::dims::extent;
 use crate::read::field::{Reader, present, shown};
 
 /// What the models of a family have and do.
 pub(super) struct Plan {
+    pub(super) architecture: Architecture,
     pub(super) buffers: Vec<Buffer>,
     pub(super) nodes: Vec<Node>,
 }
@@ -23,9 +27,9 @@ pub(super) struct Plan {
 const MOST: usize = 500;
 
 const BUFFER_KEYS: &[&str] = &[
-    "name", "scope", "role", "shape", "when", "only", "parts", "optional", "unused",
+    "name", "scope", "role", "shape", "when", "only", "layers", "parts", "optional", "unused",
 ];
-const STEP_KEYS: &[&str] = &["kernel", "when", "only", "bind"];
+const STEP_KEYS: &[&str] = &["kernel", "when", "only", "layers", "bind"];
 
 /// The words that `only` of buffers and steps may name.
 pub(super) fn switches(root: &Value, r: &mut Reader) -> Option<Vec<String>> {
@@ -35,13 +39,17 @@ pub(super) fn switches(root: &Value, r: &mut Reader) -> Option<Vec<String>> {
 /// The buffers of `global_buffers.json`.
 pub(super) fn globals(
     root: &Value,
-    declared: &[String],
-    on: &[String],
+    architecture: Architecture,
+    switches: (&[String], &[String]),
     r: &mut Reader,
 ) -> Option<Vec<Buffer>> {
     r.foreign(root, &["buffers"]);
-    let buffers = buffers(root, (declared, on), &[], r);
-    for name in [EMBEDDED, LOGITS] {
+    let buffers = buffers(root, architecture, switches, &[], r);
+    let needed = match architecture {
+        Architecture::Decoder => &[EMBEDDED, LOGITS][..],
+        Architecture::Encoder => &[EMBEDDED],
+    };
+    for &name in needed {
         if !buffers.iter().any(|own| own.name == name) {
             r.push(
                 codes::MISSING,
@@ -53,16 +61,16 @@ pub(super) fn globals(
     Some(buffers)
 }
 
-/// The buffers and steps of `decoder_layer_plan.json`.
+/// The buffers and steps of `decoder_layer_plan.json` or `encoder_layer_plan.json`.
 pub(super) fn layers(
     root: &Value,
-    declared: &[String],
-    on: &[String],
+    architecture: Architecture,
+    switches: (&[String], &[String]),
     globals: &[Buffer],
     r: &mut Reader,
 ) -> Option<(Vec<Buffer>, Vec<Node>)> {
     r.foreign(root, &["switches", "buffers", "first", "steps", "last"]);
-    let own = buffers(root, (declared, on), globals, r);
+    let own = buffers(root, architecture, switches, globals, r);
     for name in [LAYER_INPUT, LAYER_OUTPUT] {
         if !own.iter().any(|buffer| buffer.name == name) {
             r.push(
@@ -79,10 +87,15 @@ pub(super) fn layers(
     }
     let all: Vec<&Buffer> = globals.iter().chain(&own).collect();
     let mut nodes = Vec::new();
+    let last = match architecture {
+        Architecture::Decoder => LOGITS,
+        // What the last layer leaves may be what the model says.
+        Architecture::Encoder => LAYER_OUTPUT,
+    };
     let parts = [
         ("first", Part::First, LAYER_INPUT, EMBEDDED),
         ("steps", Part::Layer, LAYER_INPUT, LAYER_OUTPUT),
-        ("last", Part::Last, LAYER_OUTPUT, LOGITS),
+        ("last", Part::Last, LAYER_OUTPUT, last),
     ];
     for (key, part, carried, result) in parts {
         let flow = Flow {
@@ -95,7 +108,7 @@ pub(super) fn layers(
         steps(
             root,
             (key, part),
-            (declared, on),
+            switches,
             &all,
             flow,
             result,
@@ -103,10 +116,21 @@ pub(super) fn layers(
             r,
         );
     }
-    let attentions = nodes.iter().filter(|node| node.kernel.op == ATTENTION);
+    let op = architecture.attention();
+    let attentions = nodes.iter().filter(|node| node.kernel.op == op);
+    let foreign = nodes
+        .iter()
+        .find(|node| node.kernel.is_attention() && node.kernel.op != op);
+    if let Some(foreign) = foreign.filter(|_| !r.found.has_errors()) {
+        let (name, found) = (architecture.name(), foreign.kernel.op);
+        let message = format!("`{found}` is no step of a layer of {name}s");
+        let help = format!("attention of {name}s is `{op}`");
+        let span = crate::read::field::span_of(root, "steps");
+        r.push_with_help(codes::FLOW, span, message, help);
+    }
     if !r.found.has_errors() && attentions.clone().count() != 1 {
         let message = format!(
-            "`steps` has {} steps `{ATTENTION}`, expected one",
+            "`steps` has {} steps `{op}`, expected one",
             attentions.count()
         );
         r.push(
@@ -115,24 +139,60 @@ pub(super) fn layers(
             message,
         );
     }
+    let experts = nodes.iter().filter(|node| node.kernel.op == EXPERTS);
+    if experts.clone().count() > 1 {
+        let message = format!(
+            "`steps` has {} steps `{EXPERTS}`, expected one at most",
+            experts.count()
+        );
+        let span = crate::read::field::span_of(root, "steps");
+        r.push(codes::FLOW, span, message);
+    }
     Some((own, nodes))
 }
 
-/// Whether an entry is part of the family: its `only` is a switch that is on, or one behind `!` that is off.
+/// Whether an entry is part of the family: each word of its `only` is a switch that is on, or one behind `!` that is
+/// off.
 fn is_on(value: &Value, (declared, on): (&[String], &[String]), r: &mut Reader) -> bool {
-    let Some((text, span)) = r.maybe_text(value, "only") else {
+    let Some(only) = present(value, "only") else {
         return true;
     };
-    let word = text.strip_prefix('!').unwrap_or(text);
-    if !declared.iter().any(|own| own == word) {
-        let message = format!(
-            "`only` names `{}`, which is no switch of the plan",
-            shown(word)
-        );
-        let help = format!("`switches` lists {}", declared.join(", "));
-        r.push_with_help(codes::NAME, span, message, help);
+    let words = only.elements().unwrap_or(std::slice::from_ref(only));
+    let mut holds = true;
+    for own in words {
+        let Some(text) = own.text() else {
+            r.wrong("only", own, "a switch, or an array of switches");
+            continue;
+        };
+        let word = text.strip_prefix('!').unwrap_or(text);
+        if !declared.iter().any(|own| own == word) {
+            let message = format!(
+                "`only` names `{}`, which is no switch of the plan",
+                shown(word)
+            );
+            let help = format!("`switches` lists {}", declared.join(", "));
+            r.push_with_help(codes::NAME, own.span, message, help);
+        }
+        holds &= on.iter().any(|own| own == word) != text.starts_with('!');
     }
-    on.iter().any(|own| own == word) != text.starts_with('!')
+    holds
+}
+
+/// The layers that have an entry.
+fn among(value: &Value, is_layered: bool, r: &mut Reader) -> Among {
+    let Some((word, span)) = r.maybe_text(value, "layers") else {
+        return Among::Every;
+    };
+    if !is_layered {
+        let message = "`layers` is there, but the entry is of no layer";
+        r.push(codes::CONTRADICTION, span, message);
+    }
+    Among::parse(word).unwrap_or_else(|| {
+        let message = format!("`layers` is `{}`", shown(word));
+        let help = "layers are `dense`, with one MLP, or `experts`";
+        r.push_with_help(codes::NAME, span, message, help);
+        Among::Every
+    })
 }
 
 fn when(value: &Value, r: &mut Reader) -> Option<When> {
@@ -151,6 +211,7 @@ fn when(value: &Value, r: &mut Reader) -> Option<When> {
 
 fn buffers(
     root: &Value,
+    architecture: Architecture,
     switches: (&[String], &[String]),
     others: &[Buffer],
     r: &mut Reader,
@@ -164,7 +225,7 @@ fn buffers(
         }
         r.foreign(value, BUFFER_KEYS);
         let on = is_on(value, switches, r);
-        let Some((buffer, span)) = buffer(value, r) else {
+        let Some((buffer, span)) = buffer(value, architecture, r) else {
             continue;
         };
         if !on {
@@ -186,18 +247,14 @@ fn buffers(
     all
 }
 
-fn buffer(value: &Value, r: &mut Reader) -> Option<(Buffer, Span)> {
+fn buffer(value: &Value, architecture: Architecture, r: &mut Reader) -> Option<(Buffer, Span)> {
     let (name, span) = r.text(value, "name")?;
     let (scope, scope_span) = r.text(value, "scope")?;
     let (role, role_span) = r.text(value, "role")?;
-    let Some(scope) = Scope::parse(scope) else {
+    let Some(scope) = Scope::parse(scope, architecture) else {
         let message = format!("no scope is `{}`", shown(scope));
-        r.push_with_help(
-            codes::NAME,
-            scope_span,
-            message,
-            "a scope is `global` or `layer`",
-        );
+        let help = Scope::words(architecture);
+        r.push_with_help(codes::NAME, scope_span, message, help);
         return None;
     };
     let elements = r.list(value, "shape");
@@ -235,7 +292,8 @@ fn buffer(value: &Value, r: &mut Reader) -> Option<(Buffer, Span)> {
     let parts = match present(value, "parts") {
         Some(own) => {
             let parts = r.texts(value, "parts");
-            if parts.is_empty() || parts.len() > 8 || shape.len() > 2 {
+            let is_stacked = shape.len() == 3 && shape[0].dim == Dim::NumExperts;
+            if parts.is_empty() || parts.len() > 8 || shape.len() > 2 && !is_stacked {
                 r.wrong("parts", own, "1 to 8 tensors of a vector or a matrix");
             }
             parts
@@ -254,6 +312,7 @@ fn buffer(value: &Value, r: &mut Reader) -> Option<(Buffer, Span)> {
         shape,
         when: when(value, r),
         optional: r.maybe_truth(value, "optional").unwrap_or(false),
+        layers: among(value, scope == Scope::Layer, r),
     };
     Some((buffer, span))
 }
@@ -292,6 +351,7 @@ fn steps(
             continue;
         };
         let when = when(value, r);
+        let layers = among(value, part == Part::Layer, r);
         if !on {
             continue;
         }
@@ -302,6 +362,7 @@ fn steps(
             kernel,
             when,
             args,
+            layers,
         });
     }
     if !r.found.has_errors() && !flow.written.iter().any(|own| own == result) {

@@ -2,6 +2,7 @@
 
 use mind_json::Value;
 
+use super::experts::ExpertRule;
 use super::plan::Plan;
 use crate::attributes::{Activation, Attribute};
 use crate::codes;
@@ -15,10 +16,14 @@ pub(crate) struct Rules {
     pub(crate) keys: Vec<(String, Vec<String>)>,
     /// Hyperparameters of silent configurations.
     pub(crate) defaults: Vec<(String, f64)>,
+    /// The width of the MLP of a silent configuration, in widths of the stream.
+    pub(crate) mlp_ratio: Option<usize>,
     /// Whether the head of a silent configuration is the table of embeddings.
     pub(crate) tied: bool,
     /// Weights that a checkpoint may lack and models of the family have: always, or where a key is true.
     pub(crate) biases: Vec<BiasRule>,
+    /// Experts.
+    pub(crate) experts: Option<ExpertRule>,
     /// Windows of attention.
     pub(crate) window: Option<WindowRule>,
     /// The rotation of heads; a table of positions without.
@@ -31,6 +36,8 @@ pub(crate) struct Rules {
     pub(crate) numbers: Vec<Number>,
     /// Keys with a value that makes another model of it.
     pub(crate) refuses: Vec<Refusal>,
+    /// Keys that change no vector and no logit.
+    ignores: Vec<String>,
     /// Its GGUF files.
     pub(crate) gguf: Option<GgufRules>,
     /// Whether rows of q and k are stored for rotations of neighbours.
@@ -47,10 +54,16 @@ pub(crate) struct BiasRule {
     pub(crate) default: bool,
     /// The weights.
     pub(crate) weights: Vec<String>,
+    /// Whether a checkpoint that has them, or not, is as good as the other.
+    pub(crate) by_checkpoint: bool,
 }
 
 /// Windows of attention.
 pub(crate) struct WindowRule {
+    /// The key of the width.
+    pub(crate) key: String,
+    /// Whether the width is that of both sides of a position together, without itself.
+    pub(crate) both_sides: bool,
     /// The width of a silent configuration.
     pub(crate) default: Option<usize>,
     /// The key that must be true.
@@ -59,6 +72,8 @@ pub(crate) struct WindowRule {
     pub(crate) types: bool,
     /// Which layers have a window where nothing says it.
     pub(crate) layers: WindowLayers,
+    /// The key of the first of the layers that have none where nothing says it, and its default.
+    pub(crate) below: Option<(String, usize)>,
 }
 
 /// Which layers have a window.
@@ -69,6 +84,8 @@ pub(crate) enum WindowLayers {
     From(String, usize),
     /// All but the last layer of each period.
     Period(Option<String>, usize),
+    /// All but the first layer of each period.
+    FirstOfPeriod(Option<String>, usize),
 }
 
 /// The rotation of heads.
@@ -137,13 +154,18 @@ pub(crate) enum How {
     Inverse,
     Root,
     InverseRoot,
+    /// True is 1, false is 0.
+    Truth,
+    Next,
 }
 
-const HOWS: [(&str, How); 4] = [
+const HOWS: [(&str, How); 6] = [
     ("same", How::Same),
     ("inverse", How::Inverse),
     ("root", How::Root),
     ("inverse_root", How::InverseRoot),
+    ("truth", How::Truth),
+    ("next", How::Next),
 ];
 
 /// A key with a value that makes another model of it.
@@ -161,6 +183,8 @@ pub(crate) struct GgufRules {
     pub(crate) neighbours: bool,
     /// Whether a tensor divides the frequencies of the rotation.
     pub(crate) factors: bool,
+    /// Whether the shares of the experts of a token add up to 1, which headers do not say.
+    pub(crate) shares: bool,
 }
 
 const KEYS: &[&str] = &[
@@ -170,14 +194,17 @@ const KEYS: &[&str] = &[
     "fused_qkv",
     "keys",
     "defaults",
+    "mlp_ratio",
     "tied",
     "biases",
+    "experts",
     "window",
     "rotation",
     "no_rope",
     "activation",
     "numbers",
     "refuses",
+    "ignores",
     "tensors",
     "gguf",
 ];
@@ -211,6 +238,11 @@ impl Rules {
         local || matches!(self.no_rope, NoRope::WithoutWindow)
     }
 
+    /// Whether `key` changes nothing.
+    pub(crate) fn ignores(&self, key: &str) -> bool {
+        self.ignores.iter().any(|own| own == key)
+    }
+
     /// What a silent configuration means by a hyperparameter.
     pub(crate) fn default_of(&self, parameter: &str) -> Option<f64> {
         let own = self.defaults.iter().find(|(own, _)| own == parameter);
@@ -231,14 +263,17 @@ pub(super) fn read(root: &Value, plan: &Plan, r: &mut Reader) -> Option<Rules> {
         is_fused: r.maybe_truth(root, "fused_qkv").unwrap_or(false),
         keys: keys(root, r),
         defaults: defaults(root, r),
+        mlp_ratio: natural(root, "mlp_ratio", r),
         tied: r.maybe_truth(root, "tied").unwrap_or(false),
         biases: biases(root, plan, r),
+        experts: super::experts::read(root, r),
         window: window(root, r),
         rotation: rotation(root, r),
         no_rope: no_rope(root, r),
         activation: activation(root, r),
         numbers: numbers(root, plan, r),
         refuses: refuses(root, r),
+        ignores: ignores(root, r),
         gguf: gguf(root, r),
         neighbours: false,
         reads: Vec::new(),
@@ -250,15 +285,18 @@ pub(super) fn read(root: &Value, plan: &Plan, r: &mut Reader) -> Option<Rules> {
     reads.extend(rules.keys.iter().flat_map(|(_, keys)| keys.clone()));
     reads.extend(rules.biases.iter().filter_map(|rule| rule.key.clone()));
     reads.extend(rules.numbers.iter().filter_map(|rule| rule.key.clone()));
+    reads.extend(rules.experts.iter().flat_map(ExpertRule::keys).cloned());
     if let Some(window) = &rules.window {
-        reads.push("sliding_window".to_owned());
+        reads.push(window.key.clone());
         reads.extend(window.asked_by.clone());
+        reads.extend(window.below.as_ref().map(|(key, _)| key.clone()));
         reads.extend(window.types.then(|| "layer_types".to_owned()));
         match &window.layers {
             WindowLayers::All | WindowLayers::Period(None, _) => {}
-            WindowLayers::From(key, _) | WindowLayers::Period(Some(key), _) => {
-                reads.push(key.clone())
-            }
+            WindowLayers::FirstOfPeriod(None, _) => {}
+            WindowLayers::From(key, _)
+            | WindowLayers::Period(Some(key), _)
+            | WindowLayers::FirstOfPeriod(Some(key), _) => reads.push(key.clone()),
         }
     }
     if let Some(rotation) = &rules.rotation {
@@ -339,7 +377,7 @@ fn biases(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<BiasRule> {
             r.wrong("biases", value, "an array of objects");
             continue;
         }
-        r.foreign(value, &["weights", "if", "default"]);
+        r.foreign(value, &["weights", "if", "default", "by_checkpoint"]);
         let weights = r.texts(value, "weights");
         for weight in &weights {
             let optional = plan.buffers.iter().filter(|own| own.optional);
@@ -354,6 +392,7 @@ fn biases(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<BiasRule> {
             key: r.maybe_text(value, "if").map(|(key, _)| key.to_owned()),
             default: r.maybe_truth(value, "default").unwrap_or(false),
             weights,
+            by_checkpoint: r.maybe_truth(value, "by_checkpoint").unwrap_or(false),
         });
     }
     all
@@ -382,6 +421,9 @@ fn window(root: &Value, r: &mut Reader) -> Option<WindowRule> {
     r.foreign(
         value,
         &[
+            "key",
+            "both_sides",
+            "first_of_period",
             "default",
             "asked_by",
             "types",
@@ -389,18 +431,37 @@ fn window(root: &Value, r: &mut Reader) -> Option<WindowRule> {
             "from_default",
             "period",
             "period_key",
+            "below",
+            "below_default",
         ],
     );
-    let layers = match (owned(value, "from", r), natural(value, "period", r)) {
-        (Some(key), _) => WindowLayers::From(key, natural(value, "from_default", r).unwrap_or(0)),
-        (None, Some(period)) => WindowLayers::Period(owned(value, "period_key", r), period.max(1)),
-        (None, None) => WindowLayers::All,
+    let period_key = owned(value, "period_key", r);
+    let layers = match (
+        owned(value, "from", r),
+        natural(value, "period", r),
+        natural(value, "first_of_period", r),
+    ) {
+        (Some(key), _, _) => {
+            WindowLayers::From(key, natural(value, "from_default", r).unwrap_or(0))
+        }
+        (None, Some(period), _) => WindowLayers::Period(period_key, period.max(1)),
+        (None, None, Some(period)) => WindowLayers::FirstOfPeriod(period_key, period.max(1)),
+        (None, None, None) => WindowLayers::All,
     };
+    let key = owned(value, "key", r);
     Some(WindowRule {
+        key: key.unwrap_or_else(|| "sliding_window".to_owned()),
+        both_sides: r.maybe_truth(value, "both_sides").unwrap_or(false),
         default: natural(value, "default", r),
         asked_by: owned(value, "asked_by", r),
         types: r.maybe_truth(value, "types").unwrap_or(false),
         layers,
+        below: owned(value, "below", r).map(|key| {
+            (
+                key,
+                natural(value, "below_default", r).unwrap_or(usize::MAX),
+            )
+        }),
     })
 }
 
@@ -492,11 +553,7 @@ fn numbers(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<Number> {
             r.push_with_help(codes::NAME, member.key_span, message, help);
             continue;
         };
-        if !plan
-            .nodes
-            .iter()
-            .any(|node| node.kernel.reads.contains(&attribute))
-        {
+        if !plan.nodes.iter().any(|node| node.reads(attribute)) {
             let message = format!("no step of the plan reads `{}`", attribute.key());
             r.push(codes::CONTRADICTION, member.key_span, message);
         }
@@ -559,12 +616,22 @@ fn refuses(root: &Value, r: &mut Reader) -> Vec<Refusal> {
     all
 }
 
+fn ignores(root: &Value, r: &mut Reader) -> Vec<String> {
+    let value = present(root, "ignores").unwrap_or(&Value::NULL);
+    let mut all = Vec::new();
+    for member in object(root, "ignores", r) {
+        all.extend(r.texts(value, &member.key));
+    }
+    all
+}
+
 fn gguf(root: &Value, r: &mut Reader) -> Option<GgufRules> {
     let value = present(root, "gguf")?;
-    r.foreign(value, &["architecture", "neighbours", "factors"]);
+    r.foreign(value, &["architecture", "neighbours", "factors", "shares"]);
     Some(GgufRules {
         architecture: r.text(value, "architecture")?.0.to_owned(),
         neighbours: r.maybe_truth(value, "neighbours").unwrap_or(false),
         factors: r.maybe_truth(value, "factors").unwrap_or(false),
+        shares: r.maybe_truth(value, "shares").unwrap_or(false),
     })
 }

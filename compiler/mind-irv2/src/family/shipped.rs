@@ -4,33 +4,42 @@ use std::sync::LazyLock;
 
 use mind_diag::SourceFile;
 
-use super::{Family, FamilyFiles};
+use super::{Architecture, Family, FamilyFiles};
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 /// The texts of a plan.
 pub(super) struct PlanFiles {
     name: &'static str,
+    /// What its layers are for.
+    pub(super) architecture: Architecture,
     texts: &'static [&'static str; 3],
 }
 
 impl PlanFiles {
-    /// The file at `index`, of `global_buffers.json`, `decoder_layer_plan.json` and `tensors.json`.
+    /// The file at `index`, of `global_buffers.json`, the plan of layers and `tensors.json`.
     pub(super) fn file(&self, index: usize) -> SourceFile {
-        let name = super::FILE_NAMES[1 + index];
+        let name = match index {
+            1 => self.architecture.plan_file(),
+            index => super::FILE_NAMES[1 + index],
+        };
         SourceFile::new(format!("plans/{}/{name}", self.name), self.texts[index])
     }
 }
 
 /// The plan called `name`.
 pub(super) fn plan(name: &str) -> Option<PlanFiles> {
-    let found = PLANS.iter().find(|(own, _)| *own == name);
-    found.map(|(name, texts)| PlanFiles { name, texts })
+    let found = PLANS.iter().find(|(own, _, _)| *own == name);
+    found.map(|(name, architecture, texts)| PlanFiles {
+        name,
+        architecture: *architecture,
+        texts,
+    })
 }
 
 /// The names of all plans, for messages.
 pub(super) fn plan_names() -> String {
-    let names: Vec<&str> = PLANS.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = PLANS.iter().map(|(name, _, _)| *name).collect();
     names.join(", ")
 }
 
@@ -47,6 +56,7 @@ pub(super) fn families() -> &'static [Family] {
                 family: SourceFile::new(format!("{name}/family.json"), *text),
                 global_buffers: None,
                 layer_plan: None,
+                encoder_layer_plan: None,
                 tensors: None,
             };
             // Files of this crate, each of which a test reads.

@@ -10,24 +10,29 @@
 //! | `rope_cos_cache`, `rope_sin_cache` | `f32[tokens, pairs]` | the rotation of each position, where heads rotate |
 //! | `local_cos_cache`, `local_sin_cache` | `f32[tokens, pairs]` | that of layers with a window, where it differs |
 //! | `still_cos_cache`, `still_sin_cache` | `f32[tokens, pairs]` | 1 and 0, where layers do not rotate |
-//! | `position_ids` | `i32[tokens]` | the positions once more, where there is a table of them |
+//! | `position_ids` | `i32[tokens]` | the rows of the table of positions, where there is one: `position_offset` and so on |
+//! | `token_types` | `i32[tokens]` | the kind of each token, where there is a table of them |
 //!
-//! The output is `f32[tokens, vocab]`, the logits behind each token. A query sees keys of no later position, and in
-//! layers with a window none that are further away than it reaches.
+//! The output of a decoder is `f32[tokens, vocab]`, the logits behind each token. A query sees keys of no later position,
+//! and in layers with a window none that are further away than it reaches.
+//!
+//! The outputs of an encoder are `f32[tokens, hidden_size]`, what it says of each token, and `f32[hidden_size]`, the
+//! pooled vector, if it has a pooler. A query sees all keys, and in layers with a window those that are no further away
+//! than it reaches, on both sides; `positions` are inputs where there are such layers.
 
-use mind_core::ops::elementwise::{Log, Mul, Relu, Sub};
+use mind_core::ops::elementwise::{Add, Log, Mul, Relu, Sub};
 use mind_core::ops::shape::{Reshape, Transpose};
 use mind_ir::types::{DType, Dim};
 use mind_ir::{Graph, ValueId};
 
 use super::emit::{BuildError, Built, Emitter, fixed};
-use super::plan::{self, EMBEDDED, LAYER_INPUT, LAYER_OUTPUT, LOGITS, ROTATION};
+use super::plan::{self, EMBEDDED, LAYER_INPUT, LAYER_OUTPUT, LOGITS, POOLED, ROTATION};
 use super::weight_dtype;
 use crate::attributes::Attribute;
 use crate::config::{Config, Turning, align};
 use crate::kernels::{Values, ambient};
 use crate::layout::buffers::{Buffer, Form, Scope};
-use crate::layout::nodes::{Node, Part, nodes};
+use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
 use crate::schema::Document;
 
 /// What becomes of the padding of weights: elements past the true extents, up to the next multiple of 16.
@@ -57,37 +62,47 @@ pub fn model(document: &Document, padding: Padding) -> Result<Graph, BuildError>
     let tokens = m.e.symbol("tokens");
     let ids = m.e.input("tokens", DType::I32, &[tokens]);
     m.values.insert(ambient::TOKENS, vec![ids]);
-    let positions = m.e.input("positions", DType::F32, &[tokens]);
+    let positions = m.positions(tokens);
     let rotations = m.rotations(tokens)?;
     let masks = m.masks(positions, tokens)?;
     let first: Vec<&'static Node> = nodes(config, Part::First).collect();
-    let reads_positions = first
-        .iter()
-        .any(|node| node.args.iter().any(|arg| arg.buffer == "pos_emb"));
-    if reads_positions && config.rope.is_none() {
-        let order = m.e.input(ambient::POSITIONS, DType::I32, &[tokens]);
-        m.values.insert(ambient::POSITIONS, vec![order]);
+    let reads = |arg: &str| {
+        let mut args = first.iter().filter_map(|node| node.arg(arg));
+        args.any(|own| own.is_listed(config))
+    };
+    for (arg, input) in [("pos", ambient::POSITIONS), ("types", ambient::TYPES)] {
+        if reads(arg) {
+            let ids = m.e.input(input, DType::I32, &[tokens]);
+            m.values.insert(input, vec![ids]);
+        }
     }
     m.run(&first, None)?;
     m.carry(EMBEDDED, LAYER_INPUT)?;
-    let layer: Vec<&'static Node> = nodes(config, Part::Layer).collect();
     for at in 0..config.num_layers {
-        let mask = masks[usize::from(config.sliding_layers.has(at))];
-        m.values.insert(ambient::MASK, vec![mask]);
+        match masks[usize::from(config.sliding_layers.has(at))] {
+            Some(mask) => drop(m.values.insert(ambient::MASK, vec![mask])),
+            None => drop(m.values.remove(ambient::MASK)),
+        }
         if let Some(rotations) = &rotations {
             let own = rotations[config.turning(at) as usize];
             for (buffer, value) in ROTATION.into_iter().zip(own) {
                 m.values.insert(buffer, vec![value]);
             }
         }
+        let own = config.of_layer(at);
+        let layer: Vec<&'static Node> = layer_nodes(&own, config.has_experts(at)).collect();
         m.run(&layer, Some(at))?;
         m.carry(LAYER_OUTPUT, LAYER_INPUT)?;
     }
     m.carry(LAYER_INPUT, LAYER_OUTPUT)?;
     let last: Vec<&'static Node> = nodes(config, Part::Last).collect();
     m.run(&last, None)?;
-    let logits = m.value(LOGITS)?;
-    Ok(m.e.finish(&[logits]))
+    let outputs = if config.family.is_encoder() {
+        m.meanings()?
+    } else {
+        vec![m.value(LOGITS)?]
+    };
+    Ok(m.e.finish(&outputs))
 }
 
 /// A module while it grows, and the document that it follows.
@@ -132,11 +147,62 @@ impl Model<'_> {
         Ok(Some(all))
     }
 
+    /// What an encoder says, without padding.
+    fn meanings(&mut self) -> Built<Vec<ValueId>> {
+        let config = &self.document.config;
+        let hidden = self.value(plan::hidden(config))?;
+        let mut all = vec![self.e.sliced(hidden, 1, (0, config.hidden_size))?];
+        if plan::writes(config, Part::Last, POOLED) {
+            let pooled = self.value(POOLED)?;
+            all.push(self.e.sliced(pooled, 0, (0, config.hidden_size))?);
+        }
+        Ok(all)
+    }
+
     /// For layers without and with a window: 0 where the query of a row sees the key of a column, else negative
-    /// infinity.
+    /// infinity; `None` where it sees all.
+    fn masks(&mut self, positions: Option<ValueId>, tokens: Dim) -> Built<[Option<ValueId>; 2]> {
+        let Some(positions) = positions else {
+            return Ok([None; 2]);
+        };
+        if self.document.config.family.is_encoder() {
+            return Ok([None, Some(self.near_mask(positions, tokens)?)]);
+        }
+        Ok(self.causal_masks(positions, tokens)?.map(Some))
+    }
+
+    /// Positions as numbers, where masks are made of them.
+    fn positions(&mut self, tokens: Dim) -> Option<ValueId> {
+        let config = &self.document.config;
+        let is_read = !config.family.is_encoder() || !config.sliding_layers.is_empty();
+        is_read.then(|| self.e.input("positions", DType::F32, &[tokens]))
+    }
+
+    /// The mask of windows on both sides of a query.
+    fn near_mask(&mut self, positions: ValueId, tokens: Dim) -> Built<ValueId> {
+        let attributes = &self.document.config.attributes;
+        let window = attributes.get(Attribute::SlidingWindow);
+        let e = &mut self.e;
+        let rows = Reshape::with(&[tokens, fixed(1)]).build(e, positions)?;
+        let columns = Reshape::with(&[fixed(1), tokens]).build(e, positions)?;
+        let ahead = Sub::build(e, columns, rows)?;
+        let ahead = Relu::build(e, ahead)?;
+        let behind = Sub::build(e, rows, columns)?;
+        let behind = Relu::build(e, behind)?;
+        let away = Add::build(e, ahead, behind)?;
+        let reach = e.number(window - 1.0)?;
+        let beyond = Sub::build(e, away, reach)?;
+        let beyond = Relu::build(e, beyond)?;
+        let one = e.number(1.0)?;
+        let within = Sub::build(e, one, beyond)?;
+        let within = Relu::build(e, within)?;
+        Ok(Log::build(e, within)?)
+    }
+
+    /// The masks of a decoder.
     ///
     /// The logarithm of 1 is +0 and that of 0 is negative infinity; positions differ by whole numbers.
-    fn masks(&mut self, positions: ValueId, tokens: Dim) -> Built<[ValueId; 2]> {
+    fn causal_masks(&mut self, positions: ValueId, tokens: Dim) -> Built<[ValueId; 2]> {
         let window = self
             .document
             .config
@@ -167,8 +233,8 @@ impl Model<'_> {
 
     /// Appends nodes of the model, or of one of its layers, each behind the weights that it reads.
     fn run(&mut self, all: &[&'static Node], layer: Option<usize>) -> Built<()> {
-        let document = self.document;
-        let config = &document.config;
+        let config = &self.document.config;
+        let config = &layer.map_or(*config, |layer| config.of_layer(layer));
         for &node in all {
             for buffer in plan::weights_of(config, node) {
                 // Weights of the whole model are read once.
@@ -203,6 +269,27 @@ impl Model<'_> {
             .resolved(config, config.context_window)
             .unwrap_or_default();
         let padded = self.e.weight(&name, (dtype, None), &shape)?;
+        if buffer.is_of_experts() {
+            let mut values = Vec::new();
+            for expert in 0..shape[0] {
+                let own = self.e.sliced(padded, 0, (expert, expert + 1))?;
+                let matrix = [fixed(shape[1]), fixed(shape[2])];
+                let own = Reshape::with(&matrix).build(&mut self.e, own)?;
+                values.extend(self.parts(buffer, own, &shape[1..])?);
+            }
+            return Ok(values);
+        }
+        self.parts(buffer, padded, &shape)
+    }
+
+    /// The tensors that lie in `padded`, of the shape `shape`.
+    fn parts(
+        &mut self,
+        buffer: &'static Buffer,
+        padded: ValueId,
+        shape: &[usize],
+    ) -> Built<Vec<ValueId>> {
+        let config = &self.document.config;
         let form = buffer.form(config);
         let count = buffer.parts().len();
         let rows = shape.first().map_or(0, |rows| rows / count.max(1));

@@ -7,6 +7,7 @@ use mind_core::ops::elementwise::Add;
 use mind_core::ops::index::Slice;
 use mind_core::ops::input::Input;
 use mind_core::ops::shape::Transpose;
+use mind_core::ops::sort::TopK;
 use mind_diag::Span;
 use mind_ir::attr::OPEN_END;
 use mind_ir::builder::{Build, Builder};
@@ -151,6 +152,20 @@ impl Emitter {
         (starts[axis], ends[axis]) = (from as i64, to as i64);
         let steps = vec![1; rank];
         Ok(Slice::with(&starts, &ends, &steps).build(self, x)?)
+    }
+
+    /// The `count` largest elements along the last axis, and where they are; of equal ones the first come first.
+    pub(crate) fn largest(&mut self, x: ValueId, count: usize) -> Built<(ValueId, ValueId)> {
+        let attrs = TopK::attrs(count as i64, -1, true);
+        let op = self.builder().create(TopK::DEF, &[x], &attrs)?;
+        let mut results = self.graph.results(op).into_iter();
+        match (results.next(), results.next()) {
+            (Some(values), Some(places)) => Ok((values, places)),
+            _ => Err(BuildError::Step {
+                op: "router",
+                reason: "the largest elements have no places".to_owned(),
+            }),
+        }
     }
 
     /// `x Wᵀ + b` with `x` of `[rows, in]`, `W` of `[out, in]` and `b` of `[out]`.

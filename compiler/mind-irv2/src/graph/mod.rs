@@ -1,13 +1,15 @@
 //! Models as modules of the core dialect.
 //!
 //! [`document`] builds a whole model without a cache, as a document of IR v2 describes it. [`parts`] builds the pieces
-//! that a run with a cache of keys and values is made of, and [`rope`] the rows of the rotation that they take.
+//! that a run with a cache of keys and values is made of, [`routed`] those of layers with experts, and [`rope`] the rows of
+//! the rotation that they take.
 
 pub mod document;
 pub(crate) mod emit;
 pub mod parts;
 pub(crate) mod plan;
 pub mod rope;
+pub mod routed;
 
 pub use emit::BuildError;
 

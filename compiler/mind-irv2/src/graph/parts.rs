@@ -10,27 +10,36 @@ use mind_ir::{Graph, ValueId};
 use mind_weights::WeightType;
 
 use super::emit::{BuildError, Built, Emitter, fixed};
-use super::plan::{self, LAYER_INPUT, LAYER_OUTPUT, LOGITS, ROTATION};
+use super::plan::{self, EMBEDDED, LAYER_INPUT, LAYER_OUTPUT, LOGITS, POOLED, ROTATION};
 use super::{quant_format, weight_dtype};
 use crate::Config;
 use crate::kernels::{Values, ambient};
-use crate::layout::nodes::{Node, Part};
+use crate::layout::buffers::Buffer;
+use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
 
 /// What the mask adds to the score of a key that a query may not look at.
 pub const MASKED: f32 = f32::NEG_INFINITY;
+
+/// Which steps the layer of `config` has, of all that layers of its plan have. Layers that have the same steps and store
+/// their weights alike have the same modules.
+pub fn steps(config: &Config) -> Vec<bool> {
+    let all = config.family.nodes().iter();
+    let all = all.filter(|node| node.part == Part::Layer);
+    all.map(|node| node.exists(config)).collect()
+}
 
 /// What each param is stored as.
 pub type Stored<'d> = &'d dyn Fn(&str) -> WeightType;
 
 /// A part while it is built.
-struct Builder<'d> {
-    e: Emitter,
-    config: &'d Config,
+pub(super) struct Builder<'d> {
+    pub(super) e: Emitter,
+    pub(super) config: &'d Config,
     values: Values,
 }
 
 impl<'d> Builder<'d> {
-    fn new(config: &'d Config) -> Builder<'d> {
+    pub(super) fn new(config: &'d Config) -> Builder<'d> {
         Builder {
             e: Emitter::new(),
             config,
@@ -39,31 +48,45 @@ impl<'d> Builder<'d> {
     }
 
     /// An input that holds what is in `buffer`.
-    fn input(&mut self, name: &str, buffer: &'static str, shape: &[usize]) {
+    pub(super) fn input(&mut self, name: &str, buffer: &'static str, shape: &[usize]) {
         let shape: Vec<Dim> = shape.iter().map(|&extent| fixed(extent)).collect();
         let value = self.e.input(name, DType::F32, &shape);
         self.values.insert(buffer, vec![value]);
     }
 
     /// Declares the weights that nodes read.
-    fn weights(&mut self, nodes: &[&'static Node], stored: Stored<'_>) -> Built<()> {
+    pub(super) fn weights(&mut self, nodes: &[&'static Node], stored: Stored<'_>) -> Built<()> {
         for &node in nodes {
             for buffer in plan::weights_of(self.config, node) {
-                let shape = buffer.form(self.config).shape();
-                let mut values = Vec::new();
-                for part in buffer.parts() {
-                    let own = stored(part);
-                    let storage = (weight_dtype(own), quant_format(own));
-                    values.push(self.e.weight(part, storage, &shape)?);
-                }
+                let values = self.weight(buffer, stored)?;
                 self.values.insert(&buffer.name, values);
             }
         }
         Ok(())
     }
 
+    /// Declares the tensors of a buffer of weights.
+    pub(super) fn weight(
+        &mut self,
+        buffer: &'static Buffer,
+        stored: Stored<'_>,
+    ) -> Built<Vec<ValueId>> {
+        let shape = buffer.form(self.config).shape();
+        let mut values = Vec::new();
+        for part in buffer.parts() {
+            let own = stored(part);
+            let storage = (weight_dtype(own), quant_format(own));
+            values.push(self.e.weight(part, storage, &shape)?);
+        }
+        Ok(values)
+    }
+
     /// The module of these nodes with what they leave in `outputs`.
-    fn finish(mut self, nodes: &[&'static Node], outputs: &[&str]) -> Result<Graph, BuildError> {
+    pub(super) fn finish(
+        mut self,
+        nodes: &[&'static Node],
+        outputs: &[&str],
+    ) -> Result<Graph, BuildError> {
         plan::build(&mut self.e, self.config, nodes, &mut self.values)?;
         let mut found: Vec<ValueId> = Vec::new();
         for &name in outputs {
@@ -86,7 +109,9 @@ impl<'d> Builder<'d> {
 /// # Errors
 ///
 /// A plan without attention.
-fn around_attention(config: &Config) -> Result<([&'static str; 3], &'static str), BuildError> {
+pub(super) fn around_attention(
+    config: &Config,
+) -> Result<([&'static str; 3], &'static str), BuildError> {
     let node = plan::attention(config);
     let bound = |name: &str| Some(node?.arg(name)?.buffer.as_str());
     let all = (|| Some(([bound("q")?, bound("k")?, bound("v")?], bound("attn_out")?)))();
@@ -103,7 +128,7 @@ fn around_attention(config: &Config) -> Result<([&'static str; 3], &'static str)
 /// Extents that no tensor can have, a plan whose steps do not fit each other.
 pub fn project(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let (targets, _) = around_attention(config)?;
-    let nodes = plan::computing(config, Part::Layer, &targets, &[LAYER_INPUT]);
+    let nodes = plan::computing(nodes(config, Part::Layer), &targets, &[LAYER_INPUT]);
     let mut b = Builder::new(config);
     b.input("x", LAYER_INPUT, &[tokens, config.hidden_size]);
     if let Some(rope) = config.rope {
@@ -138,14 +163,15 @@ pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, Buil
     b.finish(&nodes, &[out])
 }
 
-/// What a layer makes of `tokens` tokens once attention has been paid.
+/// What a layer without experts makes of `tokens` tokens once attention has been paid.
 ///
 /// # Errors
 ///
 /// As [`project`].
 pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let (_, mixed) = around_attention(config)?;
-    let nodes = plan::computing(config, Part::Layer, &[LAYER_OUTPUT], &[LAYER_INPUT, mixed]);
+    let all = layer_nodes(config, false);
+    let nodes = plan::computing(all, &[LAYER_OUTPUT], &[LAYER_INPUT, mixed]);
     let mut b = Builder::new(config);
     b.input("x", LAYER_INPUT, &[tokens, config.hidden_size]);
     b.input("mixed", mixed, &[tokens, config.q_width()]);
@@ -159,9 +185,66 @@ pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Grap
 ///
 /// As [`project`].
 pub fn head(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
-    let nodes = plan::computing(config, Part::Last, &[LOGITS], &[LAYER_OUTPUT]);
+    let nodes = plan::computing(nodes(config, Part::Last), &[LOGITS], &[LAYER_OUTPUT]);
     let mut b = Builder::new(config);
     b.input("x", LAYER_OUTPUT, &[rows, config.hidden_size]);
     b.weights(&nodes, stored)?;
     b.finish(&nodes, &[LOGITS])
+}
+
+/// Whether something follows the rows of tables in front of the layers.
+pub fn has_embed(config: &Config) -> bool {
+    plan::embedded(config) != EMBEDDED
+}
+
+/// What the first layer of an encoder reads, of `tokens` rows that were read from tables; where [`has_embed`].
+///
+/// # Errors
+///
+/// As [`project`].
+pub fn embed(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let summed = plan::embedded(config);
+    let nodes = plan::computing(nodes(config, Part::First), &[EMBEDDED], &[summed]);
+    let mut b = Builder::new(config);
+    b.input("x", summed, &[tokens, config.hidden_size]);
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &[EMBEDDED])
+}
+
+/// Whether something follows the last layer of an encoder.
+pub fn has_close(config: &Config) -> bool {
+    plan::hidden(config) != LAYER_OUTPUT
+}
+
+/// What an encoder says of `tokens` rows of the last layer's output; where [`has_close`].
+///
+/// # Errors
+///
+/// As [`project`].
+pub fn close(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let hidden = plan::hidden(config);
+    let nodes = plan::computing(nodes(config, Part::Last), &[hidden], &[LAYER_OUTPUT]);
+    let mut b = Builder::new(config);
+    b.input("x", LAYER_OUTPUT, &[tokens, config.hidden_size]);
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &[hidden])
+}
+
+/// Whether the model has one vector for all positions.
+pub fn has_pool(config: &Config) -> bool {
+    plan::writes(config, Part::Last, POOLED)
+}
+
+/// The vector that an encoder makes of the first of `rows` rows of what it says; where [`has_pool`].
+///
+/// # Errors
+///
+/// As [`project`].
+pub fn pool(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let hidden = plan::hidden(config);
+    let nodes = plan::computing(nodes(config, Part::Last), &[POOLED], &[hidden]);
+    let mut b = Builder::new(config);
+    b.input("x", hidden, &[rows, config.hidden_size]);
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &[POOLED])
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::emit::{Built, Emitter};
 use crate::config::Config;
-use crate::kernels::{ATTENTION, Call, Values};
+use crate::kernels::{Call, EMBEDDING, Values};
 use crate::layout::buffers::Buffer;
 use crate::layout::nodes::{Access, Node, Part, nodes};
 
@@ -19,19 +19,47 @@ pub(crate) const ROTATION: [&str; 2] = ["rope_cos_cache", "rope_sin_cache"];
 /// Logits.
 pub(crate) const LOGITS: &str = "logits";
 
+/// What the last normalisation leaves.
+const NORMALISED: &str = "final_output";
+/// One vector for all positions.
+pub(crate) const POOLED: &str = "pooled";
+
 /// The attention of a layer.
 pub(crate) fn attention(config: &Config) -> Option<&'static Node> {
-    nodes(config, Part::Layer).find(|node| node.op() == ATTENTION)
+    nodes(config, Part::Layer).find(|node| node.kernel.is_attention())
 }
 
-/// Of the nodes of a part, those that compute `targets`, in their order; what `given` holds is computed elsewhere.
+/// The buffer that rows of tables are left in.
+pub(super) fn embedded(config: &Config) -> &'static str {
+    let node = nodes(config, Part::First).find(|node| node.op() == EMBEDDING);
+    let out = node.and_then(|node| node.arg("out"));
+    out.map_or(EMBEDDED, |out| out.buffer.as_str())
+}
+
+/// Whether a step of `part` writes `buffer`.
+pub(super) fn writes(config: &Config, part: Part, buffer: &str) -> bool {
+    nodes(config, part).any(|node| {
+        let mut args = node.args.iter();
+        args.any(|arg| arg.access.writes() && arg.buffer == buffer)
+    })
+}
+
+/// The buffer that holds what an encoder says of each position.
+pub(super) fn hidden(config: &Config) -> &'static str {
+    if writes(config, Part::Last, NORMALISED) {
+        NORMALISED
+    } else {
+        LAYER_OUTPUT
+    }
+}
+
+/// Of nodes, those that compute `targets`, in their order; what `given` holds is computed elsewhere.
 pub(super) fn computing(
-    config: &Config,
-    part: Part,
+    all: impl Iterator<Item = &'static Node>,
     targets: &[&str],
     given: &[&str],
 ) -> Vec<&'static Node> {
-    let all: Vec<&'static Node> = nodes(config, part).collect();
+    let all: Vec<&'static Node> = all.collect();
     let mut wanted: BTreeSet<&str> = targets.iter().copied().collect();
     let mut kept = Vec::new();
     for node in all.into_iter().rev() {

@@ -9,46 +9,115 @@ use mind_ir::scalar::math::{exp_f64, log_f64};
 
 use crate::attributes::Attribute;
 use crate::config::{Config, Turning};
-use crate::{FrequencyFactors, Rope, RopeScaling};
+use crate::{FrequencyFactors, Rope, RopeScaling, Yarn};
 
-/// What positions are multiplied by to give the angles of the pairs of a head.
+/// How the pairs of a head turn.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Frequencies {
+    /// What positions are multiplied by to give the angle of each pair.
+    pub each: Vec<f32>,
+    /// What cosines and sines are multiplied by.
+    pub scale: f32,
+}
+
+/// What positions are multiplied by to give the angles of the pairs of a head, in sequences of at most `positions`.
 ///
 /// For pair `i` of `n` that is `theta^(-i / n)`, rounded to `f32`, stretched, and divided by the factor of the pair.
-pub fn frequencies(rope: &Rope) -> Vec<f32> {
+pub fn frequencies(rope: &Rope, positions: usize) -> Vec<f32> {
     let pairs = rope.rotary_dims / 2;
     let ln_theta = log_f64(rope.theta);
     let factors = rope.factors.as_ref().map(FrequencyFactors::as_slice);
     let frequency = |pair: usize| {
         let share = pair as f64 / pairs as f64;
         let frequency = exp_f64(-share * ln_theta) as f32;
-        let stretched = stretched(frequency, rope.scaling);
+        let wavelength = exp_f64(share * ln_theta) as f32;
+        let stretched = match rope.scaling {
+            RopeScaling::Yarn(own) => blended(wavelength, pair, (own, rope)),
+            RopeScaling::LongRope {
+                short,
+                long,
+                original_context,
+                ..
+            } => {
+                let own = if positions > original_context {
+                    long
+                } else {
+                    short
+                };
+                // A checked configuration has a factor for each pair.
+                let divisor = own.as_slice().get(pair).copied().unwrap_or(1.0);
+                1.0 / (divisor * wavelength)
+            }
+            scaling => stretched(frequency, scaling),
+        };
         let divisor = factors.and_then(|factors| factors.get(pair));
         divisor.map_or(stretched, |divisor| stretched / divisor)
     };
     (0..pairs).map(frequency).collect()
 }
 
-/// The frequencies of heads that turn as `turning` says; empty if the model has no rotation.
-pub fn frequencies_of(config: &Config, turning: Turning) -> Vec<f32> {
+/// The frequencies of heads that turn as `turning` says, in sequences of at most `positions`; empty if the model has no
+/// rotation.
+pub fn frequencies_of(config: &Config, turning: Turning, positions: usize) -> Frequencies {
     let Some(rope) = &config.rope else {
-        return Vec::new();
+        return Frequencies {
+            each: Vec::new(),
+            scale: 1.0,
+        };
     };
     match turning {
-        Turning::Usual => frequencies(rope),
-        Turning::Local => frequencies(&Rope {
-            theta: config.attributes.get(Attribute::LocalRopeTheta),
-            scaling: RopeScaling::None,
-            factors: None,
-            rotary_dims: rope.rotary_dims,
-        }),
-        Turning::None => vec![0.0; rope.rotary_dims / 2],
+        Turning::Usual => Frequencies {
+            each: frequencies(rope, positions),
+            scale: rope.scaling.attention_factor() as f32,
+        },
+        Turning::Local => Frequencies {
+            each: frequencies(
+                &Rope {
+                    theta: config.attributes.get(Attribute::LocalRopeTheta),
+                    scaling: RopeScaling::None,
+                    factors: None,
+                    rotary_dims: rope.rotary_dims,
+                },
+                positions,
+            ),
+            scale: 1.0,
+        },
+        Turning::None => Frequencies {
+            each: vec![0.0; rope.rotary_dims / 2],
+            scale: 1.0,
+        },
     }
+}
+
+/// The frequency of a pair by YaRN: that of its wavelength, divided by the factor as far as the pair turns seldom.
+fn blended(wavelength: f32, pair: usize, (own, rope): (Yarn, &Rope)) -> f32 {
+    let dims = rope.rotary_dims as f64;
+    let ln_theta = log_f64(rope.theta);
+    // The pair that turns so often in the original context.
+    let turning =
+        |often: f64| dims * log_f64(own.original_context as f64 / (often * TAU)) / (2.0 * ln_theta);
+    let (mut low, mut high) = (turning(own.beta_fast), turning(own.beta_slow));
+    if own.truncate {
+        (low, high) = (low.floor(), high.ceil());
+    }
+    let (low, mut high) = (low.max(0.0), high.min(dims - 1.0));
+    if low == high {
+        high += 0.001;
+    }
+    let ramp = ((pair as f32 - low as f32) / (high - low) as f32).clamp(0.0, 1.0);
+    let kept = 1.0 - ramp;
+    let (whole, divided) = (1.0 / wavelength, 1.0 / (own.factor as f32 * wavelength));
+    divided * (1.0 - kept) + whole * kept
 }
 
 fn stretched(frequency: f32, scaling: RopeScaling) -> f32 {
     let inv = f64::from(frequency);
     match scaling {
-        RopeScaling::None => frequency,
+        // Those that are stretched by pair are made elsewhere.
+        RopeScaling::None
+        | RopeScaling::Dynamic { .. }
+        | RopeScaling::Yarn(_)
+        | RopeScaling::LongRope { .. } => frequency,
         RopeScaling::Linear { factor } => (inv / factor) as f32,
         RopeScaling::Llama3 {
             factor,
@@ -72,13 +141,13 @@ fn stretched(frequency: f32, scaling: RopeScaling) -> f32 {
 
 /// Appends the cosines and the sines of one position: a number a pair each.
 ///
-/// The angle is `position * frequency`, rounded to `f32`; its cosine and sine are rounded to `f32`.
-pub fn append_row(position: usize, frequencies: &[f32], cos: &mut Vec<f32>, sin: &mut Vec<f32>) {
-    for &frequency in frequencies {
+/// The angle is `position * frequency`, rounded to `f32`; its cosine and sine are rounded to `f32`, and scaled.
+pub fn append_row(position: usize, own: &Frequencies, cos: &mut Vec<f32>, sin: &mut Vec<f32>) {
+    for &frequency in &own.each {
         let angle = position as f32 * frequency;
         let (sine, cosine) = sin_cos(f64::from(angle));
-        cos.push(cosine as f32);
-        sin.push(sine as f32);
+        cos.push(cosine as f32 * own.scale);
+        sin.push(sine as f32 * own.scale);
     }
 }
 
@@ -169,23 +238,23 @@ mod tests {
 
     #[test]
     fn frequencies_fall_from_one() {
-        let plain = frequencies(&rope(RopeScaling::None));
+        let plain = frequencies(&rope(RopeScaling::None), 1);
         assert_eq!(plain.len(), 32);
         for (pair, &found) in plain.iter().enumerate() {
             let expected = 500_000f64.powf(-(pair as f64) / 32.0);
             assert!((f64::from(found) / expected - 1.0).abs() < 1e-7, "{pair}");
         }
-        let linear = frequencies(&rope(RopeScaling::Linear { factor: 4.0 }));
+        let linear = frequencies(&rope(RopeScaling::Linear { factor: 4.0 }), 1);
         assert_eq!(linear[3], plain[3] / 4.0);
     }
 
     #[test]
     fn each_pair_has_its_factor() {
         let own = rope(RopeScaling::Linear { factor: 4.0 });
-        let plain = frequencies(&own);
+        let plain = frequencies(&own, 1);
         let divisors: Vec<f32> = (0..32).map(|pair| 1.0 + pair as f32).collect();
         let factors = FrequencyFactors::new(&divisors);
-        let divided = frequencies(&Rope { factors, ..own });
+        let divided = frequencies(&Rope { factors, ..own }, 1);
         for pair in 0..32 {
             assert_eq!(divided[pair], plain[pair] / divisors[pair]);
         }
@@ -193,13 +262,14 @@ mod tests {
 
     #[test]
     fn low_frequencies_alone_are_divided() {
-        let plain = frequencies(&rope(RopeScaling::None));
-        let scaled = frequencies(&rope(RopeScaling::Llama3 {
+        let plain = frequencies(&rope(RopeScaling::None), 1);
+        let scaling = RopeScaling::Llama3 {
             factor: 8.0,
             low_freq_factor: 1.0,
             high_freq_factor: 4.0,
             original_context: 8192,
-        }));
+        };
+        let scaled = frequencies(&rope(scaling), 1);
         let wavelength = |pair: usize| TAU / f64::from(plain[pair]);
         for pair in 0..32 {
             match wavelength(pair) {
@@ -207,6 +277,46 @@ mod tests {
                 short if short < 2048.0 => assert_eq!(scaled[pair], plain[pair]),
                 _ => assert!(scaled[pair] < plain[pair] && scaled[pair] > plain[pair] / 8.0),
             }
+        }
+    }
+
+    #[test]
+    fn yarn_keeps_fast_pairs_and_divides_slow_ones() {
+        let plain = frequencies(&rope(RopeScaling::None), 1);
+        let own = Yarn {
+            factor: 4.0,
+            attention_factor: 1.0,
+            beta_fast: 32.0,
+            beta_slow: 1.0,
+            original_context: 2048,
+            truncate: true,
+        };
+        let scaled = frequencies(&rope(RopeScaling::Yarn(own)), 1);
+        assert!((scaled[0] / plain[0] - 1.0).abs() < 1e-6);
+        assert!((scaled[31] / plain[31] - 0.25).abs() < 1e-6);
+        let shares: Vec<f32> = scaled.iter().zip(&plain).map(|(x, y)| x / y).collect();
+        assert!(shares.windows(2).all(|pair| pair[0] >= pair[1] - 1e-6));
+        assert!(shares.iter().any(|share| (0.3..0.9).contains(share)));
+    }
+
+    #[test]
+    fn long_sequences_have_factors_of_their_own() {
+        let factors = |of: f32| {
+            let all: Vec<f32> = (0..32).map(|pair| 1.0 + of * pair as f32).collect();
+            FrequencyFactors::new(&all).expect("factors")
+        };
+        let own = rope(RopeScaling::LongRope {
+            short: factors(0.0),
+            long: factors(1.0),
+            attention_factor: 1.2,
+            original_context: 100,
+        });
+        let plain = frequencies(&rope(RopeScaling::None), 1);
+        let near = |found: f32, expected: f32| (found / expected - 1.0).abs() < 1e-6;
+        let (short, long) = (frequencies(&own, 100), frequencies(&own, 101));
+        for (pair, &plain) in plain.iter().enumerate() {
+            assert!(near(short[pair], plain));
+            assert!(near(long[pair], plain / (1.0 + pair as f32)));
         }
     }
 }

@@ -93,7 +93,8 @@ fn outer_tie<'v>(root: &'v Value, reader: &mut Reader<'v>, said: Option<&mut Raw
             reader.found.append(own.found);
             if let Some(said) = said {
                 said.tied = tied;
-                said.parameters.tie_word_embeddings = tied.unwrap_or(false);
+                let has_head = !said.parameters.family.is_encoder();
+                said.parameters.tie_word_embeddings = tied.unwrap_or(false) && has_head;
             }
         }
     }
@@ -114,9 +115,9 @@ impl<'v> Reader<'v> {
         let rules = family.rules();
         self.known_keys(family);
         let (layers, hidden) = (self.count(&LAYERS), self.count(&HIDDEN));
-        let (inner, heads) = (self.count(&INTERMEDIATE), self.count(&HEADS));
+        let (inner, heads) = (self.inner(family, hidden), self.count(&HEADS));
         let (vocab, context) = (self.count(&VOCAB), self.count(&CONTEXT));
-        let rope = self.rope(family);
+        let rope = self.rope(family, context);
         let eps = self.real(&EPS, rules.default_of("rms_norm_eps").unwrap_or(1e-6));
         let kv_heads = self.kv_heads(heads);
         let head_dim = self.maybe_count(&HEAD_DIM);
@@ -133,6 +134,7 @@ impl<'v> Reader<'v> {
         if let Some(local) = rope.as_ref().and_then(|rope| rope.local) {
             attributes.set(Attribute::LocalRopeTheta, local);
         }
+        let experts = self.experts(family, inner?, layers?)?;
         let width = head_dim.or(rules.default_of("head_dim").map(|width| width as usize));
         if width.is_none() && (heads == 0 || !hidden.is_multiple_of(heads)) {
             let span = self.place("num_attention_heads");
@@ -160,8 +162,9 @@ impl<'v> Reader<'v> {
                     factors: None,
                     rotary_dims: rotary_dims(head_dim_or, rope.share),
                 }),
-                tie_word_embeddings: tied.unwrap_or(rules.tied),
+                tie_word_embeddings: tied.unwrap_or(rules.tied) && !family.is_encoder(),
                 biases,
+                experts,
                 activation: activation?,
                 attributes,
                 sliding_layers: window.layers,
@@ -194,6 +197,14 @@ impl<'v> Reader<'v> {
             self.found.push(found.code(codes::UNSUPPORTED).help(help));
         }
         family
+    }
+
+    /// The width of the MLP.
+    fn inner(&mut self, family: Family, hidden: Option<usize>) -> Option<usize> {
+        match family.rules().mlp_ratio {
+            Some(ratio) if !self.says(&INTERMEDIATE) => hidden?.checked_mul(ratio),
+            Some(_) | None => self.count(&INTERMEDIATE),
+        }
     }
 
     /// How many key-value heads there are, and whether that is said; `null` is as many as query heads.

@@ -1,15 +1,17 @@
 //! The configuration that a GGUF file carries in its header.
 
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
+use mind_ir::scalar::math::log_f64;
 use mind_weights::{Container, MetaValue};
 
 use super::config::RawHfConfig;
 use super::gguf_keys;
-use crate::attributes::{Activation, Attributes, Layers};
-use crate::checkpoint::{Index, Source, TABLE, gguf_architecture};
+use crate::attributes::{Activation, Attribute, Attributes, Layers};
+use crate::checkpoint::{Index, Source, TABLE, gguf_architecture, long_factors};
 use crate::codes;
-use crate::config::{Biases, Parameters, Rope, RopeScaling};
-use crate::family::{Families, Family};
+use crate::config::{Biases, Parameters, Rope, RopeScaling, Yarn};
+use crate::experts::Experts;
+use crate::family::{Base, Families, Family};
 
 /// Why a window limits a run.
 const WINDOW_HELP: &str =
@@ -86,14 +88,20 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
         let message = "there is no `config.json`, which safetensors need".to_owned();
         return Err(keys.error(codes::MISSING, message));
     }
-    let mut families = families.iter();
-    let family = families.find(|family| gguf_architecture(*family) == Some(word));
+    let own = families
+        .iter()
+        .filter(|family| gguf_architecture(*family) == Some(word));
+    let own: Vec<Family> = own.collect();
+    // One word may stand for a family with experts and for one without.
+    let has_experts = keys.natural(EXPERT_COUNT)?.is_some_and(|count| count > 0);
+    let fits = |family: &&Family| family.rules().experts.is_some() == has_experts;
+    let family = own.iter().find(fits).or(own.first()).copied();
     let family = family.ok_or_else(|| {
         let message = format!("`general.architecture` is {word:?}, which is not supported");
         keys.error(codes::UNSUPPORTED, message)
     })?;
     let mut warnings = Diagnostics::new();
-    gguf_keys::check(source, word, &mut warnings);
+    gguf_keys::check(source, (word, family), &mut warnings);
     if warnings.has_errors() {
         return Err(warnings);
     }
@@ -109,30 +117,37 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
         0 => 1.0,
         head_dim => rotary as f64 / head_dim as f64,
     };
-    let eps = "attention.layer_norm_rms_epsilon";
+    let eps = match is_centred(family) {
+        true => "attention.layer_norm_epsilon",
+        false => "attention.layer_norm_rms_epsilon",
+    };
     let theta = keys.real("rope.freq_base")?;
     let kv_heads = keys.natural("attention.head_count_kv")?;
+    let scaling = scaling(&keys, context)?;
+    let inner = keys.count("feed_forward_length")?;
+    let activation = family.rules().activation.as_ref();
     let parameters = Parameters {
         family,
         num_layers: keys.count("block_count")?,
         hidden_size: hidden,
-        intermediate_size: keys.count("feed_forward_length")?,
+        intermediate_size: inner,
         num_attention_heads: heads,
         num_kv_heads: kv_heads.unwrap_or(heads),
         head_dim,
         vocab_size: vocab_size(&keys, family, &mut warnings)?,
         context_window: context,
         rms_norm_eps: keys.real(eps)?.ok_or_else(|| keys.missing(eps))?,
-        rope: Some(Rope {
+        rope: family.rules().rotation.as_ref().map(|_| Rope {
             theta: theta.unwrap_or(crate::rope::DEFAULT_THETA),
-            scaling: scaling(&keys)?,
+            scaling,
             factors: None,
             rotary_dims: rotary,
         }),
         tie_word_embeddings: false,
         biases: Biases::default(),
-        activation: Activation::default(),
-        attributes: Attributes::default(),
+        experts: experts(&keys, family, inner)?,
+        activation: activation.map_or(Activation::default(), |own| own.default),
+        attributes: attributes(&keys, family)?,
         sliding_layers: Layers::NONE,
         no_rope_layers: Layers::NONE,
     };
@@ -147,6 +162,64 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
         warnings,
         places: Vec::new(),
     })
+}
+
+/// How many experts a layer has.
+const EXPERT_COUNT: &str = "expert_count";
+
+/// Whether means are subtracted where the family normalises.
+pub(super) fn is_centred(family: Family) -> bool {
+    family.nodes().iter().any(|node| node.op() == "layernorm")
+}
+
+/// The experts that a header says.
+fn experts(
+    keys: &Keys<'_, '_>,
+    family: Family,
+    inner: usize,
+) -> Result<Option<Experts>, Diagnostics> {
+    let rules = family.rules();
+    let count = keys.natural(EXPERT_COUNT)?.unwrap_or(0);
+    let Some(rule) = rules.experts.as_ref().filter(|_| count > 0) else {
+        return Ok(None);
+    };
+    let per_token = keys.count("expert_used_count")?;
+    let width = match keys.natural("expert_feed_forward_length")? {
+        Some(width) => width,
+        None if rule.width.is_some() => inner.checked_div(per_token).unwrap_or(0),
+        None => inner,
+    };
+    let shared = keys.natural("expert_shared_feed_forward_length")?;
+    Ok(Some(Experts {
+        count,
+        per_token,
+        width,
+        shared_width: match &rule.shared_width {
+            Some(_) => shared.unwrap_or(inner),
+            None => 0,
+        },
+        normalised: rules.gguf.as_ref().is_some_and(|own| own.shares),
+        dense_layers: Layers::NONE,
+    }))
+}
+
+/// The numbers that steps of the family read.
+fn attributes(keys: &Keys<'_, '_>, family: Family) -> Result<Attributes, Diagnostics> {
+    let mut attributes = Attributes::default();
+    let key = "use_parallel_residual";
+    for rule in &family.rules().numbers {
+        if rule.attribute != Attribute::ParallelResidual {
+            continue;
+        }
+        let said = keys.get(key).map(|own| {
+            let truth = own.truth();
+            truth.ok_or_else(|| keys.wrong(key, own, "true or false"))
+        });
+        let default = rule.value == Base::Value(1.0);
+        let parallel = said.transpose()?.unwrap_or(default);
+        attributes.set(rule.attribute, f64::from(u8::from(parallel)));
+    }
+    Ok(attributes)
 }
 
 /// The positions that a run may have: no more than a window lets each of them see, which is warned of.
@@ -185,12 +258,25 @@ fn value_length(keys: &Keys<'_, '_>, head_dim: usize) -> Result<(), Diagnostics>
     }
 }
 
-/// How the rotation is stretched: linearly, unless the header says otherwise.
+/// How the rotation is stretched: by the factors of two tensors, or linearly unless the header says otherwise.
 ///
 /// # Errors
 ///
-/// Another kind of stretching; two keys that say different factors.
-fn scaling(keys: &Keys<'_, '_>) -> Result<RopeScaling, Diagnostics> {
+/// Another kind of stretching; two keys that say different factors; factors that cannot be read.
+fn scaling(keys: &Keys<'_, '_>, context: usize) -> Result<RopeScaling, Diagnostics> {
+    let attention = "rope.scaling.attn_factor";
+    let attention_factor = keys.real(attention)?.unwrap_or(1.0);
+    let original = keys.natural("rope.scaling.original_context_length")?;
+    let original_context = original.unwrap_or(context);
+    if let Some([long, short]) = long_factors(keys.source)? {
+        return Ok(RopeScaling::LongRope {
+            short,
+            long,
+            attention_factor,
+            original_context,
+        });
+    }
+
     let (new, old) = ("rope.scaling.factor", "rope.scale_linear");
     let factors = (keys.real(new)?, keys.real(old)?);
     if let (Some(one), Some(other)) = factors
@@ -201,6 +287,27 @@ fn scaling(keys: &Keys<'_, '_>) -> Result<RopeScaling, Diagnostics> {
         return Err(keys.error(codes::CONTRADICTION, message));
     }
     let key = "rope.scaling.type";
+    if keys.get(key).and_then(MetaValue::text) == Some("yarn") {
+        let factor = factors.0.or(factors.1).unwrap_or(1.0).max(1.0);
+        let beta = |key: &str, default: f64| -> Result<f64, Diagnostics> {
+            Ok(keys.real(key)?.unwrap_or(default))
+        };
+        return Ok(RopeScaling::Yarn(Yarn {
+            factor,
+            attention_factor: attention_factor * (1.0 + 0.1 * log_f64(factor)),
+            beta_fast: beta("rope.scaling.yarn_beta_fast", 32.0)?,
+            beta_slow: beta("rope.scaling.yarn_beta_slow", 1.0)?,
+            original_context,
+            truncate: true,
+        }));
+    }
+    if attention_factor != 1.0 {
+        let message = format!(
+            "`{}.{attention}` is {attention_factor}, which is not supported: rotated heads keep their length",
+            keys.word
+        );
+        return Err(keys.error(codes::UNSUPPORTED, message));
+    }
     match (keys.get(key), keys.get(key).and_then(MetaValue::text)) {
         (_, Some("none")) => Ok(RopeScaling::None),
         (None, _) | (_, Some("linear")) => Ok(match factors.0.or(factors.1) {
@@ -209,7 +316,7 @@ fn scaling(keys: &Keys<'_, '_>) -> Result<RopeScaling, Diagnostics> {
         }),
         (Some(other), _) => {
             let message = format!(
-                "`{}.{key}` is {other}, which is not supported: types are \"none\" and \"linear\"",
+                "`{}.{key}` is {other}, which is not supported: types are \"none\", \"linear\" and \"yarn\"",
                 keys.word
             );
             Err(keys.error(codes::UNSUPPORTED, message))

@@ -6,8 +6,11 @@
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_weights::MetaValue;
 
+use super::gguf::is_centred;
+use crate::attributes::Attribute;
 use crate::checkpoint::Source;
 use crate::codes;
+use crate::family::Family;
 
 /// What becomes of a key.
 pub(super) enum Use {
@@ -20,6 +23,17 @@ pub(super) enum Use {
         /// Why another one is refused.
         reason: &'static str,
     },
+    /// Some families read it; others refuse another value than that of the absent key.
+    ReadBy {
+        /// Whether a family reads it.
+        family: fn(Family) -> bool,
+        /// Whether a value is that of the absent key.
+        says_nothing: fn(&MetaValue) -> bool,
+        /// Why another one is refused.
+        reason: &'static str,
+    },
+    /// It is read where the rotation is of a kind that headers may name, and changes nothing elsewhere.
+    OfRotation(&'static str),
     /// It changes no logit, for this reason.
     Ignored(&'static str),
 }
@@ -28,8 +42,8 @@ impl Use {
     /// Why the key changes nothing, if it does not.
     pub(super) fn reason(&self) -> Option<&'static str> {
         match *self {
-            Use::Ignored(reason) => Some(reason),
-            Use::Read | Use::Refused { .. } => None,
+            Use::Ignored(reason) | Use::OfRotation(reason) => Some(reason),
+            Use::Read | Use::Refused { .. } | Use::ReadBy { .. } => None,
         }
     }
 }
@@ -60,6 +74,47 @@ const fn refused(
         reason,
     };
     Row { key, becomes }
+}
+
+const fn read_by(
+    key: &'static str,
+    family: fn(Family) -> bool,
+    says_nothing: fn(&MetaValue) -> bool,
+    reason: &'static str,
+) -> Row {
+    let becomes = Use::ReadBy {
+        family,
+        says_nothing,
+        reason,
+    };
+    Row { key, becomes }
+}
+
+const fn of_rotation(key: &'static str, reason: &'static str) -> Row {
+    let becomes = Use::OfRotation(reason);
+    Row { key, becomes }
+}
+
+fn has_experts(family: Family) -> bool {
+    family.rules().experts.is_some()
+}
+
+fn has_shared_expert(family: Family) -> bool {
+    let rule = family.rules().experts.as_ref();
+    rule.is_some_and(|own| own.shared_width.is_some())
+}
+
+fn reads_root_of_squares(family: Family) -> bool {
+    !is_centred(family)
+}
+
+fn has_two_residuals(family: Family) -> bool {
+    let mut numbers = family.rules().numbers.iter();
+    numbers.any(|own| own.attribute == Attribute::ParallelResidual)
+}
+
+fn is_nothing(_: &MetaValue) -> bool {
+    false
 }
 
 fn is_zero(value: &MetaValue) -> bool {
@@ -94,7 +149,7 @@ fn is_model(value: &MetaValue) -> bool {
     value.text() == Some("model")
 }
 
-const EXPERTS: &str = "mixtures of experts are not";
+const EXPERTS: &str = "layers of the family have one MLP";
 const CAUSAL: &str = "a position sees those in front of it";
 const SCALES: &str = "the architecture has no such factor";
 const YARN: &str = "rotations of type yarn are not";
@@ -111,7 +166,18 @@ pub(super) const KEYS: &[Row] = &[
     read("attention.head_count_kv"),
     read("attention.key_length"),
     read("attention.value_length"),
-    read("attention.layer_norm_rms_epsilon"),
+    read_by(
+        "attention.layer_norm_rms_epsilon",
+        reads_root_of_squares,
+        is_nothing,
+        "normalisations subtract the mean: `attention.layer_norm_epsilon` is theirs",
+    ),
+    read_by(
+        "attention.layer_norm_epsilon",
+        is_centred,
+        is_nothing,
+        "normalisations subtract no mean: `attention.layer_norm_rms_epsilon` is theirs",
+    ),
     read("attention.sliding_window"),
     read("rope.dimension_count"),
     read("rope.freq_base"),
@@ -136,9 +202,21 @@ pub(super) const KEYS: &[Row] = &[
     refused("logit_scale", is_neutral_scale, SCALES),
     refused("residual_scale", is_neutral_scale, SCALES),
     refused("embedding_scale", is_neutral_scale, SCALES),
-    refused("use_parallel_residual", is_off, "the MLP follows attention"),
-    refused("expert_count", is_zero, EXPERTS),
-    refused("expert_used_count", is_zero, EXPERTS),
+    read_by(
+        "use_parallel_residual",
+        has_two_residuals,
+        is_off,
+        "the MLP follows attention",
+    ),
+    read_by("expert_count", has_experts, is_zero, EXPERTS),
+    read_by("expert_used_count", has_experts, is_zero, EXPERTS),
+    read_by("expert_feed_forward_length", has_experts, is_zero, EXPERTS),
+    read_by(
+        "expert_shared_feed_forward_length",
+        has_shared_expert,
+        is_zero,
+        "no expert computes every token",
+    ),
     refused("expert_group_count", is_zero, EXPERTS),
     refused(
         "nextn_predict_layers",
@@ -150,26 +228,22 @@ pub(super) const KEYS: &[Row] = &[
         is_empty,
         "the head makes logits of tokens",
     ),
-    refused(
-        "rope.scaling.attn_factor",
-        is_one,
-        "rotated heads keep their length",
-    ),
+    read("rope.scaling.attn_factor"),
     refused("rope.scaling.alpha", is_zero, "such a rotation is not"),
     refused("rope.scaling.yarn_ext_factor", is_zero, YARN),
     refused("rope.scaling.yarn_attn_factor", is_one, YARN),
     refused("rope.scaling.yarn_log_multiplier", is_zero, YARN),
-    ignored(
+    of_rotation(
         "rope.scaling.yarn_beta_fast",
-        "it acts in rotations of type yarn, which are refused",
+        "it acts in rotations of type yarn alone",
     ),
-    ignored(
+    of_rotation(
         "rope.scaling.yarn_beta_slow",
-        "it acts in rotations of type yarn, which are refused",
+        "it acts in rotations of type yarn alone",
     ),
-    ignored(
+    of_rotation(
         "rope.scaling.original_context_length",
-        "it acts in rotations of type yarn and longrope, which are refused",
+        "it acts in rotations of type yarn and longrope alone",
     ),
     ignored(
         "rope.scaling.finetuned",
@@ -211,7 +285,7 @@ pub(super) const IGNORED_PREFIXES: &[(&str, &str)] = &[
 /// Refuses what would make another model of it and warns of what nothing reads.
 ///
 /// Keys of other tools, below words that are neither the architecture's nor GGUF's, are passed over.
-pub(super) fn check(source: &Source<'_>, word: &str, found: &mut Diagnostics) {
+pub(super) fn check(source: &Source<'_>, (word, family): (&str, Family), found: &mut Diagnostics) {
     for (key, value) in source.file.metadata() {
         let own = key.strip_prefix(word).and_then(|key| key.strip_prefix('.'));
         let row = match own {
@@ -228,7 +302,22 @@ pub(super) fn check(source: &Source<'_>, word: &str, found: &mut Diagnostics) {
                 let error = Diagnostic::error(Span::FILE, message);
                 found.push(error.code(codes::UNSUPPORTED));
             }
-            Some(Use::Read | Use::Refused { .. } | Use::Ignored(_)) => {}
+            Some(Use::ReadBy {
+                family: reads,
+                says_nothing,
+                reason,
+            }) if !reads(family) && !says_nothing(value) => {
+                let message = format!("{named} is {value}, which is not supported: {reason}");
+                let error = Diagnostic::error(Span::FILE, message);
+                found.push(error.code(codes::UNSUPPORTED));
+            }
+            Some(
+                Use::Read
+                | Use::Refused { .. }
+                | Use::ReadBy { .. }
+                | Use::OfRotation(_)
+                | Use::Ignored(_),
+            ) => {}
             None if own.is_some() => {
                 let message = format!("{named} is not read: {word} has no such key");
                 let warning = Diagnostic::new(Severity::Warning, Span::FILE, message);
@@ -265,7 +354,10 @@ mod tests {
                 );
                 match row.becomes {
                     Use::Read => {}
-                    Use::Refused { reason, .. } | Use::Ignored(reason) => {
+                    Use::Refused { reason, .. }
+                    | Use::ReadBy { reason, .. }
+                    | Use::OfRotation(reason)
+                    | Use::Ignored(reason) => {
                         assert!(reason.len() > 10, "{}", row.key);
                     }
                 }

@@ -18,7 +18,7 @@ impl Reader<'_> {
                 }
                 continue;
             }
-            if rules.reads(key) {
+            if rules.reads(key) || rules.ignores(key) {
                 continue;
             }
             let Some(row) = shared_keys().iter().find(|row| row.key == key) else {

@@ -1,6 +1,7 @@
 //! From a model's `config.json` and the headers of its weight files to a document.
 
 mod config;
+mod experts;
 mod gguf;
 mod gguf_keys;
 mod keys;
@@ -16,7 +17,7 @@ use mind_weights::WeightType;
 use crate::checkpoint::{Checkpoint, Source};
 use crate::codes;
 use crate::config::{Config, ConfigError};
-use crate::family::{Families, shared_keys};
+use crate::family::{Architecture, Families, shared_keys};
 use crate::schema::{Document, Foreign, WeightTypes};
 
 /// The document of the model that `config`, the text of a `config.json`, describes; it is of one of `families`.
@@ -59,7 +60,7 @@ pub fn document(
         config,
         dtypes,
         fused_qkv,
-        notes: notes(),
+        notes: notes(config.family.architecture()),
         foreign: Foreign::default(),
     };
     Ok((document, said.warnings))
@@ -100,14 +101,22 @@ fn out_of_range(errors: &[ConfigError], said: &config::RawHfConfig) -> Diagnosti
 }
 
 /// What every document says of itself.
-fn notes() -> Vec<String> {
-    [
-        "IR v2: a decoder model as buffers and kernel calls",
-        "shape: extents as {dim, mult, div}, dimensions[dim].value * mult / div; padded to 16 elements",
-        "resolved_shape: bytes, rounded up to 64, at the stored number of tokens",
-        "scope layer: one instance a layer; the output of a layer is the input of the next",
-        "nodes of layer -1 belong to the model: embedding, last normalisation, head",
-    ]
-    .map(str::to_owned)
-    .to_vec()
+fn notes(architecture: Architecture) -> Vec<String> {
+    let notes = match architecture {
+        Architecture::Decoder => [
+            "IR v2: a decoder model as buffers and kernel calls",
+            "shape: extents as {dim, mult, div}, dimensions[dim].value * mult / div; padded to 16 elements",
+            "resolved_shape: bytes, rounded up to 64, at the stored number of tokens",
+            "scope layer: one instance a layer; the output of a layer is the input of the next",
+            "nodes of layer -1 belong to the model: embedding, last normalisation, head",
+        ],
+        Architecture::Encoder => [
+            "IR v2: an encoder model as buffers and kernel calls",
+            "shape: extents as {dim, mult, div}, dimensions[dim].value * mult / div; padded to 16 elements",
+            "resolved_shape: bytes, rounded up to 64, at the stored number of tokens",
+            "scope encoder: one instance a layer; the output of a layer is the input of the next",
+            "nodes of layer -1 belong to the model: embedding, what follows it, and what follows the layers",
+        ],
+    };
+    notes.map(str::to_owned).to_vec()
 }

@@ -15,6 +15,9 @@ impl Reader<'_> {
                 .and_then(|key| Some((key, self.config.get(key)?)));
             let number = match said {
                 Some((_, value)) if value.is_null() => None,
+                Some((key, _)) if rule.how == How::Truth => {
+                    Some(f64::from(u8::from(self.truth(key)?)))
+                }
                 Some((key, value)) => Some(self.number(key, value)?),
                 None => match rule.value {
                     Base::Value(value) => Some(value),
@@ -23,10 +26,11 @@ impl Reader<'_> {
                 },
             };
             let made = number.map(|number| match rule.how {
-                How::Same => number,
+                How::Same | How::Truth => number,
                 How::Inverse => 1.0 / number,
                 How::Root => number.sqrt(),
                 How::InverseRoot => 1.0 / number.sqrt(),
+                How::Next => number + 1.0,
             });
             if let Some((_, value)) = said {
                 self.places.push((rule.attribute.key(), value.span));

@@ -77,6 +77,11 @@ impl<'v> Reader<'v> {
             .any(|own| self.config.get(own).is_some())
     }
 
+    /// Whether a key of the hyperparameter has a value.
+    pub(super) fn says(&self, key: &Key) -> bool {
+        self.keys(key).iter().any(|own| self.get(own).is_some())
+    }
+
     pub(super) fn push(&mut self, code: Code, span: Span, message: impl Into<String>) {
         self.found.push(Diagnostic::error(span, message).code(code));
     }
@@ -116,7 +121,8 @@ impl<'v> Reader<'v> {
 
     pub(super) fn count(&mut self, key: &Key) -> Option<usize> {
         let Some((name, value)) = self.find(key) else {
-            let default = self.family.and_then(|own| own.rules().default_of(key.ours));
+            let rules = self.family.map(Family::rules);
+            let default = rules.and_then(|own| own.default_of(key.ours));
             if let Some(default) = default {
                 return Some(default as usize);
             }

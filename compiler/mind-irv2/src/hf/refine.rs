@@ -72,6 +72,9 @@ fn divided((rows, parts): (usize, usize)) -> Option<usize> {
 /// Whether the head is the table of embeddings: a head of its own that differs from the table is the model's, as in
 /// the reference.
 fn tied(said: &mut RawHfConfig, index: &Index<'_, '_>) -> bool {
+    if said.parameters.family.is_encoder() {
+        return false;
+    }
     let has_head = index.has(LM_HEAD);
     match said.tied {
         Some(true) if has_head && !index.head_is_table() => {
@@ -155,6 +158,11 @@ fn check_headers(
                 other.num_kv_heads as f64,
             ),
             ("rope_scaling", linear_factor(own), linear_factor(&other)),
+            (
+                "attention_factor",
+                attention_factor(own),
+                attention_factor(&other),
+            ),
         ];
         for (key, said, found) in rows {
             if (said - found).abs() > 1e-6 * found.abs() {
@@ -174,24 +182,43 @@ fn check_headers(
 fn linear_factor(own: &Parameters) -> f64 {
     match own.rope.map(|rope| rope.scaling) {
         Some(RopeScaling::Linear { factor }) => factor,
-        Some(RopeScaling::None | RopeScaling::Llama3 { .. }) | None => 1.0,
+        Some(
+            RopeScaling::None
+            | RopeScaling::Llama3 { .. }
+            | RopeScaling::Dynamic { .. }
+            | RopeScaling::Yarn(_)
+            | RopeScaling::LongRope { .. },
+        )
+        | None => 1.0,
     }
+}
+
+/// What cosines and sines are multiplied by.
+fn attention_factor(own: &Parameters) -> f64 {
+    own.rope.map_or(1.0, |rope| rope.scaling.attention_factor())
 }
 
 /// Warns of biases that a checkpoint has and the configuration leaves out, or the other way round.
 fn compare_biases(own: &Parameters, found: &Biases, warnings: &mut Diagnostics) {
     let family: Family = own.family;
-    let names = |biases: &Biases| {
+    let by_checkpoint = |name: &String| {
+        let mut rules = family.rules().biases.iter().filter(|own| own.by_checkpoint);
+        rules.any(|own| own.weights.contains(name))
+    };
+    let named = |biases: &Biases| -> Vec<&str> {
         let optional = family.optional().enumerate();
-        let names = optional.filter(|(index, _)| biases.has(*index));
-        let names: Vec<&str> = names.map(|(_, own)| own.name.as_str()).collect();
+        let names = optional.filter(|(index, own)| biases.has(*index) && !by_checkpoint(&own.name));
+        names.map(|(_, own)| own.name.as_str()).collect()
+    };
+    let names = |biases: &Biases| {
+        let names = named(biases);
         if names.is_empty() {
             "none".to_owned()
         } else {
             names.join(", ")
         }
     };
-    if own.biases != *found {
+    if named(&own.biases) != named(found) {
         let message = format!(
             "the biases of the checkpoint are added: {}; by the configuration of {} (`attention_bias`, `mlp_bias`) there would be: {}",
             names(found),

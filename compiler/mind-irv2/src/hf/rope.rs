@@ -31,8 +31,12 @@ pub(super) struct Rotation {
 type RawHfConfig<'v> = (String, &'v Value);
 
 impl<'v> Reader<'v> {
-    /// How heads of `family` rotate, if they do; outside, `None` after an error.
-    pub(super) fn rope(&mut self, family: Family) -> Option<Option<Rotation>> {
+    /// How heads of `family` rotate, if they do, in a context of `positions`; outside, `None` after an error.
+    pub(super) fn rope(
+        &mut self,
+        family: Family,
+        positions: Option<usize>,
+    ) -> Option<Option<Rotation>> {
         let Some(rule) = &family.rules().rotation else {
             return Some(None);
         };
@@ -47,7 +51,9 @@ impl<'v> Reader<'v> {
             Some((format!("{own}.{key}"), value))
         };
         let flat = |key: &str| Some((key.to_owned(), self.get(key)?));
-        let theta = [flat(THETA), flat("rope_base"), nested(THETA)];
+        let own = family.rules().keys_of(THETA).and_then(<[String]>::first);
+        let own = own.and_then(|key| flat(key));
+        let theta = [flat(THETA), flat("rope_base"), own, nested(THETA)];
         let share_key = rule.share_key.as_deref();
         let share = [flat(share_key.unwrap_or(PARTIAL)), nested(PARTIAL)];
         let context = self.get(ORIGINAL_CONTEXT);
@@ -64,7 +70,8 @@ impl<'v> Reader<'v> {
             }
             None => None,
         };
-        let scaling = match object.map(|(_, value)| scaling(value, context)) {
+        let scaling = match object.map(|(_, value)| scaling(value, context, positions.unwrap_or(1)))
+        {
             Some(Ok(scaling)) => scaling,
             Some(Err(found)) => {
                 self.found.push(*found);

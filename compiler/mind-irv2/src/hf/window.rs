@@ -35,7 +35,6 @@ impl<'v> Reader<'v> {
         context: usize,
         layers: usize,
     ) -> Option<Window> {
-        let said = self.config.get(WIDTH);
         let Some(rule) = &family.rules().window else {
             if let Some(value) = self.sliding_types(layers).and_then(|all| all.first) {
                 let reason = format!("layers of {} have no window", family.name());
@@ -43,6 +42,8 @@ impl<'v> Reader<'v> {
             }
             return Some(Window::NONE);
         };
+        let key = rule.key.as_str();
+        let said = self.config.get(key);
         let types = if rule.types {
             self.sliding_types(layers)
         } else {
@@ -54,23 +55,28 @@ impl<'v> Reader<'v> {
         };
         let is_null = said.is_some_and(Value::is_null);
         let first = types.as_ref().and_then(|own| own.first);
-        if let (Some(value), Some(key)) = (first.filter(|_| !asked || is_null), &rule.asked_by) {
-            self.no_window(value, if asked { WIDTH } else { key });
+        if let (Some(value), Some(asked_by)) = (first.filter(|_| !asked || is_null), &rule.asked_by)
+        {
+            self.no_window(value, if asked { key } else { asked_by });
         }
         let own = match types {
             Some(types) => types.layers,
             None => self.layers_by_rule(rule, layers)?,
         };
         let width = match said {
-            Some(value) if !is_null && asked && !own.is_empty() => self.natural(WIDTH, value),
+            Some(value) if !is_null && asked && !own.is_empty() => self.natural(key, value),
             None if asked && !own.is_empty() => rule.default,
             _ => None,
         };
         let span = said.map_or(self.config.span, |value| value.span);
-        if width == Some(0) {
-            let message = "`sliding_window` is 0, expected at least 1";
+        if width == Some(0) && !rule.both_sides {
+            let message = format!("`{key}` is 0, expected at least 1");
             self.push(codes::RANGE, span, message);
         }
+        let width = match rule.both_sides {
+            true => width.map(|width| width / 2 + 1),
+            false => width,
+        };
         let layers_say_more = family.rules().window_says_more();
         match width.filter(|&width| width < context || layers_say_more) {
             Some(width) => {
@@ -87,18 +93,23 @@ impl<'v> Reader<'v> {
             Some(value) => self.natural(key, value),
             None => Some(default),
         };
+        let layers = match &rule.below {
+            Some((key, default)) => said(key, *default)?.min(layers),
+            None => layers,
+        };
         Some(match &rule.layers {
             WindowLayers::All => Layers::of(0..layers),
             WindowLayers::From(key, default) => {
                 let first = said(key, *default)?;
                 Layers::of(first.min(layers)..layers)
             }
-            WindowLayers::Period(key, default) => {
+            WindowLayers::Period(key, default) | WindowLayers::FirstOfPeriod(key, default) => {
                 let period = match key {
                     Some(key) => said(key, *default)?.max(1),
                     None => *default,
                 };
-                Layers::of((0..layers).filter(|layer| !(layer + 1).is_multiple_of(period)))
+                let last = usize::from(matches!(rule.layers, WindowLayers::Period(..)));
+                Layers::of((0..layers).filter(|layer| !(layer + last).is_multiple_of(period)))
             }
         })
     }

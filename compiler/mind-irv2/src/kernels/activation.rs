@@ -37,7 +37,7 @@ pub(super) fn activation(call: &mut Call<'_>) -> Built<()> {
     Ok(())
 }
 
-fn activated(e: &mut Emitter, x: ValueId, activation: Activation) -> Built<ValueId> {
+pub(super) fn activated(e: &mut Emitter, x: ValueId, activation: Activation) -> Built<ValueId> {
     Ok(match activation {
         Activation::Silu => {
             let sigmoid = Sigmoid::build(e, x)?;

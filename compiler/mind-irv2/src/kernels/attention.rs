@@ -13,10 +13,21 @@ use crate::graph::emit::{Built, Emitter, fixed};
 
 /// What queries make of the keys and values that they see.
 pub(super) fn attention(call: &mut Call<'_>) -> Built<()> {
+    let mask = call.ambient(ambient::MASK)?;
+    masked(call, Some(mask))
+}
+
+/// The same without a mask where all keys are seen.
+pub(super) fn bidirectional(call: &mut Call<'_>) -> Built<()> {
+    let mask = call.maybe_ambient(ambient::MASK);
+    masked(call, mask)
+}
+
+fn masked(call: &mut Call<'_>, mask: Option<ValueId>) -> Built<()> {
     let seen = Seen {
         keys: call.get("k", 3)?,
         values: call.get("v", 3)?,
-        mask: call.ambient(ambient::MASK)?,
+        mask,
     };
     let scale = match call.attribute(Attribute::AttentionScale) {
         0.0 => 1.0 / (call.config.head_dim as f64).sqrt(),
@@ -33,12 +44,12 @@ pub(super) fn attention(call: &mut Call<'_>) -> Built<()> {
 }
 
 /// What a query sees: keys and values, `[seen, kv_heads, head_dim]` each, and the mask that is added to scores,
-/// `[tokens, seen]`.
+/// `[tokens, seen]`, if there is one.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     keys: ValueId,
     values: ValueId,
-    mask: ValueId,
+    mask: Option<ValueId>,
 }
 
 /// How products of queries and keys become scores.
@@ -96,7 +107,10 @@ fn mixed(e: &mut Emitter, q: ValueId, seen: Seen, scoring: Scoring) -> Built<Val
     let scale = e.number(scoring.scale)?;
     let scores = Mul::build(e, scores, scale)?;
     let scores = capped(e, scores, scoring.cap)?;
-    let scores = Add::build(e, scores, seen.mask)?;
+    let scores = match seen.mask {
+        Some(mask) => Add::build(e, scores, mask)?,
+        None => scores,
+    };
     let last = e.shape(scores).len() as i64 - 1;
     let weights = Softmax::with().axis(last).build(e, scores)?;
     Ok(MatMul::build(e, weights, seen.values)?)

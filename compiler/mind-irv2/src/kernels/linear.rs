@@ -10,11 +10,16 @@ use super::{Call, ambient};
 use crate::attributes::Attribute;
 use crate::graph::emit::{Built, fixed};
 
-/// The rows of a table for tokens, and those of the table of positions if there is one.
+/// The rows of a table for tokens, and those of the tables of kinds of tokens and of positions if there are any.
 pub(super) fn embedding(call: &mut Call<'_>) -> Built<()> {
     let (table, tokens) = (call.get("table", 2)?, call.ambient(ambient::TOKENS)?);
     let rows = Gather::build(call.e, table, tokens)?;
     let mut x = scaled(call, rows, Attribute::EmbeddingScale)?;
+    if let Some(types) = call.maybe("types") {
+        let kinds = call.ambient(ambient::TYPES)?;
+        let rows = Gather::build(call.e, types, kinds)?;
+        x = Add::build(call.e, x, rows)?;
+    }
     if let Some(learned) = call.maybe("pos") {
         let positions = call.ambient(ambient::POSITIONS)?;
         let rows = Gather::build(call.e, learned, positions)?;

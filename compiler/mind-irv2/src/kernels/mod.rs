@@ -5,8 +5,10 @@
 
 mod activation;
 mod attention;
+pub(crate) mod experts;
 mod linear;
 mod norm;
+mod pool;
 mod rope;
 
 use std::collections::BTreeMap;
@@ -44,6 +46,8 @@ pub struct KernelArg {
     pub access: Access,
     /// Whether it may be left out.
     pub optional: bool,
+    /// The number of the configuration that says how it is read, if one does.
+    pub reads: Option<Attribute>,
 }
 
 const fn input(name: &'static str) -> KernelArg {
@@ -59,6 +63,7 @@ const fn arg(name: &'static str, access: Access) -> KernelArg {
         name,
         access,
         optional: false,
+        reads: None,
     }
 }
 
@@ -66,6 +71,14 @@ const fn optional(own: KernelArg) -> KernelArg {
     KernelArg {
         optional: true,
         ..own
+    }
+}
+
+/// An input that may be left out, and is read as the number says.
+const fn optional_by(name: &'static str, reads: Attribute) -> KernelArg {
+    KernelArg {
+        reads: Some(reads),
+        ..optional(input(name))
     }
 }
 
@@ -88,8 +101,9 @@ const fn kernel(
 /// Every kernel.
 #[rustfmt::skip]
 pub static KERNELS: &[Kernel] = &[
-    Kernel { reads: &[Attribute::EmbeddingScale], ..kernel("embedding", "embedding_forward", &[
-        input("table"), optional(input("pos")), output("out"),
+    Kernel { reads: &[Attribute::EmbeddingScale], ..kernel(EMBEDDING, "embedding_forward", &[
+        input("table"), optional_by("pos", Attribute::PositionOffset),
+        optional_by("types", Attribute::TypeVocabSize), output("out"),
     ], linear::embedding) },
     Kernel { reads: &[Attribute::GammaOffset], ..kernel("rmsnorm", "rmsnorm_forward", &[
         input("input"), input("gamma"), output("out"), optional(output("rstd")),
@@ -120,6 +134,12 @@ pub static KERNELS: &[Kernel] = &[
             input("q"), input("k"), input("v"), optional(arg("scores", Access::Scratch)), output("attn_out"),
         ], attention::attention)
     },
+    Kernel {
+        reads: &[Attribute::AttentionScale, Attribute::AttnLogitSoftcap, Attribute::SlidingWindow],
+        ..kernel(BIDIRECTIONAL_ATTENTION, "attention_forward_bidirectional_head_major_gqa", &[
+            input("q"), input("k"), input("v"), optional(arg("scores", Access::Scratch)), output("attn_out"),
+        ], attention::bidirectional)
+    },
     kernel("attn_proj", "ck_attention_project_head_major", &[
         input("attn_out"), input("wo"), optional(input("bo")),
         output("proj_tmp"), optional(arg("proj_scratch", Access::Scratch)),
@@ -140,13 +160,38 @@ pub static KERNELS: &[Kernel] = &[
     kernel("mlp_down", "gemm_blocked_serial", &[
         input("swiglu_out"), input("w2"), optional(input("b2")), output("mlp_out"),
     ], linear::mlp_down),
+    kernel("router", "router_top_k_forward", &[input("input"), input("w"), output("routing")], experts::router),
+    Kernel { reads_activation: true, ..kernel(EXPERTS, "experts_forward", &[
+        input("input"), input("routing"), input("w1"), input("w2"), output("out"),
+    ], experts::experts) },
+    kernel("sigmoid_gate", "sigmoid_gate_forward", &[
+        input("input"), input("gate"), input("x"), output("out"),
+    ], experts::sigmoid_gate),
     Kernel { reads: &[Attribute::LogitScale, Attribute::FinalLogitSoftcap], ..kernel("lm_head", "gemm_blocked_serial", &[
         input("input"), input("w"), optional(input("bias")), output("logits"),
     ], linear::lm_head) },
+    // Its weight is one that a checkpoint may lack; a step without it has a condition.
+    kernel("pooler", "pooler_forward", &[
+        input("input"), optional(input("w")), optional(input("bias")), output("pooled"),
+    ], pool::pooler),
 ];
 
+/// The op that reads rows of tables.
+pub const EMBEDDING: &str = "embedding";
 /// The op at which a layer is cut where it runs with a cache: keys and values of earlier positions come in between.
 pub const ATTENTION: &str = "attention";
+/// The same where a query sees the keys of later positions too.
+pub const BIDIRECTIONAL_ATTENTION: &str = "bidirectional_attention";
+
+impl Kernel {
+    /// Whether a layer is cut at it.
+    pub fn is_attention(&self) -> bool {
+        [ATTENTION, BIDIRECTIONAL_ATTENTION].contains(&self.op)
+    }
+}
+
+/// The op that runs the experts of a layer: where it runs with a cache, each expert computes its own tokens alone.
+pub const EXPERTS: &str = "experts";
 
 /// The kernel that plans call `op`.
 pub fn kernel_of(op: &str) -> Option<&'static Kernel> {
@@ -164,6 +209,8 @@ pub(crate) mod ambient {
     pub(crate) const TOKENS: &str = "tokens";
     /// Positions as indices.
     pub(crate) const POSITIONS: &str = "position_ids";
+    /// Kinds of tokens.
+    pub(crate) const TYPES: &str = "token_types";
 }
 
 /// A call of a kernel while its ops are appended.
@@ -210,10 +257,14 @@ impl Call<'_> {
     ///
     /// The part of the model with the step has no such value.
     fn ambient(&self, name: &str) -> Built<ValueId> {
-        let found = self.values.get(name).and_then(|own| own.first());
-        found
-            .copied()
+        self.maybe_ambient(name)
             .ok_or_else(|| self.error(format!("there is no `{name}` where it stands")))
+    }
+
+    /// A value that is in no buffer and may be absent.
+    fn maybe_ambient(&self, name: &str) -> Option<ValueId> {
+        let found = self.values.get(name)?;
+        found.first().copied()
     }
 
     /// Why the step cannot be built.
@@ -239,7 +290,7 @@ impl Call<'_> {
 
     /// A number that the row of the kernel says it reads.
     fn attribute(&self, attribute: Attribute) -> f64 {
-        debug_assert!(self.node.kernel.reads.contains(&attribute));
+        debug_assert!(self.node.reads(attribute));
         self.config.attributes.get(attribute)
     }
 }

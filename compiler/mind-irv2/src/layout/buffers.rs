@@ -5,6 +5,8 @@ use mind_weights::WeightType;
 use super::dims::{Dim, Extent};
 use crate::condition::{Condition, Mode};
 use crate::config::Config;
+use crate::experts::Among;
+use crate::family::Architecture;
 
 /// How many instances a buffer has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,19 +18,24 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The word in documents.
-    pub const fn name(self) -> &'static str {
+    /// The word in files.
+    pub const fn name(self, architecture: Architecture) -> &'static str {
         match self {
             Scope::Global => "global",
-            Scope::Layer => "layer",
+            Scope::Layer => architecture.layer_scope(),
         }
     }
 
-    /// The scope called `name`.
-    pub fn parse(name: &str) -> Option<Scope> {
+    /// The scope that files call `name`.
+    pub fn parse(name: &str, architecture: Architecture) -> Option<Scope> {
         [Scope::Global, Scope::Layer]
             .into_iter()
-            .find(|own| own.name() == name)
+            .find(|own| own.name(architecture) == name)
+    }
+
+    /// Which words there are, for messages.
+    pub(crate) fn words(architecture: Architecture) -> String {
+        format!("a scope is `global` or `{}`", architecture.layer_scope())
     }
 }
 
@@ -67,6 +74,8 @@ pub struct Buffer {
     pub when: Option<When>,
     /// Whether a checkpoint may lack it.
     pub optional: bool,
+    /// The layers that have it, of a buffer of layers.
+    pub layers: Among,
 }
 
 impl Buffer {
@@ -97,7 +106,14 @@ impl Buffer {
     /// Whether inference of the model of `config` has it.
     pub fn exists(&self, config: &Config) -> bool {
         let when = self.when.as_ref();
-        when.is_none_or(|own| own.condition.holds(config, Mode::Prefill))
+        self.layers.occurs(config)
+            && when.is_none_or(|own| own.condition.holds(config, Mode::Prefill))
+    }
+
+    /// Whether it holds a matrix for each expert of a layer.
+    pub fn is_of_experts(&self) -> bool {
+        let first = self.shape.first();
+        self.shape.len() == 3 && first.is_some_and(|own| own.dim == Dim::NumExperts)
     }
 
     /// Its extents in a run of `tokens` positions; `None` if one does not fit.
@@ -106,7 +122,7 @@ impl Buffer {
         extents.map(|extent| extent.value(config, tokens)).collect()
     }
 
-    /// How a tensor that fills it, or a part of it, lies in it.
+    /// How a tensor that fills it, or a part of it, lies in it; that of an expert in the part of that expert.
     pub fn form(&self, config: &Config) -> Form {
         let parts = self.parts().len().max(1);
         let is_heads = |extent: &Extent| {
@@ -127,6 +143,10 @@ impl Buffer {
                 heads: plain(0),
                 rows: plain(1),
                 head: plain(2),
+            },
+            [..] if self.is_of_experts() => Form::Matrix {
+                rows: plain(1) / parts,
+                columns: plain(2),
             },
             [_, ..] if self.shape.len() > 1 => Form::Matrix {
                 rows: plain(0) / parts,

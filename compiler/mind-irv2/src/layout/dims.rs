@@ -1,6 +1,9 @@
 //! The table of dimensions, and extents that are written in them.
 
+use crate::attributes::Attribute;
 use crate::config::{Config, align};
+use crate::experts::Experts;
+use crate::family::Family;
 
 /// A named extent of a model.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -27,11 +30,23 @@ pub enum Dim {
     AlignedIntermediate,
     /// Token ids.
     Vocab,
+    /// Experts of a layer.
+    NumExperts,
+    /// The width of an expert.
+    ExpertIntermediate,
+    /// The same, padded.
+    AlignedExpertIntermediate,
+    /// The width of the expert that computes every token.
+    SharedIntermediate,
+    /// The same, padded.
+    AlignedSharedIntermediate,
+    /// Kinds of tokens, of which a text has one for each of its parts.
+    TypeVocab,
 }
 
 impl Dim {
     /// Every dimension, in the order of their ids.
-    pub const ALL: [Dim; 11] = [
+    pub const ALL: [Dim; 17] = [
         Dim::Tokens,
         Dim::Embed,
         Dim::AlignedEmbed,
@@ -43,6 +58,12 @@ impl Dim {
         Dim::Intermediate,
         Dim::AlignedIntermediate,
         Dim::Vocab,
+        Dim::NumExperts,
+        Dim::ExpertIntermediate,
+        Dim::AlignedExpertIntermediate,
+        Dim::SharedIntermediate,
+        Dim::AlignedSharedIntermediate,
+        Dim::TypeVocab,
     ];
 
     /// The number in documents.
@@ -64,6 +85,37 @@ impl Dim {
             Dim::Intermediate => "intermediate",
             Dim::AlignedIntermediate => "aligned_intermediate",
             Dim::Vocab => "vocab",
+            Dim::NumExperts => "num_experts",
+            Dim::ExpertIntermediate => "expert_intermediate",
+            Dim::AlignedExpertIntermediate => "aligned_expert_intermediate",
+            Dim::SharedIntermediate => "shared_intermediate",
+            Dim::AlignedSharedIntermediate => "aligned_shared_intermediate",
+            Dim::TypeVocab => "type_vocab",
+        }
+    }
+
+    /// Whether it is an extent of experts, 0 in models without them.
+    pub const fn is_of_experts(self) -> bool {
+        matches!(
+            self,
+            Dim::NumExperts
+                | Dim::ExpertIntermediate
+                | Dim::AlignedExpertIntermediate
+                | Dim::SharedIntermediate
+                | Dim::AlignedSharedIntermediate
+        )
+    }
+
+    /// Whether models of `family` have it: every one has the first eleven.
+    pub fn is_of(self, family: Family) -> bool {
+        let uses = |dim: Dim| {
+            let mut extents = family.buffers().iter().flat_map(|own| &own.shape);
+            extents.any(|extent| extent.dim == dim)
+        };
+        match self {
+            Dim::TypeVocab => uses(Dim::TypeVocab),
+            own if own.is_of_experts() => uses(Dim::NumExperts),
+            _ => true,
         }
     }
 
@@ -79,6 +131,7 @@ impl Dim {
 
     /// Its value in a run of `tokens` positions.
     pub fn value(self, config: &Config, tokens: usize) -> usize {
+        let experts = |of: fn(&Experts) -> usize| config.experts.as_ref().map_or(0, of);
         match self {
             Dim::Tokens => tokens,
             Dim::Embed => config.hidden_size,
@@ -91,6 +144,12 @@ impl Dim {
             Dim::Intermediate => config.intermediate_size,
             Dim::AlignedIntermediate => align(config.intermediate_size),
             Dim::Vocab => config.vocab_size,
+            Dim::NumExperts => experts(|own| own.count),
+            Dim::ExpertIntermediate => experts(|own| own.width),
+            Dim::AlignedExpertIntermediate => align(experts(|own| own.width)),
+            Dim::SharedIntermediate => experts(|own| own.shared_width),
+            Dim::AlignedSharedIntermediate => align(experts(|own| own.shared_width)),
+            Dim::TypeVocab => config.attributes.get(Attribute::TypeVocabSize) as usize,
         }
     }
 }
@@ -129,13 +188,19 @@ impl Extent {
             Dim::AlignedHead => Dim::HeadDim,
             Dim::AlignedIntermediate => Dim::Intermediate,
             Dim::AlignedCtx => Dim::Tokens,
+            Dim::AlignedExpertIntermediate => Dim::ExpertIntermediate,
+            Dim::AlignedSharedIntermediate => Dim::SharedIntermediate,
             plain @ (Dim::Tokens
             | Dim::Embed
             | Dim::HeadDim
             | Dim::NumHeads
             | Dim::NumKvHeads
             | Dim::Intermediate
-            | Dim::Vocab) => plain,
+            | Dim::Vocab
+            | Dim::NumExperts
+            | Dim::ExpertIntermediate
+            | Dim::SharedIntermediate
+            | Dim::TypeVocab) => plain,
         };
         let value = dim.value(config, config.context_window);
         value.saturating_mul(self.mult) / self.div

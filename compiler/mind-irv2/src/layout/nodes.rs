@@ -1,8 +1,10 @@
 //! The nodes of a model, as the plan of its family has them.
 
 use super::buffers::When;
+use crate::attributes::Attribute;
 use crate::condition::Mode;
 use crate::config::Config;
+use crate::experts::Among;
 use crate::kernels::Kernel;
 
 /// Where a node stands.
@@ -60,6 +62,8 @@ pub struct Node {
     pub when: Option<When>,
     /// Its arguments, in the order in which documents list them.
     pub args: Vec<Arg>,
+    /// The layers that have it, of a node of layers.
+    pub layers: Among,
 }
 
 impl Node {
@@ -68,10 +72,22 @@ impl Node {
         self.kernel.op
     }
 
+    /// Whether it reads a number of the configuration: its kernel does, its condition, or an argument that is bound is read by
+    /// it.
+    pub fn reads(&self, attribute: Attribute) -> bool {
+        let mut args = self.kernel.args.iter();
+        let by_arg = args.any(|own| own.reads == Some(attribute) && self.arg(own.name).is_some());
+        let when = self.when.as_ref();
+        by_arg
+            || self.kernel.reads.contains(&attribute)
+            || when.is_some_and(|own| own.condition.names(attribute.key()))
+    }
+
     /// Whether inference of the model of `config` has this node.
     pub fn exists(&self, config: &Config) -> bool {
         let when = self.when.as_ref();
-        when.is_none_or(|own| own.condition.holds(config, Mode::Prefill))
+        self.layers.occurs(config)
+            && when.is_none_or(|own| own.condition.holds(config, Mode::Prefill))
     }
 
     /// The argument called `name`.
@@ -92,6 +108,14 @@ impl Arg {
 pub fn nodes(config: &Config, part: Part) -> impl Iterator<Item = &'static Node> + use<'_> {
     let all = config.family.nodes().iter();
     all.filter(move |node| node.part == part && node.exists(config))
+}
+
+/// The nodes of layers that have experts, or have none, in an order in which they can run.
+pub fn layer_nodes(
+    config: &Config,
+    has_experts: bool,
+) -> impl Iterator<Item = &'static Node> + use<'_> {
+    nodes(config, Part::Layer).filter(move |node| node.layers.has(has_experts))
 }
 
 /// Whether `earlier` must run in front of `later` when it does in the plan.

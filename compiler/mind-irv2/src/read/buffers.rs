@@ -12,9 +12,9 @@ use super::meta::Meta;
 use crate::codes;
 use crate::condition::{Condition, Mode};
 use crate::config::Config;
-use crate::family::Family;
+use crate::family::{Architecture, Family};
 use crate::layout::arena::ALIGNMENT;
-use crate::layout::buffers::{Buffer, Kind, bytes_of};
+use crate::layout::buffers::{Buffer, Kind, Scope, bytes_of};
 use crate::layout::dims::Extent;
 use crate::schema::WeightTypes;
 
@@ -88,21 +88,19 @@ pub(super) fn read<'v>(root: &'v Value, family: Family, r: &mut Reader) -> Buffe
             r.push(codes::TWICE, span, message);
             continue;
         }
+        let architecture = family.architecture();
         match scope {
-            "global" | "layer" => {}
-            "encoder" | "decoder" => {
-                let message = format!("buffers of scope `{scope}` are not supported");
-                r.push(codes::UNSUPPORTED, scope_span, message);
+            scope if Scope::parse(scope, architecture).is_some() => {}
+            "layer" | "encoder" | "decoder" => {
+                let message = format!("buffers of {} have no scope `{scope}`", model_of(family));
+                let help = Scope::words(architecture);
+                r.push_with_help(codes::UNSUPPORTED, scope_span, message, help);
                 continue;
             }
             _ => {
                 let message = format!("no scope is `{}`", shown(scope));
-                r.push_with_help(
-                    codes::NAME,
-                    scope_span,
-                    message,
-                    "a scope is `global` or `layer`",
-                );
+                let help = Scope::words(architecture);
+                r.push_with_help(codes::NAME, scope_span, message, help);
                 continue;
             }
         }
@@ -155,14 +153,19 @@ fn entry<'v>(
     let Some(row) = forward.and_then(|name| family.buffer(name)) else {
         if is_gradient {
             let message = format!(
-                "no buffer of a decoder model has the gradient `{}`",
+                "no buffer of {} has the gradient `{}`",
+                model_of(family),
                 shown(name)
             );
             let help = "a gradient has the name of its forward buffer after `d_`, as in `d_wq`";
             r.push_with_help(codes::NAME, span, message, help);
             return None;
         }
-        let message = format!("no buffer of a decoder model is called `{}`", shown(name));
+        let message = format!(
+            "no buffer of {} is called `{}`",
+            model_of(family),
+            shown(name)
+        );
         let names: Vec<&str> = family
             .buffers()
             .iter()
@@ -172,11 +175,9 @@ fn entry<'v>(
         r.push_with_help(codes::NAME, span, message, help);
         return None;
     };
-    if scope != row.scope.name() {
-        let message = format!(
-            "`{name}` has scope `{scope}`, expected `{}`",
-            row.scope.name()
-        );
+    let own = row.scope.name(family.architecture());
+    if scope != own {
+        let message = format!("`{name}` has scope `{scope}`, expected `{own}`");
         r.push(codes::CONTRADICTION, scope_span, message);
     }
     let fits = match row.is_weight() {
@@ -202,6 +203,14 @@ fn entry<'v>(
         shape,
         condition,
     })
+}
+
+/// What a model of `family` is called in messages.
+fn model_of(family: Family) -> &'static str {
+    match family.architecture() {
+        Architecture::Decoder => "a decoder model",
+        Architecture::Encoder => "an encoder model",
+    }
 }
 
 /// The condition of an entry; one that cannot be read is reported and counts as none.

@@ -7,6 +7,7 @@ use super::field::{Reader, present, shown, span_of};
 use crate::attributes::{Activation, Attribute, Attributes, Layers};
 use crate::codes;
 use crate::config::{Biases, Config, ConfigError, Parameters, Rope, RopeScaling};
+use crate::experts::Experts;
 use crate::factors::{FrequencyFactors, MAX_FACTORS};
 use crate::family::Family;
 
@@ -28,6 +29,12 @@ const KEYS: &[&str] = &[
     "hidden_act",
     "sliding_layers",
     "no_rope_layers",
+    "num_experts",
+    "experts_per_token",
+    "expert_intermediate_size",
+    "shared_intermediate_size",
+    "normalised_shares",
+    "dense_layers",
 ];
 
 /// The epsilon of every family whose configuration does not say one.
@@ -53,6 +60,7 @@ pub(super) fn read(
     let attributes = attributes(config, r)?;
     let sliding_layers = layers(config, "sliding_layers", r);
     let no_rope_layers = layers(config, "no_rope_layers", r);
+    let experts = experts(config, r);
     let mut count = |key: &str| {
         let value = r.required(config, key)?;
         r.natural(key, value)
@@ -66,7 +74,7 @@ pub(super) fn read(
     let context_window = count("context_window");
     let rms_norm_eps = real(config, "rms_norm_eps", DEFAULT_EPS, r);
     let theta = real(config, "rope_theta", crate::rope::DEFAULT_THETA, r);
-    let scaling = scaling(config, r);
+    let scaling = scaling(config, context_window, r);
     let factors = factors(config, r);
     let tied = r.maybe_truth(config, "tie_word_embeddings");
     let meta = root.get("meta");
@@ -100,6 +108,7 @@ pub(super) fn read(
         rope,
         tie_word_embeddings: tied.or(said).unwrap_or(aliased),
         biases: Biases::default(),
+        experts: experts?,
         activation: activation?,
         attributes,
         sliding_layers: sliding_layers?,
@@ -145,6 +154,34 @@ fn activation(config: &Value, r: &mut Reader) -> Option<Activation> {
         );
     }
     found
+}
+
+/// The experts of the model, if it has some; outside, `None` if they cannot be read.
+fn experts(config: &Value, r: &mut Reader) -> Option<Option<Experts>> {
+    let Some(count) = present(config, "num_experts") else {
+        return Some(None);
+    };
+    let count = r.natural("num_experts", count);
+    let mut number = |key: &str| {
+        let value = r.required(config, key)?;
+        r.natural(key, value)
+    };
+    let per_token = number("experts_per_token");
+    let width = number("expert_intermediate_size");
+    let shared_width = match present(config, "shared_intermediate_size") {
+        Some(value) => r.natural("shared_intermediate_size", value),
+        None => Some(0),
+    };
+    let normalised = r.maybe_truth(config, "normalised_shares").unwrap_or(false);
+    let dense_layers = layers(config, "dense_layers", r);
+    Some(Some(Experts {
+        count: count?,
+        per_token: per_token?,
+        width: width?,
+        shared_width: shared_width?,
+        normalised,
+        dense_layers: dense_layers?,
+    }))
 }
 
 fn attributes(config: &Value, r: &mut Reader) -> Option<Attributes> {
@@ -234,11 +271,11 @@ fn factors(config: &Value, r: &mut Reader) -> Option<Option<FrequencyFactors>> {
     Some(factors)
 }
 
-fn scaling(config: &Value, r: &mut Reader) -> Option<RopeScaling> {
+fn scaling(config: &Value, positions: Option<usize>, r: &mut Reader) -> Option<RopeScaling> {
     let Some(value) = present(config, "rope_scaling") else {
         return Some(RopeScaling::None);
     };
-    match crate::rope::scaling(value, None) {
+    match crate::rope::scaling(value, None, positions.unwrap_or(1)) {
         Ok(scaling) => {
             r.foreign(value, crate::rope::keys(scaling));
             Some(scaling)

@@ -5,6 +5,7 @@ use mind_json::Value;
 use super::field::{Reader, present, shown};
 use crate::codes;
 use crate::config::Config;
+use crate::family::Family;
 use crate::layout::dims::{Dim, Extent};
 
 /// What the document has for the number of positions.
@@ -27,7 +28,7 @@ pub(super) fn check(root: &Value, config: &Config, r: &mut Reader) -> Dims {
     };
     let mut seen = [false; Dim::ALL.len()];
     for entry in entries {
-        let Some((dim, stored)) = dimension(entry, r) else {
+        let Some((dim, stored)) = dimension(entry, config.family, r) else {
             continue;
         };
         if std::mem::replace(&mut seen[dim.id()], true) {
@@ -58,7 +59,7 @@ pub(super) fn check(root: &Value, config: &Config, r: &mut Reader) -> Dims {
     dims
 }
 
-fn dimension(entry: &Value, r: &mut Reader) -> Option<(Dim, usize)> {
+fn dimension(entry: &Value, family: Family, r: &mut Reader) -> Option<(Dim, usize)> {
     if entry.members().is_none() {
         r.wrong("dimensions", entry, "objects with `id`, `name` and `value`");
         return None;
@@ -66,9 +67,11 @@ fn dimension(entry: &Value, r: &mut Reader) -> Option<(Dim, usize)> {
     r.foreign(entry, &["id", "name", "value"]);
     let id = r.required(entry, "id")?;
     let number = r.natural("id", id)?;
-    let dim = Dim::of_id(number);
+    let dim = Dim::of_id(number).filter(|dim| dim.is_of(family));
     if dim.is_none() {
-        let message = format!("no dimension has id {number}, expected 0 to 10");
+        let mut all = Dim::ALL.into_iter().filter(|dim| dim.is_of(family));
+        let last = all.next_back().map_or(0, Dim::id);
+        let message = format!("no dimension has id {number}, expected 0 to {last}");
         r.push(codes::NAME, id.span, message);
     }
     let dim = dim?;
@@ -136,7 +139,8 @@ fn dim(key: &str, value: &Value, r: &mut Reader) -> Option<Dim> {
     if found.is_none() {
         let message = format!("no dimension is {}", value.describe());
         let help = format!(
-            "ids are 0 to 10, names {}",
+            "ids are 0 to {}, names {}",
+            Dim::ALL.len() - 1,
             Dim::ALL.map(Dim::name).join(", ")
         );
         r.push_with_help(codes::NAME, value.span, message, help);

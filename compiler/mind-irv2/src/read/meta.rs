@@ -136,7 +136,8 @@ pub(super) fn check(meta: &Meta<'_>, config: &Config, r: &mut Reader) {
     contradicts("tie_word_embeddings", meta.tied, tied);
     contradicts("has_pos_emb", meta.has_pos_emb, config.rope.is_none());
     // A tied head is no tensor of its own, which some files call having none.
-    contradicts("has_lm_head", meta.has_lm_head.filter(|_| !tied), true);
+    let has_head = !config.family.is_encoder();
+    contradicts("has_lm_head", meta.has_lm_head.filter(|_| !tied), has_head);
     contradicts("gated_mlp", meta.gated_mlp, config.family.is_gated());
     for &(layer, _, _) in &meta.dtypes {
         let span: Span = span_of(value, "weight_dtypes");

@@ -16,6 +16,7 @@ use mind_json::{Limits, Value};
 
 use self::field::Reader;
 use crate::codes;
+use crate::condition::Mode;
 use crate::config::Parameters;
 use crate::family::Families;
 use crate::schema::Document;
@@ -78,6 +79,9 @@ fn document(root: &Value, families: Families, r: &mut Reader) -> Option<Document
         return None;
     }
     version(root, r);
+    if of_gradients(root, r) {
+        return None;
+    }
     let foreign = r.foreign(root, KEYS);
     let notes = notes(root, r);
     let said = meta::family(root, families, r);
@@ -109,6 +113,18 @@ fn document(root: &Value, families: Families, r: &mut Reader) -> Option<Document
             meta: raw_meta.foreign,
         },
     })
+}
+
+/// Whether the document is lowered to a run backward, which is reported.
+fn of_gradients(root: &Value, r: &mut Reader) -> bool {
+    let lowered = root.get("lowering").and_then(|own| own.get("mode"));
+    let modes = [root.get("mode"), lowered].into_iter().flatten();
+    let backward = modes.filter(|own| own.text() == Some(Mode::Backward.name()));
+    for value in backward.clone().take(1) {
+        let message = "the document is lowered to `mode` \"backward\", which is not supported: models are run forward";
+        r.push(codes::UNSUPPORTED, value.span, message);
+    }
+    backward.count() > 0
 }
 
 fn version(root: &Value, r: &mut Reader) {

@@ -1,6 +1,6 @@
 //! The nodes together: they must compute the model.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use mind_diag::Span;
 use mind_json::Value;
@@ -38,7 +38,8 @@ pub(super) fn check(
     for mode in Mode::INFERENCE {
         let holds = |node: &&Placed| {
             let condition = node.condition.as_ref();
-            condition.is_none_or(|own| own.holds(config, mode))
+            let config = node.layer.map_or(*config, |layer| config.of_layer(layer));
+            condition.is_none_or(|own| own.holds(&config, mode))
         };
         let kept: Vec<&Placed> = all.placed.iter().filter(holds).collect();
         let before = r.found.error_count();
@@ -85,8 +86,10 @@ fn check_part(
     config: &Config,
     r: &mut Reader,
 ) {
+    let config = &layer.map_or(*config, |layer| config.of_layer(layer));
     for (at, node) in own.iter().enumerate() {
-        if !node.row.exists(config) {
+        let has_experts = layer.is_some_and(|layer| config.has_experts(layer));
+        if !node.row.exists(config) || !node.row.layers.has(has_experts) {
             let message = format!("the configuration has no `{}`", node.row.op());
             r.push(codes::CONTRADICTION, node.span, message);
             return;
@@ -111,7 +114,8 @@ fn check_part(
     }
     // Nodes of the whole model are supplied where they are missing.
     let Some(layer) = layer else { return };
-    for row in nodes(config, part) {
+    let expected = nodes(config, part).filter(|row| row.layers.has(config.has_experts(layer)));
+    for row in expected {
         if own.iter().any(|node| std::ptr::eq(node.row, row)) {
             continue;
         }
@@ -139,12 +143,15 @@ fn check_declared(
     root: &Value,
     r: &mut Reader,
 ) {
-    let exist = buffers.iter().filter(|own| own.exists(config));
-    let names: BTreeSet<&str> = exist.map(|own| own.name).collect();
-    let is_declared = |name: &str| names.contains(name);
+    let named: BTreeMap<&str, &Declared<'_>> = buffers.iter().map(|own| (own.name, own)).collect();
+    let is_declared = |name: &str, config: &Config| {
+        let own = named.get(name);
+        own.is_some_and(|own| own.exists(config))
+    };
     for node in kept {
+        let config = node.layer.map_or(*config, |layer| config.of_layer(layer));
         for (own, span) in &node.bound {
-            if !is_declared(&own.buffer) {
+            if !is_declared(&own.buffer, &config) {
                 let message = format!("buffer `{}` is not declared", own.buffer);
                 r.push(codes::NAME, *span, message);
                 return;
@@ -154,10 +161,12 @@ fn check_declared(
     let supplied = nodes(config, Part::First).chain(nodes(config, Part::Last));
     let needed = supplied.flat_map(|row| &row.args).filter(|arg| {
         // The table of positions is optional for a kernel, not for a model without rotation.
-        (!arg.optional || arg.buffer == "pos_emb") && arg.is_listed(config)
+        let buffer = config.family.buffer(&arg.buffer);
+        let is_needed = buffer.is_some_and(|own| own.is_weight() && !own.optional);
+        (!arg.optional || is_needed) && arg.is_listed(config)
     });
     for arg in needed {
-        if !is_declared(&arg.buffer) {
+        if !is_declared(&arg.buffer, config) {
             let message = format!("buffer `{}` is not declared", arg.buffer);
             r.push(codes::NAME, span_of(root, "buffers"), message);
         }

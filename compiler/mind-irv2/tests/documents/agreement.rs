@@ -234,7 +234,7 @@ fn of_header(
     family: Family,
     word: &str,
     more: &[(&str, Meta)],
-    extra: Option<Tensor>,
+    extra: impl IntoIterator<Item = Tensor>,
 ) -> (Option<Document>, Vec<String>) {
     let config = config(family);
     let mut all = as_gguf(&tensors(&config, 43), &config, word == "llama");
@@ -299,6 +299,44 @@ fn factors_of_a_file_divide_its_frequencies() {
         of_header(family("llama"), "llama", &[], factors(&[1.0, -2.0, 1.0])),
         of_header(family("qwen2"), "qwen2", &[], factors(&[1.0, 2.0, 8.0])),
     ]));
+}
+
+#[test]
+fn two_lists_of_factors_are_those_of_short_and_of_long_sequences() {
+    let factors = |kind: &str, values: [f32; 3]| {
+        Tensor::f32(&format!("rope_factors_{kind}.weight"), &[3], &values)
+    };
+    let both = || {
+        [
+            factors("short", [1.0, 1.1, 1.2]),
+            factors("long", [1.0, 3.0, 8.0]),
+        ]
+    };
+    let keys = [
+        ("phi3.rope.scaling.attn_factor", Meta::F32(1.25)),
+        ("phi3.rope.scaling.original_context_length", Meta::U32(20)),
+    ];
+    let (document, messages) = of_header(family("phi3"), "phi3", &keys, both());
+    assert_eq!(messages, [""; 0]);
+    let RopeScaling::LongRope {
+        short,
+        long,
+        attention_factor,
+        original_context,
+    } = document.unwrap().config.rope.unwrap().scaling
+    else {
+        panic!("another rotation");
+    };
+    assert_eq!(short.as_slice(), [1.0, 1.1, 1.2]);
+    assert_eq!(long.as_slice(), [1.0, 3.0, 8.0]);
+    assert_eq!((attention_factor, original_context), (1.25, 20));
+    // A model has a factor for each pair.
+    let [short, _] = both();
+    let long = Tensor::f32("rope_factors_long.weight", &[2], &[1.0, 3.0]);
+    let (document, messages) = of_header(family("phi3"), "phi3", &keys, [short, long]);
+    assert!(document.is_none());
+    let expected = "E4205 `rope_scaling` has 2 divisors, expected 3 positive numbers, one for each rotated pair";
+    assert_eq!(messages, [expected]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use mind_diag::{SourceFile, render_text};
 use mind_ir::random::Rng;
 use mind_irv2::family::FILE_NAMES;
-use mind_irv2::graph::{document, parts};
+use mind_irv2::graph::{document, parts, routed};
 use mind_irv2::{Families, Family, FamilyError, FamilyFiles, ReadOptions, hf, read, write};
 use mind_snapshot::snapshot;
 use mind_weights::WeightType;
@@ -42,18 +42,54 @@ fn files() -> [String; 4] {
     ]
 }
 
+/// The four files of a family with experts.
+fn files_with_experts() -> [String; 4] {
+    let family = r#"{
+  "family": "own",
+  "switches": ["shared"],
+  "experts": {
+    "count": {"keys": ["experts"], "default": 4},
+    "per_token": {"keys": ["chosen"], "default": 2},
+    "width": {"keys": ["expert_width"], "default": 10},
+    "shared_width": {"keys": ["shared_width"], "default": 14},
+    "shares": {"key": "add_up", "default": true},
+    "dense_layers": "dense",
+    "step": "step"
+  },
+  "rotation": {"scalings": ["yarn"]},
+  "tensors": {
+    "names": {"we2": ["layers.{layer}.experts.{expert}.down", "layers.{layer}.experts.down"]},
+    "layouts": {"wo": "transposed", "w_qkv": "by_head"}
+  }
+}"#;
+    let plan = |file: &str| shipped(&format!("plans/moe/{file}"));
+    let [_, globals, layers, tensors] = FILE_NAMES;
+    [
+        family.to_owned(),
+        plan(globals),
+        plan(layers),
+        plan(tensors),
+    ]
+}
+
 fn family_of(texts: &[String; 4]) -> Result<Family, Box<FamilyError>> {
     let file = |at: usize| SourceFile::new(FILE_NAMES[at], texts[at].as_str());
     Family::read(&FamilyFiles {
         family: file(0),
         global_buffers: Some(file(1)),
         layer_plan: Some(file(2)),
+        encoder_layer_plan: None,
         tensors: Some(file(3)),
     })
 }
 
 /// What is wrong with the files once the first of a pair is replaced by the second, in the file of this number.
 fn refused(changes: &[(usize, &str, &str)]) -> String {
+    refused_of(files, changes)
+}
+
+/// The same of other files.
+fn refused_of(files: fn() -> [String; 4], changes: &[(usize, &str, &str)]) -> String {
     let of = |&(file, from, to): &(usize, &str, &str)| {
         let mut texts = files();
         assert!(texts[file].contains(from), "{from}");
@@ -124,6 +160,49 @@ fn what_is_wrong_with_a_plan_has_a_place() {
     ]));
 }
 
+#[test]
+fn what_is_wrong_with_experts_and_layouts_has_a_place() {
+    let own = family_of(&files_with_experts());
+    let own = own.unwrap_or_else(|why| panic!("{}: {:?}", why.file.name(), why.found));
+    let config = CONFIG.replace(
+        "\"scale\": 9, \"attention_bias\": true, \"sliding_window\": 7",
+        "\"dense\": [0]",
+    );
+    let (document, found) = hf::document(Some(&config), &[], Families::with(own)).unwrap();
+    assert!(found.is_empty(), "{found:?}");
+    let experts = document.config.experts.expect("experts");
+    assert_eq!(
+        (experts.count, experts.per_token, experts.width),
+        (4, 2, 10)
+    );
+    assert_eq!((experts.shared_width, experts.normalised), (14, true));
+    assert!(!document.config.has_experts(0) && document.config.has_experts(1));
+    snapshot!(refused_of(
+        files_with_experts,
+        &[
+            (
+                0,
+                "\"count\": {\"keys\": [\"experts\"], \"default\": 4},",
+                ""
+            ),
+            (0, "\"default\": 10", "\"default\": \"wide\""),
+            (0, "\"step\": \"step\"", "\"stop\": \"step\""),
+            (0, "{expert}.down", "{expert}.{expert}.down"),
+            (
+                0,
+                "layers.{layer}.experts.{expert}.down",
+                "{expert}.{layer}.down"
+            ),
+            (0, "\"transposed\"", "\"turned\""),
+            (0, "\"w_qkv\": \"by_head\"", "\"wq\": \"by_head\""),
+            (2, "\"layers\": \"dense\"", "\"layers\": \"dence\""),
+            (2, "\"kernel\": \"router\"", "\"kernel\": \"route\""),
+            (2, "\"only\": \"!shared\"", "\"only\": [\"shared\", 3]"),
+            (2, "\"only\": \"!shared\", ", ""),
+        ]
+    ));
+}
+
 /// What a family that was read makes of a configuration: errors, or a document and modules.
 fn use_of(family: Family) {
     let families = Families::with(family);
@@ -142,6 +221,9 @@ fn use_of(family: Family) {
     let _ = parts::project(config, 2, &stored);
     let _ = parts::attend(config, 2, 64);
     let _ = parts::finish(config, 2, &stored);
+    let _ = routed::route(config, 2, &stored);
+    let _ = routed::expert(config, 2, &stored);
+    let _ = routed::merge(config, 2, &stored);
     let _ = parts::head(config, 1, &stored);
     for padding in [document::Padding::Stripped, document::Padding::Kept] {
         let _ = document::model(&document, padding);
@@ -166,4 +248,24 @@ fn corrupted_families() {
         }
     }
     documented("family", refused);
+}
+
+#[test]
+fn corrupted_families_with_experts() {
+    let mut random = Rng::new(28);
+    let mut refused = 0;
+    for at in 0..400 {
+        let mut texts = files_with_experts();
+        let file = at % 4;
+        texts[file] = variant(&texts[file], &mut random);
+        match family_of(&texts) {
+            Err(why) => {
+                let first = why.found.first_error().expect("a reason");
+                assert!(first.code.is_some(), "{first:?}");
+                refused += 1;
+            }
+            Ok(family) => use_of(family),
+        }
+    }
+    assert!((150..350).contains(&refused), "{refused}");
 }

@@ -109,7 +109,7 @@ fn rotation_is_said_in_several_ways() {
     };
     assert_eq!(built(&llama3).config.rope.unwrap().scaling, scaling);
     let others = [
-        r#", "rope_scaling": {"type": "yarn", "factor": 4.0}"#,
+        r#", "rope_scaling": {"type": "proportional", "factor": 4.0}"#,
         r#", "rope_parameters": {"full_attention": {"rope_theta": 1e4}}"#,
     ];
     snapshot!(refused(
@@ -126,7 +126,7 @@ fn what_is_another_model_is_refused_by_key_and_value() {
         qwen2(r#", "quantization_config": {"bits": 4}"#),
         qwen2(r#", "num_local_experts": 8"#),
         qwen2(r#", "layer_types": ["full_attention", "linear_attention"]"#),
-        llama.replace("\"llama\"", "\"mixtral\""),
+        llama.replace("\"llama\"", "\"mamba\""),
         llama.replace("\"vocab_size\": 37,", ""),
         llama.replace("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 2.5"),
         "{\"a\": 1, \"a\": 2}".to_owned(),

@@ -129,7 +129,7 @@ fn of_config(members: &[(String, String)]) -> Outcome {
 const EXCUSED: [(&str, &str, &str); 1] = [(
     "phi3",
     "original_max_position_embeddings",
-    "it acts in rotations of type longrope, which are refused",
+    "it acts in rotations of type longrope alone",
 )];
 
 #[test]
@@ -258,6 +258,7 @@ fn another_meta(key: &str) -> Meta {
         "use_parallel_residual" => Meta::Bool(true),
         "classifier.output_labels" => Meta::Texts(vec!["yes".to_owned()]),
         "rope.dimension_count" => Meta::U32(4),
+        "rope.scaling.original_context_length" => Meta::U32(5),
         "general.alignment" => Meta::U32(512),
         "attention.sliding_window" => Meta::U32(30),
         "context_length" => Meta::U32(39),

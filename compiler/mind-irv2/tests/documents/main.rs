@@ -8,6 +8,7 @@ mod agreement;
 mod checkpoint;
 mod corrupted;
 mod dialects;
+mod encoders;
 mod families;
 mod hf;
 mod keys;

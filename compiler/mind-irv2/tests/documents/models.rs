@@ -2,8 +2,8 @@
 
 use mind_ir::random::Rng;
 use mind_irv2::{
-    Activation, Attributes, Config, Document, Family, Foreign, Layers, Parameters, Rope,
-    RopeScaling, WeightTypes,
+    Activation, Attributes, Config, Document, Family, Foreign, FrequencyFactors, Layers,
+    Parameters, Rope, RopeScaling, WeightTypes, Yarn,
 };
 use mind_weights::WeightType;
 
@@ -47,6 +47,7 @@ pub fn parameters(own: Family) -> Parameters {
             "qwen2" => own.biases(&["bq", "bk", "bv"]),
             _ => own.biases(&[]),
         },
+        experts: None,
         activation: Activation::Silu,
         attributes: Attributes::default(),
         sliding_layers: Layers::NONE,
@@ -87,6 +88,22 @@ pub fn variants() -> Vec<Parameters> {
         low_freq_factor: 1.0,
         high_freq_factor: 4.0,
         original_context: 32,
+    }));
+    all.push(scaled(RopeScaling::Dynamic { factor: 2.0 }));
+    all.push(scaled(RopeScaling::Yarn(Yarn {
+        factor: 4.0,
+        attention_factor: 1.138_629_436_111_989,
+        beta_fast: 32.0,
+        beta_slow: 1.0,
+        original_context: 16,
+        truncate: false,
+    })));
+    let factors = |own: [f32; 3]| FrequencyFactors::new(&own).expect("factors");
+    all.push(scaled(RopeScaling::LongRope {
+        short: factors([1.0, 1.1, 1.2]),
+        long: factors([1.0, 3.3, 7.0]),
+        attention_factor: 1.19,
+        original_context: 20,
     }));
     all.push(Parameters {
         rope: None,

@@ -1,20 +1,22 @@
 //! A whole model as one file of C.
 //!
 //! The file holds the parts of a layer as functions, tables of where each weight stands in its file, and a
-//! `main` that goes on from given tokens. It needs nothing but a C compiler, and gives the logits of a
-//! [`Session`](crate::Session), bit for bit.
+//! `main` that goes on from given tokens, or makes vectors of them. It needs nothing but a C compiler, and gives the logits
+//! of a [`Session`](crate::Session) or the vectors of an [`Encoder`](crate::Encoder), bit for bit.
 
+mod encoder;
+mod mixture;
 mod rows;
 mod table;
 
 use std::fmt::Write;
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::Diagnostics;
 use mind_driver::engine::{CTiles, c_functions};
 use mind_driver::session::Session;
 use mind_ir::Graph;
-use mind_irv2::graph::{BuildError, parts, quant_format, rope};
-use mind_irv2::{Attribute, Config, Turning};
+use mind_irv2::graph::{BuildError, parts, quant_format, rope, routed};
+use mind_irv2::{Among, Attribute, Config, Turning};
 use mind_jit::program::CPart;
 use mind_vir::c::SharedFunctions;
 use mind_weights::WeightType;
@@ -37,6 +39,7 @@ const DECODING: CTiles = CTiles {
 const DECODING_ROWS: u32 = 4;
 
 const RUNTIME: &str = include_str!("runtime.c");
+const DECODER: &str = include_str!("decoder.c");
 
 /// Why a model has no C.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +54,7 @@ pub enum CError {
     #[error(transparent)]
     Table(#[from] TableError),
     /// A capacity beyond the positions that the model knows, or none.
-    #[error("a cache for {capacity} tokens is not from 1 to the model's context of {context}")]
+    #[error("room for {capacity} tokens is not from 1 to the model's context of {context}")]
     Context {
         /// What was asked for.
         capacity: usize,
@@ -68,18 +71,74 @@ fn messages(found: &Diagnostics) -> String {
 /// Builds a part for a number of tokens.
 type Build = fn(&Config, usize, parts::Stored<'_>) -> Result<Graph, BuildError>;
 
-/// The functions of a part for layers whose weights are stored alike.
+/// The steps of a layer, and what its weights are stored as: layers of one kind have the same functions.
+type Kind = (Vec<bool>, Vec<(String, WeightType)>);
+
+/// The functions of a part for weights that are stored alike.
 struct Variant {
     name: String,
     one: CPart,
-    many: CPart,
+    many: Option<CPart>,
 }
 
-/// The parts in front of and behind attention, and for each layer which of their variants it has.
+impl Variant {
+    /// Its functions.
+    fn parts(&self) -> impl Iterator<Item = &CPart> {
+        std::iter::once(&self.one).chain(&self.many)
+    }
+
+    /// The names of its functions for one pass of the fewest tokens and of the most.
+    fn functions(&self) -> [String; 2] {
+        let name = &self.name;
+        match self.many {
+            Some(_) => [format!("{name}_1"), format!("{name}_{CHUNK}")],
+            None => [name.clone(), name.clone()],
+        }
+    }
+
+    /// The part for several tokens, if they need the weights packed otherwise than one token: a matrix of few rows is packed by
+    /// how many tokens it is for.
+    fn packed_otherwise(&self) -> Option<&CPart> {
+        let many = self.many.as_ref();
+        many.filter(|many| many.binding != self.one.binding)
+    }
+
+    /// The functions that pack its weights.
+    fn bind_texts(&self) -> impl Iterator<Item = String> {
+        let parts = std::iter::once(&self.one).chain(self.packed_otherwise());
+        parts.map(|part| part.bind_text.clone())
+    }
+}
+
+/// The parts of layers: their names in C, and which layers have them.
+const STAGES: [(&str, Build, Among); 5] = [
+    ("project", parts::project, Among::Every),
+    ("finish", parts::finish, Among::Dense),
+    ("route", routed::route, Among::Experts),
+    (EXPERT, routed::expert, Among::Experts),
+    ("merge", routed::merge, Among::Experts),
+];
+
+/// The part that layers have once for each expert.
+const EXPERT: &str = "expert";
+
+/// The variants of a part, and for each layer which of them it has, if any.
+#[derive(Default)]
+struct StageVariants {
+    variants: Vec<Variant>,
+    choice: Vec<Option<usize>>,
+}
+
+/// The variants of each of [`STAGES`].
 struct Layers {
-    project: Vec<Variant>,
-    finish: Vec<Variant>,
-    choice: Vec<usize>,
+    stages: Vec<StageVariants>,
+}
+
+impl Layers {
+    /// Every variant of a part.
+    fn variants(&self) -> impl Iterator<Item = &Variant> {
+        self.stages.iter().flat_map(|stage| &stage.variants)
+    }
 }
 
 /// The text of a program that runs the model on sequences of at most `capacity` tokens.
@@ -88,39 +147,22 @@ struct Layers {
 ///
 /// A quantised vector; a capacity beyond the model's context.
 pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<String, CError> {
-    let context = config.context_window;
+    let context = config.most_tokens();
     if capacity == 0 || capacity > context {
         return Err(CError::Context { capacity, context });
     }
-    let mut functions = SharedFunctions::new("kernel").expect("a name of C");
-    let mut writer = PartWriter {
-        session: &Session::default(),
-        config,
-        functions: &mut functions,
-    };
-    let layers = layers(&mut writer, tensors)?;
-    let stored = |name: &str| tensors.stored_as(name, None);
-    let head = writer.part((parts::head, 1), "head_1", &stored)?;
-    let rows = attention_rows(capacity);
-    let mut attention = Vec::new();
-    for &seen in &rows {
-        for tokens in [1, CHUNK] {
-            let graph = parts::attend(config, tokens, seen)?;
-            let name = format!("attend_{tokens}_{seen}");
-            attention.push(writer.functions(graph, &name, CTiles::default())?);
-        }
+    let mut parts = PartWriter::new(config, tensors);
+    if config.family.is_encoder() {
+        return encoder::program(parts, capacity);
     }
-    let variants = || layers.project.iter().chain(&layers.finish);
-    let mut texts = vec![HEADERS.to_owned()];
-    texts.extend(variants().map(|variant| variant.one.bind_text.clone()));
-    texts.push(head.bind_text.clone());
-    let written = variants().flat_map(|variant| [&variant.one, &variant.many]);
-    let written = written.chain([&head]).chain(&attention);
-    texts.extend(written.map(|part| part.text.clone()));
-    texts.push(sizes(config, tensors, capacity, &rows));
-    texts.push(rows::tables(config, tensors, &layers, &head)?);
-    texts.push(RUNTIME.to_owned());
-    Ok(mind_vir::c::written(&functions, &texts))
+    let layers = parts.layers(&[1, CHUNK])?;
+    let head = parts.single((parts::head, 1), "head")?;
+    let rows = attention_rows(capacity);
+    let attention = parts.attention(&rows, &[1, CHUNK])?;
+    let sizes = sizes(config, tensors, capacity, (&rows, CHUNK));
+    let tables = sizes + &choice(&rows, &[1, CHUNK]) + &mixture::tables(config)?;
+    let runtime = [RUNTIME, DECODER].concat();
+    parts.program((layers, vec![head], attention), [tables, runtime])
 }
 
 const HEADERS: &str = "
@@ -131,26 +173,38 @@ const HEADERS: &str = "
 
 /// Writes the parts of a model.
 struct PartWriter<'m> {
-    session: &'m Session,
+    session: Session,
     config: &'m Config,
+    tensors: &'m Tensors,
     /// What the parts call.
-    functions: &'m mut SharedFunctions,
+    functions: SharedFunctions,
 }
 
-impl PartWriter<'_> {
-    /// The functions of a module.
-    fn functions(&mut self, graph: Graph, name: &str, tiles: CTiles) -> Result<CPart, CError> {
-        c_functions(self.session, graph, name, tiles, self.functions).map_err(CError::Compile)
+impl<'m> PartWriter<'m> {
+    fn new(config: &'m Config, tensors: &'m Tensors) -> PartWriter<'m> {
+        PartWriter {
+            session: Session::default(),
+            config,
+            tensors,
+            functions: SharedFunctions::new("kernel").expect("a name of C"),
+        }
     }
 
-    /// A part for weights that are stored as `stored` says.
+    /// The functions of a module.
+    fn functions(&mut self, graph: Graph, name: &str, tiles: CTiles) -> Result<CPart, CError> {
+        let part = c_functions(&self.session, graph, name, tiles, &mut self.functions);
+        part.map_err(CError::Compile)
+    }
+
+    /// A part for weights that are stored as `stored` says, of the model or of a layer of `config`.
     fn part(
         &mut self,
+        config: &Config,
         (build, tokens): (Build, usize),
         name: &str,
         stored: &dyn Fn(&str) -> WeightType,
     ) -> Result<CPart, CError> {
-        let graph = build(self.config, tokens, stored)?;
+        let graph = build(config, tokens, stored)?;
         let weights = mind_interp::inputs(&graph).into_iter();
         let mut weights = weights.filter(|input| input.param);
         let tiles = if weights.any(|input| quant_format(stored(input.name)).is_some()) {
@@ -173,42 +227,113 @@ impl PartWriter<'_> {
             None => Ok(part),
         }
     }
-}
 
-/// The parts of all layers: one variant for each way of storing the weights of a layer.
-fn layers(writer: &mut PartWriter<'_>, tensors: &Tensors) -> Result<Layers, CError> {
-    let mut layers = Layers {
-        project: Vec::new(),
-        finish: Vec::new(),
-        choice: Vec::new(),
-    };
-    let mut known: Vec<Vec<(&str, WeightType)>> = Vec::new();
-    for layer in 0..writer.config.num_layers {
-        let types = tensors.types(layer);
-        if let Some(at) = known.iter().position(|own| *own == types) {
-            layers.choice.push(at);
-            continue;
-        }
-        let at = known.len();
-        layers.choice.push(at);
-        known.push(types);
-        let stored = |name: &str| tensors.stored_as(name, Some(layer));
-        let mut variant = |build: Build, name: &str| {
-            let name = format!("{name}_{at}");
-            let one = writer.part((build, 1), &format!("{name}_1"), &stored)?;
-            let called = format!("{name}_{CHUNK}");
-            let many = writer.part((build, CHUNK), &called, &stored)?;
-            if one.binding != many.binding {
-                let text = "parts for one and for several tokens pack their weights differently";
-                let found = Diagnostic::error(Span::FILE, text);
-                return Err(CError::Compile(found.into()));
-            }
-            Ok(Variant { name, one, many })
-        };
-        layers.project.push(variant(parts::project, "project")?);
-        layers.finish.push(variant(parts::finish, "finish")?);
+    /// A part that the model has once, for passes of `tokens`.
+    fn single(&mut self, (build, tokens): (Build, usize), name: &str) -> Result<Variant, CError> {
+        let tensors = self.tensors;
+        let stored = |name: &str| tensors.stored_as(name, None);
+        let name = format!("{name}_{tokens}");
+        Ok(Variant {
+            one: self.part(self.config, (build, tokens), &name, &stored)?,
+            many: None,
+            name,
+        })
     }
-    Ok(layers)
+
+    /// Attention of passes of so many `tokens` over each number of rows.
+    fn attention(&mut self, rows: &[usize], tokens: &[usize]) -> Result<Vec<CPart>, CError> {
+        let mut attention = Vec::new();
+        for &seen in rows {
+            for &tokens in tokens {
+                let graph = parts::attend(self.config, tokens, seen)?;
+                let name = format!("attend_{tokens}_{seen}");
+                attention.push(self.functions(graph, &name, CTiles::default())?);
+            }
+        }
+        Ok(attention)
+    }
+
+    /// The parts of all layers for passes of one or two numbers of tokens: one variant for each way of storing the weights of
+    /// a part.
+    fn layers(&mut self, tokens: &[usize]) -> Result<Layers, CError> {
+        let stages = STAGES.into_iter().map(|stage| self.stage(stage, tokens));
+        Ok(Layers {
+            stages: stages.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn stage(
+        &mut self,
+        (name, build, among): (&str, Build, Among),
+        tokens: &[usize],
+    ) -> Result<StageVariants, CError> {
+        let (config, tensors) = (self.config, self.tensors);
+        let mut stage = StageVariants::default();
+        let mut known: Vec<Kind> = Vec::new();
+        for layer in 0..config.num_layers {
+            if !among.has(config.has_experts(layer)) {
+                stage.choice.push(None);
+                continue;
+            }
+            let own = &config.of_layer(layer);
+            let stored = |name: &str| tensors.stored_as(name, Some(layer));
+            // Which weights a part has does not depend on how they are stored.
+            let probe = build(own, 1, &|_| WeightType::F32)?;
+            let weights = mind_interp::inputs(&probe).into_iter();
+            let weights = weights.filter(|input| input.param);
+            let types = weights.map(|input| (input.name.to_owned(), stored(input.name)));
+            let kind: Kind = (parts::steps(own), types.collect());
+            if let Some(at) = known.iter().position(|known| *known == kind) {
+                stage.choice.push(Some(at));
+                continue;
+            }
+            let name = format!("{name}_{}", known.len());
+            let variant = self.variant(own, (build, tokens), name, &stored)?;
+            stage.choice.push(Some(known.len()));
+            stage.variants.push(variant);
+            known.push(kind);
+        }
+        Ok(stage)
+    }
+
+    /// A part of a layer of `config` for passes of one or two numbers of `tokens`.
+    fn variant(
+        &mut self,
+        config: &Config,
+        (build, tokens): (Build, &[usize]),
+        name: String,
+        stored: &dyn Fn(&str) -> WeightType,
+    ) -> Result<Variant, CError> {
+        let &[fewest, most] = tokens else {
+            let tokens = tokens.first().copied().unwrap_or(CHUNK);
+            return Ok(Variant {
+                one: self.part(config, (build, tokens), &name, stored)?,
+                many: None,
+                name,
+            });
+        };
+        let one = self.part(config, (build, fewest), &format!("{name}_{fewest}"), stored)?;
+        let many = self.part(config, (build, most), &format!("{name}_{most}"), stored)?;
+        let many = Some(many);
+        Ok(Variant { name, one, many })
+    }
+
+    /// The text of a program: its parts, then `sizes`, tables and `runtime`.
+    fn program(
+        self,
+        (layers, singles, attention): (Layers, Vec<Variant>, Vec<CPart>),
+        [sizes, runtime]: [String; 2],
+    ) -> Result<String, CError> {
+        let variants = || layers.variants().chain(&singles);
+        let mut texts = vec![HEADERS.to_owned()];
+        texts.extend(variants().flat_map(Variant::bind_texts));
+        let parts = variants().flat_map(Variant::parts).chain(&attention);
+        texts.extend(parts.map(|part| part.text.clone()));
+        texts.push(sizes);
+        texts.push(rows::tables(self.config, self.tensors, &layers, &singles)?);
+        texts.push(runtime);
+        Ok(mind_vir::c::written(&self.functions, &texts))
+    }
 }
 
 /// The rows of the cache that attention is written for: enough for `capacity` tokens, doubling.
@@ -220,20 +345,29 @@ fn attention_rows(capacity: usize) -> Vec<usize> {
     rows
 }
 
-/// What the runtime is told as macros, and the choice of attention.
-fn sizes(config: &Config, tensors: &Tensors, capacity: usize, attended: &[usize]) -> String {
-    let frequencies = Turning::ALL.map(|turning| rope::frequencies_of(config, turning));
-    let positions = config.family.buffer("pos_emb");
-    let has_positions = positions.is_some_and(|own| config.has(own));
-    let cache = attended.last().copied().unwrap_or(0) + CHUNK;
+/// What the runtime is told as macros; arrays of rows have `more` than attention reads.
+fn sizes(
+    config: &Config,
+    tensors: &Tensors,
+    capacity: usize,
+    (attended, more): (&[usize], usize),
+) -> String {
+    let frequencies = Turning::ALL.map(|turning| rope::frequencies_of(config, turning, capacity));
+    let has = |name: &str| {
+        let own = config.family.buffer(name);
+        usize::from(own.is_some_and(|own| config.has(own)))
+    };
+    let cache = attended.last().copied().unwrap_or(0) + more;
     let defines = [
         ("LAYERS", config.num_layers),
         ("WIDTH", config.hidden_size),
         ("Q_WIDTH", config.q_width()),
         ("KV_WIDTH", config.kv_width()),
         ("VOCAB", config.vocab_size),
-        ("PAIRS", frequencies[0].len()),
-        ("POSITIONS", usize::from(has_positions)),
+        ("PAIRS", frequencies[0].each.len()),
+        ("POSITIONS", has("pos_emb")),
+        ("FIRST_POSITION", config.first_position()),
+        ("KINDS", has("token_type_emb")),
         ("CHUNK", CHUNK),
         ("CAPACITY", capacity),
         ("ROWS", cache),
@@ -251,8 +385,22 @@ fn sizes(config: &Config, tensors: &Tensors, capacity: usize, attended: &[usize]
          #define EMBEDDING_SCALE {:#x}u",
         scale.to_bits()
     );
+    let scales = frequencies
+        .each_ref()
+        .map(|own| format!("{:#x}", own.scale.to_bits()));
+    let _ = writeln!(
+        text,
+        "\n/* What cosines and sines are multiplied by, as bits of float, for each way in which heads turn. */\n\
+         static const uint32_t rotation_scales[{}] = {{{}}};",
+        Turning::COUNT,
+        scales.join(", ")
+    );
     let rows = frequencies.map(|own| {
-        let bits: Vec<String> = own.iter().map(|x| format!("{:#x}", x.to_bits())).collect();
+        let bits: Vec<String> = own
+            .each
+            .iter()
+            .map(|x| format!("{:#x}", x.to_bits()))
+            .collect();
         let bits = if bits.is_empty() {
             "0".to_owned()
         } else {
@@ -277,14 +425,22 @@ fn sizes(config: &Config, tensors: &Tensors, capacity: usize, attended: &[usize]
          static const struct {{\n    int turning, window;\n}} layers[LAYERS] = {{\n{}\n}};",
         layers.collect::<Vec<_>>().join(",\n")
     );
-    text += "\n/* Attention over the first rows of the cache, of one token and of CHUNK. */\n\
+    text
+}
+
+/// The choice of attention, of passes of the fewest of `tokens` and of the most.
+fn choice(attended: &[usize], tokens: &[usize]) -> String {
+    let mut text = "\n/* Attention over the first rows of keys, of passes of the fewest tokens and of CHUNK. */\n\
              static const struct {\n    int rows;\n    \
              int (*one)(const void *const *inputs, void *const *outputs);\n    \
-             int (*many)(const void *const *inputs, void *const *outputs);\n} attention[] = {\n";
+             int (*many)(const void *const *inputs, void *const *outputs);\n} attention[] = {\n"
+        .to_owned();
+    let fewest = tokens.first().copied().unwrap_or(CHUNK);
     for rows in attended {
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "    {{{rows}, attend_1_{rows}, attend_{CHUNK}_{rows}}},"
+            "    {{{rows}, attend_{fewest}_{rows}, attend_{CHUNK}_{rows}}},"
         );
     }
     text + "};\n"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mind_irv2::Config;
 use mind_irv2::checkpoint::Checkpoint;
-use mind_weights::{Permutation, WeightType};
+use mind_weights::{Permutation, TensorView, WeightType};
 
 /// A weight in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +19,7 @@ pub struct Stored {
     pub weight_type: WeightType,
     /// Elements of a row.
     pub row: usize,
-    /// The order of the rows in the file.
+    /// The order of the elements in the file.
     pub permutation: Permutation,
 }
 
@@ -56,7 +56,27 @@ pub enum TableError {
 #[derive(Clone, Debug)]
 pub struct Tensors {
     stored: BTreeMap<(&'static str, Option<usize>), Stored>,
+    /// Those of experts, by their number behind that of their layer.
+    of_experts: BTreeMap<(&'static str, usize, usize), Stored>,
     files: usize,
+}
+
+/// Where the bytes of a tensor lie in `files`.
+fn place(name: &str, view: &TensorView<'_>, files: &[&[u8]]) -> Result<Stored, TableError> {
+    let mut starts = files.iter().map(|file| file.as_ptr_range());
+    let file = starts.position(|file| file.contains(&view.bytes.as_ptr()));
+    let file = file.ok_or_else(|| TableError::Outside {
+        name: name.to_owned(),
+    })?;
+    let start = view.bytes.as_ptr() as usize;
+    Ok(Stored {
+        file,
+        offset: (start - files[file].as_ptr() as usize) as u64,
+        count: view.elements() as u64,
+        weight_type: view.dtype,
+        row: view.row_elements(),
+        permutation: view.permutation,
+    })
 }
 
 impl Tensors {
@@ -70,30 +90,22 @@ impl Tensors {
         checkpoint: &Checkpoint<'_>,
         files: &[&[u8]],
     ) -> Result<Tensors, TableError> {
-        let mut stored = BTreeMap::new();
+        let (mut stored, mut of_experts) = (BTreeMap::new(), BTreeMap::new());
+        let experts = config.experts.map_or(0, |own| own.count);
         let layers = (0..config.num_layers).map(Some).chain([None]);
         for layer in layers {
             let buffers = config.family.buffers().iter();
             for name in buffers.flat_map(|own| own.parts()) {
-                let Some(view) = checkpoint.tensor(name, layer) else {
-                    continue;
-                };
-                let mut starts = files.iter().map(|file| file.as_ptr_range());
-                let file = starts.position(|file| file.contains(&view.bytes.as_ptr()));
-                let Some(file) = file else {
-                    let name = name.clone();
-                    return Err(TableError::Outside { name });
-                };
-                let start = view.bytes.as_ptr() as usize;
-                let own = Stored {
-                    file,
-                    offset: (start - files[file].as_ptr() as usize) as u64,
-                    count: view.elements() as u64,
-                    weight_type: view.dtype,
-                    row: view.row_elements(),
-                    permutation: view.permutation,
-                };
-                stored.insert((name.as_str(), layer), own);
+                if let Some(view) = checkpoint.tensor(name, layer) {
+                    stored.insert((name.as_str(), layer), place(name, view, files)?);
+                }
+                let Some(layer) = layer else { continue };
+                for expert in 0..experts {
+                    if let Some(view) = checkpoint.expert(name, layer, expert) {
+                        let own = place(name, view, files)?;
+                        of_experts.insert((name.as_str(), layer, expert), own);
+                    }
+                }
             }
         }
         if config.tie_word_embeddings
@@ -102,7 +114,11 @@ impl Tensors {
             stored.insert(("lm_head_weight", None), table);
         }
         let files = files.len();
-        Ok(Tensors { stored, files })
+        Ok(Tensors {
+            stored,
+            of_experts,
+            files,
+        })
     }
 
     /// How many files there are.
@@ -112,16 +128,26 @@ impl Tensors {
 
     /// How a weight of a layer is stored; as `f32` where there is none.
     pub(super) fn stored_as(&self, name: &str, layer: Option<usize>) -> WeightType {
-        let found = self.find(name, layer);
+        let expert = layer.and_then(|layer| self.find_of_expert(name, layer, 0).ok());
+        let found = expert.or_else(|| self.find(name, layer).ok());
         found.map_or(WeightType::F32, |stored| stored.weight_type)
     }
 
-    /// What all weights of a layer are stored as, in the order of their names.
-    pub(super) fn types(&self, layer: usize) -> Vec<(&'static str, WeightType)> {
-        let own = self.stored.iter();
-        let own = own.filter(|((_, of), _)| *of == Some(layer));
-        own.map(|(&(name, _), stored)| (name, stored.weight_type))
-            .collect()
+    /// A weight of an expert.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub(super) fn find_of_expert(
+        &self,
+        name: &str,
+        layer: usize,
+        expert: usize,
+    ) -> Result<Stored, TableError> {
+        let mut all = self.of_experts.iter();
+        let found = all.find(|((own, of, at), _)| *own == name && (*of, *at) == (layer, expert));
+        let found = found.map(|(_, &stored)| stored);
+        found.ok_or_else(|| TableError::Missing(name.to_owned()))
     }
 
     /// A weight.

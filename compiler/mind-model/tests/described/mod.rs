@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mind_diag::SourceFile;
 use mind_irv2::family::FILE_NAMES;
-use mind_irv2::{Families, Family, FamilyFiles};
+use mind_irv2::{Architecture, Families, Family, FamilyFiles};
 
 /// The shipped families and, if there is a folder of that name, the one called `name`.
 pub fn families(name: &str) -> Families {
@@ -25,6 +25,7 @@ pub fn families(name: &str) -> Families {
         return Families::default();
     };
     let files = FamilyFiles {
+        encoder_layer_plan: text(Architecture::Encoder.plan_file()),
         family,
         global_buffers: globals,
         layer_plan: plan,

@@ -60,16 +60,46 @@ fn a_program_of_c_gives_the_same_bits() {
     check("tiny-qwen2", Some(&text), &bytes);
 }
 
+/// Checks the program of a tiny model of a family.
+fn check_family(name: &str, more: &str) {
+    let config = families::config(name, more);
+    let weights = Tensors::random(&config, WeightType::F32, 29);
+    let bytes = families::file(&config, &weights);
+    check(name, Some(&families::text(name, more)), &bytes);
+}
+
+/// Checks the programs of families of the table.
+fn check_families(names: &[&str]) {
+    for name in names {
+        let of = |row: &&(&str, &str)| row.0 == *name;
+        let &(name, more) = FAMILIES.iter().find(of).expect("a family");
+        check_family(name, more);
+    }
+}
+
 #[test]
 fn every_kind_of_layer_gives_the_same_bits_in_c() {
-    for name in ["gemma2", "phi", "cohere2"] {
-        let of = |row: &&(&str, &str)| row.0 == name;
-        let &(name, more) = FAMILIES.iter().find(of).expect("a family");
-        let config = families::config(name, more);
-        let weights = Tensors::random(&config, WeightType::F32, 29);
-        let bytes = families::file(&config, &weights);
-        check(name, Some(&families::text(name, more)), &bytes);
-    }
+    check_families(&["gemma2", "phi", "cohere2"]);
+}
+
+#[test]
+fn matrices_in_other_orders_give_the_same_bits_in_c() {
+    check_families(&["gpt2", "gpt_neox"]);
+}
+
+#[test]
+fn layers_with_experts_give_the_same_bits_in_c() {
+    check_families(&["mixtral", "qwen2_moe"]);
+}
+
+#[test]
+fn rotated_heads_that_grow_give_the_same_bits_in_c() {
+    // The program has room for 24 tokens.
+    check_family(
+        "phi3",
+        r#""original_max_position_embeddings": 20,
+           "rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.2], "long_factor": [1.0, 3.0]}"#,
+    );
 }
 
 #[test]
@@ -78,65 +108,99 @@ fn quantised_and_permuted_weights_give_the_same_bits_in_c() {
     check("mixed", None, &gguf::file(&config, &gguf::mixed(&config)));
 }
 
-/// What the program prints, and the logits that it writes; built with sanitizers and every warning an error.
+#[test]
+fn weights_of_few_bits_give_the_same_bits_in_c() {
+    let config = gguf::wide(family("llama"));
+    let weights = gguf::few_bits(&config);
+    check("few-bits", None, &gguf::file(&config, &weights));
+}
+
+/// A program that was built with sanitizers and every warning an error, and its file of weights.
+pub struct Built {
+    pub folder: PathBuf,
+    pub program: PathBuf,
+    pub weights: PathBuf,
+}
+
+impl Built {
+    pub fn new(name: &str, program: &str, weights: &[u8]) -> Built {
+        let folder = format!("mind-model-as-c-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        std::fs::create_dir_all(&folder).expect("a folder for a program");
+        let names = ["model.c", "model", "weights"];
+        let [source, built, file] = names.map(|name| folder.join(name));
+        std::fs::write(&source, program).expect("the source is written");
+        std::fs::write(&file, weights).expect("the weights are written");
+        let flags = ["-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+        let sanitizers = [
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all",
+            "-o",
+        ];
+        let cc = Command::new("cc")
+            .args(flags)
+            .args(sanitizers)
+            .arg(&built)
+            .arg(&source)
+            .output();
+        let cc = cc.expect("a C compiler");
+        assert!(
+            cc.status.success(),
+            "{}",
+            String::from_utf8_lossy(&cc.stderr)
+        );
+        Built {
+            folder,
+            program: built,
+            weights: file,
+        }
+    }
+
+    /// What a run prints.
+    pub fn run(&self, words: &[String]) -> String {
+        let output = Command::new(&self.program).args(words).output();
+        let output = output.expect("the program runs");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The exit code of a run.
+    pub fn status(&self, words: &[&str]) -> Option<i32> {
+        let output = Command::new(&self.program).args(words).output();
+        output.expect("the program runs").status.code()
+    }
+}
+
+impl Drop for Built {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// What the program prints, and the logits that it writes.
 fn run(
     name: &str,
     program: &str,
     (prompt, count, vocab): (&[u32], usize, u32),
     weights: &[u8],
 ) -> (String, Vec<u8>) {
-    let folder = format!("mind-model-as-c-{name}-{}", std::process::id());
-    let folder = std::env::temp_dir().join(folder);
-    std::fs::create_dir_all(&folder).expect("a folder for a program");
-    let names = ["model.c", "model", "logits", "weights"];
-    let [source, built, logits, file] = names.map(|name| folder.join(name));
-    std::fs::write(&source, program).expect("the source is written");
-    std::fs::write(&file, weights).expect("the weights are written");
-    let flags = ["-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
-    let sanitizers = [
-        "-fsanitize=address,undefined",
-        "-fno-sanitize-recover=all",
-        "-o",
-    ];
-    let cc = Command::new("cc")
-        .args(flags)
-        .args(sanitizers)
-        .arg(&built)
-        .arg(&source)
-        .output();
-    let cc = cc.expect("a C compiler");
-    assert!(
-        cc.status.success(),
-        "{}",
-        String::from_utf8_lossy(&cc.stderr)
-    );
+    let built = Built::new(name, program, weights);
     let tokens: Vec<String> = prompt.iter().map(u32::to_string).collect();
-    let mut command = Command::new(&built);
-    command
-        .arg(tokens.join(","))
-        .arg(count.to_string())
-        .arg(&file);
-    let output = command
-        .arg(format!("--logits={}", logits.display()))
-        .output();
-    let output = output.expect("the program runs");
-    let found = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let logits = built.folder.join("logits");
+    let found = built.run(&[
+        tokens.join(","),
+        count.to_string(),
+        built.weights.display().to_string(),
+        format!("--logits={}", logits.display()),
+    ]);
     let written = std::fs::read(&logits).expect("logits");
-    let seeded = Command::new(&built)
-        .args(["1,2", "3", "--seed=4"])
-        .output()
-        .expect("it runs");
-    assert!(seeded.status.success() && !seeded.stdout.is_empty());
-    let refused = Command::new(&built)
-        .args([&format!("1,{vocab}"), "3", "--seed=4"])
-        .output()
-        .expect("it runs");
-    assert_eq!(refused.status.code(), Some(1));
-    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    let words = ["1,2", "3", "--seed=4"].map(str::to_owned);
+    assert!(!built.run(&words).is_empty());
+    let outside = format!("1,{vocab}");
+    assert_eq!(built.status(&[&outside, "3", "--seed=4"]), Some(1));
     (found, written)
 }

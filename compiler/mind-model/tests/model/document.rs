@@ -10,7 +10,7 @@ use mind_irv2::{Config, Document, Parameters, WeightTypes};
 use mind_model::Session;
 use mind_weights::WeightType;
 
-use crate::random::{Tensors, family, jit, llama, model, tokens};
+use crate::random::{Tensors, family, jit, llama, model, of_expert, tokens};
 use crate::{described, families};
 
 /// A matrix `[rows, columns]` in one of `[outer, inner]`, its elements elsewhere being `padding`.
@@ -29,7 +29,7 @@ fn padded(
 }
 
 /// The buffers of a document, filled with the weights of a model and with `padding`.
-fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
+pub fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
     let padded = |elements: &[f32], from, to| padded(elements, from, to, padding);
     let mut arrays = Arrays::new();
     for buffer in config.family.buffers() {
@@ -43,10 +43,17 @@ fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
         let parts = buffer.parts().len();
         let layers = match buffer.scope {
             Scope::Global => vec![None],
-            Scope::Layer => (0..config.num_layers).map(Some).collect(),
+            Scope::Layer => {
+                let layers = 0..config.num_layers;
+                let has = |layer: &usize| config.of_layer(*layer).has(buffer);
+                layers.filter(has).map(Some).collect()
+            }
         };
         for layer in layers {
-            let part = |part: &String| -> Vec<f32> {
+            if !config.has_in(buffer, layer) {
+                continue;
+            }
+            let part = |part: &str, shape: &[usize]| -> Vec<f32> {
                 let own = tensors.get(part, layer);
                 match buffer.form(config) {
                     Form::Vector { count } => padded(own, [1, count], [1, shape[0] / parts]),
@@ -74,7 +81,20 @@ fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
                     }
                 }
             };
-            let elements: Vec<f32> = buffer.parts().iter().flat_map(part).collect();
+            let elements: Vec<f32> = match config.experts.filter(|_| buffer.is_of_experts()) {
+                Some(own) => {
+                    let of = |expert: usize| -> Vec<f32> {
+                        let own = buffer.parts().iter();
+                        own.flat_map(|name| part(&of_expert(name, expert), &shape[1..]))
+                            .collect()
+                    };
+                    (0..own.count).flat_map(of).collect()
+                }
+                None => {
+                    let own = buffer.parts().iter();
+                    own.flat_map(|name| part(name, &shape)).collect()
+                }
+            };
             let name = match layer {
                 Some(layer) => format!("layer{layer}.{}", buffer.name),
                 None => buffer.name.clone(),
@@ -85,34 +105,47 @@ fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
     arrays
 }
 
-fn logits(g: &Graph, mut arrays: Arrays, config: &Config, prompt: &[u32]) -> Vec<f32> {
+/// The outputs of a module for `prompt`.
+pub fn outputs(g: &Graph, mut arrays: Arrays, config: &Config, prompt: &[u32]) -> Vec<Vec<f32>> {
     let count = prompt.len();
     let ids: Vec<i32> = prompt.iter().map(|&token| token as i32).collect();
     arrays.insert("tokens".to_owned(), Tensor::of(vec![count], ids));
     let positions: Vec<f32> = (0..count).map(|at| at as f32).collect();
     arrays.insert("positions".to_owned(), Tensor::of(vec![count], positions));
     for (names, turning) in document::rotations(config) {
-        let frequencies = rope::frequencies_of(config, turning);
+        let frequencies = rope::frequencies_of(config, turning, count);
         let (mut cos, mut sin) = (Vec::new(), Vec::new());
         for position in 0..count {
             rope::append_row(position, &frequencies, &mut cos, &mut sin);
         }
-        let shape = vec![count, frequencies.len()];
+        let shape = vec![count, frequencies.each.len()];
         for (name, rows) in names.into_iter().zip([cos, sin]) {
             arrays.insert(name.to_owned(), Tensor::of(shape.clone(), rows));
         }
     }
     if config.rope.is_none() {
-        let positions: Vec<i32> = (0..count).map(|at| at as i32).collect();
+        let rows = config.position_rows(prompt).into_iter();
+        let positions: Vec<i32> = rows.map(|row| row as i32).collect();
         arrays.insert(
             "position_ids".to_owned(),
             Tensor::of(vec![count], positions),
         );
     }
+    let kinds = Tensor::of(vec![count], vec![0i32; count]);
+    arrays.insert("token_types".to_owned(), kinds);
+    // Arrays that no input has are refused.
+    let inputs = mind_interp::inputs(g);
+    arrays.retain(|name, _| inputs.iter().any(|input| input.name == name));
     let bound = mind_interp::bind(g, &arrays, Extents::default());
     let bound = bound.unwrap_or_else(|why| panic!("{why:?}"));
     let results = mind_interp::run(g, &bound, &RunConfig::default());
-    results.expect("a run")[0].elements::<f32>().to_vec()
+    let results = results.expect("a run");
+    let elements = |own: &Tensor| own.elements::<f32>().to_vec();
+    results.iter().map(elements).collect()
+}
+
+fn logits(g: &Graph, arrays: Arrays, config: &Config, prompt: &[u32]) -> Vec<f32> {
+    outputs(g, arrays, config, prompt).swap_remove(0)
 }
 
 fn check(change: impl FnOnce(&mut Parameters)) {
@@ -190,4 +223,45 @@ fn a_document_of_every_family_gives_the_logits_of_its_model() {
         let (again, found) = read.unwrap_or_else(|why| panic!("{name}: {why:?}"));
         assert!(found.is_empty() && again == document, "{name}: {found:?}");
     }
+}
+
+#[test]
+fn an_expert_that_is_not_chosen_changes_no_bit_whatever_it_holds() {
+    let of = |row: &&(&str, &str)| row.0 == "mixtral";
+    let &(name, more) = families::FAMILIES.iter().find(of).expect("a family");
+    let config = families::config(name, more);
+    let tensors = Tensors::random(&config, WeightType::F32, 33);
+    let document = Document {
+        config,
+        dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
+        fused_qkv: false,
+        notes: Vec::new(),
+        foreign: Default::default(),
+    };
+    let g = document::model(&document, Padding::Stripped).expect("a module");
+    let prompt = tokens(&config, 1);
+    let run = |tensors: &Tensors| {
+        let model = model(config, tensors, jit(1));
+        let mut session = Session::new(model, 5).unwrap();
+        let own = session.prefill_all(&prompt).unwrap();
+        let of_module = logits(&g, arrays(&config, tensors, 0.0), &config, &prompt);
+        let bits = |logits: &[f32]| -> Option<Vec<u32>> {
+            let is_finite = logits.iter().all(|x| x.is_finite());
+            is_finite.then(|| logits.iter().map(|x| x.to_bits()).collect())
+        };
+        assert_eq!(bits(&own), bits(&of_module));
+        bits(&own)
+    };
+    let plain = run(&tensors);
+    let changed = (0..5).map(|expert| {
+        let mut tensors = tensors.clone();
+        let key = (of_expert("we2", expert), Some(1));
+        let own = tensors.tensors.get_mut(&key).expect("an expert");
+        own.elements.fill(f32::INFINITY);
+        own.bytes = own.elements.iter().flat_map(|x| x.to_le_bytes()).collect();
+        run(&tensors)
+    });
+    let unchanged = changed.filter(|own| *own == plain).count();
+    // Two of five experts compute the token.
+    assert_eq!((plain.is_some(), unchanged), (true, 3));
 }

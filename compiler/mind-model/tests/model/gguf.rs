@@ -8,11 +8,12 @@ use mind_irv2::{Config, Families, Family, Parameters, hf};
 use mind_model::{CheckpointWeights, Model, Runner, Session};
 use mind_weights::{MetaValue, Permutation, WeightFile, WeightType};
 
-use crate::random::{Tensor, Tensors, family, jit, llama, tokens};
+use crate::families::{self, FAMILIES};
+use crate::random::{Tensor, Tensors, family, jit, llama, of_expert, tokens};
 use crate::writers::{self, Meta};
 
 /// What GGUF calls the weights of a layer, and all others.
-const NAMES: [(&str, &str); 21] = [
+const NAMES: [(&str, &str); 37] = [
     ("token_emb", "token_embd.weight"),
     ("final_ln_weight", "output_norm.weight"),
     ("lm_head_weight", "output.weight"),
@@ -34,7 +35,77 @@ const NAMES: [(&str, &str); 21] = [
     ("b2", "ffn_down.bias"),
     ("q_norm", "attn_q_norm.weight"),
     ("k_norm", "attn_k_norm.weight"),
+    ("pos_emb", "position_embd.weight"),
+    ("final_ln_bias", "output_norm.bias"),
+    ("ln1_beta", "attn_norm.bias"),
+    ("ln2_beta", "ffn_norm.bias"),
+    ("w1", "ffn_up.weight"),
+    ("b1", "ffn_up.bias"),
+    ("w_qkv", "attn_qkv.weight"),
+    ("b_qkv", "attn_qkv.bias"),
+    ("w_router", "ffn_gate_inp.weight"),
+    ("we_gate", "ffn_gate_exps.weight"),
+    ("we_up", "ffn_up_exps.weight"),
+    ("we2", "ffn_down_exps.weight"),
+    ("ws_gate", "ffn_gate_shexp.weight"),
+    ("ws_up", "ffn_up_shexp.weight"),
+    ("ws2", "ffn_down_shexp.weight"),
+    ("shared_gate", "ffn_gate_inp_shexp.weight"),
 ];
+
+/// The word of a family's files.
+fn word(config: &Config) -> &'static str {
+    match config.family.name() {
+        "mistral" | "mixtral" => "llama",
+        "gpt_neox" => "gptneox",
+        "qwen2_moe" => "qwen2moe",
+        "qwen3_moe" => "qwen3moe",
+        name => name,
+    }
+}
+
+/// Tensors below each other, or on top of each other where a shape is given.
+fn joined(all: &[&Tensor], shape: Option<Vec<usize>>) -> Tensor {
+    let rows = all.iter().map(|own| own.shape[0]).sum();
+    let below = [&[rows], &all[0].shape[1..]].concat();
+    Tensor {
+        shape: shape.unwrap_or(below),
+        stored: all[0].stored,
+        bytes: all.iter().flat_map(|own| own.bytes.clone()).collect(),
+        elements: all.iter().flat_map(|own| own.elements.clone()).collect(),
+    }
+}
+
+/// The tensors as files have them: those of all experts of a layer in one, q, k and v of some families too.
+fn as_files_have_them(config: &Config, tensors: &Tensors) -> Tensors {
+    let mut all = tensors.clone();
+    let keeps_together = ["gpt2", "gptneox"].contains(&word(config));
+    for layer in 0..config.num_layers {
+        let key = |part: &str| (part.to_owned(), Some(layer));
+        let take = |all: &mut Tensors, parts: Vec<String>| -> Option<Vec<Tensor>> {
+            let parts = parts.iter().map(|part| all.tensors.remove(&key(part)));
+            parts.collect()
+        };
+        let experts = config.experts.filter(|_| config.has_experts(layer));
+        for part in ["we_gate", "we_up", "we2"] {
+            let count = experts.map_or(0, |own| own.count);
+            let own: Vec<String> = (0..count).map(|expert| of_expert(part, expert)).collect();
+            if let Some(own) = take(&mut all, own).filter(|own| !own.is_empty()) {
+                let shape = [&[count], own[0].shape.as_slice()].concat();
+                let own: Vec<&Tensor> = own.iter().collect();
+                all.tensors.insert(key(part), joined(&own, Some(shape)));
+            }
+        }
+        for (name, parts) in [("w_qkv", ["wq", "wk", "wv"]), ("b_qkv", ["bq", "bk", "bv"])] {
+            let own = parts.map(str::to_owned).to_vec();
+            if keeps_together && let Some(own) = take(&mut all, own) {
+                let own: Vec<&Tensor> = own.iter().collect();
+                all.tensors.insert(key(name), joined(&own, None));
+            }
+        }
+    }
+    all
+}
 
 /// How many elements of a head rotate.
 fn rotary_dims(config: &Config) -> usize {
@@ -63,12 +134,11 @@ fn in_file(word: &str, name: &str, tensor: &Tensor, config: &Config) -> Vec<u8> 
 
 /// The bytes of a file with these weights.
 pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
-    let word = match config.family.name() {
-        "mistral" => "llama",
-        name => name,
-    };
+    let word = word(config);
+    let tensors = &as_files_have_them(config, tensors);
+    let experts = config.experts;
     let theta = config.rope.map_or(0.0, |rope| rope.theta);
-    let counts = [
+    let mut counts = vec![
         ("block_count", config.num_layers),
         ("context_length", config.context_window),
         ("embedding_length", config.hidden_size),
@@ -78,14 +148,30 @@ pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
         ("attention.key_length", config.head_dim),
         ("rope.dimension_count", rotary_dims(config)),
     ];
-    let reals = [
-        ("rope.freq_base", theta),
-        ("attention.layer_norm_rms_epsilon", config.rms_norm_eps),
-    ];
+    if let Some(own) = experts {
+        counts.extend([
+            ("expert_count", own.count),
+            ("expert_used_count", own.per_token),
+            ("expert_feed_forward_length", own.width),
+        ]);
+        if own.shared_width > 0 {
+            counts.push(("expert_shared_feed_forward_length", own.shared_width));
+        }
+    }
+    let eps = match word {
+        "gpt2" | "gptneox" => "attention.layer_norm_epsilon",
+        _ => "attention.layer_norm_rms_epsilon",
+    };
+    let reals = [("rope.freq_base", theta), (eps, config.rms_norm_eps)];
+    let truths: &[(&str, bool)] = match word {
+        "gptneox" => &[("use_parallel_residual", true)],
+        _ => &[],
+    };
     let mut out = b"GGUF".to_vec();
     out.extend(3u32.to_le_bytes());
     out.extend((tensors.tensors.len() as u64).to_le_bytes());
-    out.extend((1 + counts.len() as u64 + reals.len() as u64).to_le_bytes());
+    let keys = 1 + counts.len() + reals.len() + truths.len();
+    out.extend((keys as u64).to_le_bytes());
     let text = |out: &mut Vec<u8>, text: &str| {
         out.extend((text.len() as u64).to_le_bytes());
         out.extend(text.bytes());
@@ -102,6 +188,11 @@ pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
         text(&mut out, &format!("{word}.{key}"));
         out.extend(6u32.to_le_bytes());
         out.extend((value as f32).to_le_bytes());
+    }
+    for (key, value) in truths {
+        text(&mut out, &format!("{word}.{key}"));
+        out.extend(7u32.to_le_bytes());
+        out.push(u8::from(*value));
     }
     let mut data: Vec<u8> = Vec::new();
     for ((name, layer), tensor) in &tensors.tensors {
@@ -156,6 +247,29 @@ pub fn mixed(config: &Config) -> Tensors {
         if is_other || key.0 == "token_emb" {
             all.tensors.insert(key, tensor);
         }
+    }
+    all
+}
+
+/// Weights of few bits, of a type for each part of a layer.
+pub fn few_bits(config: &Config) -> Tensors {
+    let mut all = Tensors::random(config, WeightType::Q2K, 43);
+    for (at, (name, weight_type)) in [
+        ("wk", WeightType::Q3K),
+        ("wv", WeightType::Iq4Nl),
+        ("wo", WeightType::Mxfp4),
+        ("w_gate", WeightType::Tq1_0),
+        ("w_up", WeightType::Tq1_0),
+        ("w2", WeightType::Tq2_0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let other = Tensors::random(config, weight_type, 44 + at as u64).tensors;
+        let own = other.into_iter().filter(|((own, _), _)| own == name);
+        let count = all.tensors.len();
+        all.tensors.extend(own);
+        assert_eq!(all.tensors.len(), count, "{name}");
     }
     all
 }
@@ -230,6 +344,84 @@ fn only_llama_has_rows_in_another_order() {
     }
 }
 
+#[test]
+fn files_of_other_architectures_give_the_logits_of_their_weights() {
+    for name in ["gpt2", "gpt_neox", "mixtral", "qwen2_moe", "qwen3_moe"] {
+        let of = |row: &&(&str, &str)| row.0 == name;
+        let &(_, more) = FAMILIES.iter().find(of).expect("a family");
+        let mut p = *families::config(name, more);
+        // What a header does not say: windows of layers, layers without experts, whether shares add up to 1.
+        p.attributes.set(mind_irv2::Attribute::SlidingWindow, 0.0);
+        p.sliding_layers = mind_irv2::Layers::NONE;
+        p.experts = p.experts.map(|own| mind_irv2::Experts {
+            dense_layers: mind_irv2::Layers::NONE,
+            ..own
+        });
+        let config = Config::new(p).unwrap_or_else(|why| panic!("{why:?}"));
+        check(
+            p.family,
+            &Tensors::random(&config, WeightType::F32, 19),
+            config,
+        );
+    }
+}
+
+#[test]
+fn a_header_says_how_far_a_rotation_is_stretched() {
+    let config = wide(family("qwen2"));
+    let tensors = Tensors::random(&config, WeightType::F32, 19);
+    let bytes = file(&config, &tensors);
+    let plain = WeightFile::parse(&bytes).expect("a header");
+    let views = plain.tensors().iter().map(|info| {
+        let view = plain.view(info).expect("a type that is known");
+        writers::Tensor {
+            name: info.name.clone(),
+            dtype: view.dtype,
+            shape: view.shape,
+            bytes: view.bytes.to_vec(),
+        }
+    });
+    let views: Vec<writers::Tensor> = views.collect();
+    let mut keys: Vec<(String, Meta)> = plain
+        .metadata()
+        .iter()
+        .map(|(key, value)| (key.clone(), meta(key, value)))
+        .collect();
+    let more = [
+        ("type", Meta::Text("yarn".to_owned())),
+        ("factor", Meta::F32(4.0)),
+        ("original_context_length", Meta::U32(100)),
+        ("yarn_beta_fast", Meta::F32(16.0)),
+        ("attn_factor", Meta::F32(1.5)),
+    ];
+    keys.extend(more.map(|(key, value)| (format!("qwen2.rope.scaling.{key}"), value)));
+    let rope = |bytes: &[u8]| {
+        let name = "model.gguf".to_owned();
+        let file = WeightFile::parse(bytes).expect("a header");
+        let read = hf::document(None, &[Source { name, file }], Families::default());
+        let (document, found) = read.unwrap_or_else(|why| panic!("{why:?}"));
+        assert!(found.is_empty(), "{found:?}");
+        document.config.rope.expect("a rotation").scaling
+    };
+    let mind_irv2::RopeScaling::Yarn(own) = rope(&writers::gguf(&keys, &views)) else {
+        panic!("another rotation");
+    };
+    assert_eq!((own.factor, own.beta_fast, own.beta_slow), (4.0, 16.0, 1.0));
+    assert_eq!((own.original_context, own.truncate), (100, true));
+    let growth = 1.5 * (1.0 + 0.1 * 4f64.ln());
+    assert!((own.attention_factor - growth).abs() < 1e-12);
+}
+
+/// A value of a header as the writer takes it.
+fn meta(key: &str, value: &MetaValue) -> Meta {
+    match value {
+        MetaValue::Unsigned(value) => Meta::U32(*value as u32),
+        MetaValue::Real(value) => Meta::F32(*value as f32),
+        MetaValue::Text(text) => Meta::Text(text.clone()),
+        other => panic!("{key}: {other}"),
+    }
+}
+
 /// The file that the tests of the command line read, from the weights that it is made of.
 #[test]
 fn the_tiny_file_is_the_one_that_is_written() {
@@ -273,15 +465,8 @@ fn the_parts_are_those_of_the_tiny_file() {
         }
     });
     let tensors: Vec<writers::Tensor> = tensors.collect();
-    let keys = file.metadata().iter().map(|(key, value)| {
-        let value = match value {
-            MetaValue::Unsigned(value) => Meta::U32(*value as u32),
-            MetaValue::Real(value) => Meta::F32(*value as f32),
-            MetaValue::Text(text) => Meta::Text(text.clone()),
-            other => panic!("{key}: {other}"),
-        };
-        (key.clone(), value)
-    });
+    let keys = file.metadata().iter();
+    let keys = keys.map(|(key, value)| (key.clone(), meta(key, value)));
     let mut keys: Vec<(String, Meta)> = keys.collect();
     for (no, part) in tensors.chunks(tensors.len().div_ceil(3)).enumerate() {
         let own = [("no", no), ("count", 3), ("tensors.count", tensors.len())];

@@ -10,13 +10,17 @@ mod c;
 #[path = "../described/mod.rs"]
 mod described;
 mod document;
+mod encoder;
+mod encoder_reference;
 mod errors;
 mod families;
+mod files;
 mod gguf;
 mod memory;
 mod parity;
 mod random;
 mod reference;
+mod sentence;
 mod stored;
 mod table;
 mod tokenizer;

@@ -89,6 +89,16 @@ impl Weights for Counted {
         Ok(stored)
     }
 
+    fn expert(
+        &self,
+        name: &str,
+        layer: usize,
+        expert: usize,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        self.weights.expert(name, layer, expert, shape)
+    }
+
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
         self.weights.row(name, index, row)
     }

@@ -1,7 +1,7 @@
 //! Models of every kind against the reference.
 
 use mind_irv2::{
-    Attribute, Config, Family, FrequencyFactors, Layers, Parameters, Rope, RopeScaling,
+    Attribute, Config, Family, FrequencyFactors, Layers, Parameters, Rope, RopeScaling, Yarn,
 };
 use mind_model::{Session, largest};
 use mind_weights::WeightType;
@@ -22,7 +22,7 @@ fn check(name: &str, change: impl FnOnce(&mut Parameters), stored: WeightType) {
     for &token in &prompt[9..] {
         found.extend(session.decode(token).unwrap());
     }
-    let expected = reference::logits(&config, &tensors, &prompt);
+    let expected = reference::logits(&config, &tensors, &prompt, 20);
     for (at, (found, expected)) in found.chunks(config.vocab_size).zip(&expected).enumerate() {
         let most = expected.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         let errors = found
@@ -142,6 +142,30 @@ fn every_kind_of_rotation_computes_what_its_formulas_say() {
         WeightType::F32,
     );
     check("llama3", rope(llama3, 12), WeightType::F32);
+    let dynamic = RopeScaling::Dynamic { factor: 3.0 };
+    check("dynamic", rope(dynamic, 12), WeightType::F32);
+    for truncate in [true, false] {
+        let yarn = RopeScaling::Yarn(Yarn {
+            factor: 4.0,
+            attention_factor: 1.3,
+            beta_fast: 8.0,
+            beta_slow: 1.0,
+            original_context: 100,
+            truncate,
+        });
+        check("yarn", rope(yarn, 12), WeightType::F32);
+    }
+    // The sequences of these tests have room for 20 tokens.
+    for original_context in [19, 20] {
+        let factors = |of: [f32; 6]| FrequencyFactors::new(&of).expect("factors");
+        let longrope = RopeScaling::LongRope {
+            short: factors([1.0, 1.0, 1.1, 1.2, 1.3, 1.5]),
+            long: factors([1.0, 1.5, 2.0, 3.0, 5.0, 8.0]),
+            attention_factor: 1.2,
+            original_context,
+        };
+        check("longrope", rope(longrope, 12), WeightType::F32);
+    }
 }
 
 #[test]
@@ -156,7 +180,7 @@ pub fn error(config: Config, tensors: &Tensors, count: usize) -> f64 {
     let mut session = Session::new(model(config, tensors, jit(1)), count).unwrap();
     let mut found = session.prefill_all(&prompt[..count - 1]).unwrap();
     found.extend(session.decode(prompt[count - 1]).unwrap());
-    let expected = reference::logits(&config, tensors, &prompt);
+    let expected = reference::logits(&config, tensors, &prompt, count);
     let rows = found.chunks(config.vocab_size).zip(&expected);
     let errors = rows.map(|(found, expected)| {
         let most = expected.iter().fold(0.0, |most: f64, x| most.max(x.abs()));

@@ -38,6 +38,7 @@ pub fn llama() -> Parameters {
         }),
         tie_word_embeddings: false,
         biases: family("llama").biases(&[]),
+        experts: None,
         activation: Activation::Silu,
         attributes: Attributes::default(),
         sliding_layers: Layers::NONE,
@@ -47,6 +48,11 @@ pub fn llama() -> Parameters {
 
 /// What a weight is called, and the layer it belongs to.
 pub type Key = (String, Option<usize>);
+
+/// What the weight `part` of an expert is called.
+pub fn of_expert(part: &str, expert: usize) -> String {
+    format!("{part}.{expert}")
+}
 
 /// A weight as it is stored, and the numbers that stands for.
 #[derive(Clone)]
@@ -140,8 +146,17 @@ impl Tensors {
             add(part, None, &buffer.form(config).shape());
         }
         for layer in 0..config.num_layers {
+            let own = config.of_layer(layer);
             for (buffer, part) in of(Scope::Layer) {
-                add(part, Some(layer), &buffer.form(config).shape());
+                if !own.has_in(buffer, Some(layer)) {
+                    continue;
+                }
+                let shape = buffer.form(config).shape();
+                match config.experts.filter(|_| buffer.is_of_experts()) {
+                    Some(own) => (0..own.count)
+                        .for_each(|expert| add(&of_expert(part, expert), Some(layer), &shape)),
+                    None => add(part, Some(layer), &shape),
+                }
             }
         }
         tensors
@@ -229,7 +244,18 @@ fn encoded(
 
 impl Weights for Tensors {
     fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError> {
-        Ok(self.find(name, layer)?.stored)
+        let first = self.find(&of_expert(name, 0), layer);
+        Ok(first.or_else(|_| self.find(name, layer))?.stored)
+    }
+
+    fn expert(
+        &self,
+        name: &str,
+        layer: usize,
+        expert: usize,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        self.weight(&of_expert(name, expert), Some(layer), shape)
     }
 
     fn weight(

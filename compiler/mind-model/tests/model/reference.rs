@@ -1,8 +1,8 @@
 //! A decoder model in double precision, written from the formulas alone.
 
-use mind_irv2::{Activation, Attribute, Config, RopeScaling, Turning};
+use mind_irv2::{Activation, Attribute, Config, Experts, RopeScaling, Turning};
 
-use crate::random::Tensors;
+use crate::random::{Tensors, of_expert};
 
 /// What the layers of a family do, as its paper or its reference says it.
 struct Kind {
@@ -44,7 +44,8 @@ fn kind(family: &str) -> Kind {
             gated: false,
             ..llama
         },
-        "qwen3" => Kind {
+        "mixtral" | "qwen2_moe" => llama,
+        "qwen3" | "qwen3_moe" => Kind {
             heads: Heads::Each,
             ..llama
         },
@@ -72,6 +73,17 @@ fn kind(family: &str) -> Kind {
             centred: true,
             ..llama
         },
+        "gpt2" => Kind {
+            centred: true,
+            gated: false,
+            ..llama
+        },
+        // Where residuals are parallel, the MLP has a normalisation of its own.
+        "gpt_neox" => Kind {
+            centred: true,
+            gated: false,
+            ..llama
+        },
         "phi" => Kind {
             centred: true,
             parallel: true,
@@ -87,8 +99,8 @@ fn kind(family: &str) -> Kind {
     }
 }
 
-/// The logits behind each of `tokens`, from position 0.
-pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64>> {
+/// The logits behind each of `tokens`, from position 0, in a sequence of `context` positions at most.
+pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32], context: usize) -> Vec<Vec<f64>> {
     let d = config.hidden_size;
     let table = tensors.get("token_emb", None);
     let row = |table: &[f32], at: usize| -> Vec<f64> {
@@ -114,7 +126,7 @@ pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64
         }
     }
     for layer in 0..config.num_layers {
-        xs = decoded(config, tensors, layer, &xs);
+        xs = decoded(config, tensors, (layer, context), &xs);
     }
     let head = if config.tie_word_embeddings {
         table
@@ -142,7 +154,12 @@ pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64
 }
 
 /// One layer.
-fn decoded(config: &Config, tensors: &Tensors, layer: usize, xs: &[Vec<f64>]) -> Vec<Vec<f64>> {
+fn decoded(
+    config: &Config,
+    tensors: &Tensors,
+    (layer, context): (usize, usize),
+    xs: &[Vec<f64>],
+) -> Vec<Vec<f64>> {
     let kind = kind(config.family.name());
     let get = |name: &str| tensors.get(name, Some(layer));
     let linear = |x: &[f64], weight: &str, bias: &str| {
@@ -175,7 +192,7 @@ fn decoded(config: &Config, tensors: &Tensors, layer: usize, xs: &[Vec<f64>]) ->
                 if kind.heads == Heads::Each {
                     one.copy_from_slice(&norm(one, (gain, "")));
                 }
-                rotate(config, layer, position, one);
+                rotate(config, layer, position, one, context);
             }
         }
         keys.push(k);
@@ -214,10 +231,18 @@ fn decoded(config: &Config, tensors: &Tensors, layer: usize, xs: &[Vec<f64>]) ->
         let residual = joined(x, &linear(&mixed, "wo", "bo"), "post_attn_gamma");
         let inner = match &kind {
             Kind { parallel: true, .. } => inner,
+            Kind { pre: true, .. } if of(Attribute::ParallelResidual) == 1.0 => {
+                norm(x, ("ln2_gamma", "ln2_beta"))
+            }
             Kind { pre: true, .. } => norm(&residual, ("ln2_gamma", "ln2_beta")),
             Kind { .. } => residual.clone(),
         };
         let bent = |x: &f64| activated(*x, config.activation);
+        if let Some(experts) = config.experts.filter(|_| config.has_experts(layer)) {
+            let made = mixed_experts(&experts, &inner, &linear, config.activation);
+            ys.push(added(&residual, &made));
+            continue;
+        }
         let inner: Vec<f64> = if kind.gated {
             let gate = linear(&inner, "w_gate", "b_gate");
             let up = linear(&inner, "w_up", "b_up");
@@ -231,7 +256,52 @@ fn decoded(config: &Config, tensors: &Tensors, layer: usize, xs: &[Vec<f64>]) ->
     ys
 }
 
-fn activated(x: f64, activation: Activation) -> f64 {
+/// The product of a vector and a weight of a layer, plus a bias.
+type Linear<'l> = dyn Fn(&[f64], &str, &str) -> Vec<f64> + 'l;
+
+/// What the experts of a token make of it: those with the largest shares, the first ones of equal shares.
+fn mixed_experts(
+    experts: &Experts,
+    x: &[f64],
+    linear: &Linear<'_>,
+    activation: Activation,
+) -> Vec<f64> {
+    let gated = |gate: &str, up: &str, down: &str| {
+        let gate = linear(x, gate, "");
+        let up = linear(x, up, "");
+        let inner = gate.iter().zip(&up);
+        let inner: Vec<f64> = inner.map(|(g, u)| activated(*g, activation) * u).collect();
+        linear(&inner, down, "")
+    };
+    let scores = linear(x, "w_router", "");
+    let all: f64 = scores.iter().map(|score| score.exp()).sum();
+    let mut chosen: Vec<usize> = (0..experts.count).collect();
+    chosen.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]));
+    chosen.truncate(experts.per_token);
+    let share = |expert: usize| scores[expert].exp() / all;
+    let sum: f64 = match experts.normalised {
+        true => chosen.iter().map(|&expert| share(expert)).sum(),
+        false => 1.0,
+    };
+    let mut y = vec![0.0; x.len()];
+    for expert in chosen {
+        let [gate, up, down] = ["we_gate", "we_up", "we2"].map(|own| of_expert(own, expert));
+        let made = gated(&gate, &up, &down);
+        for (y, made) in y.iter_mut().zip(made) {
+            *y += share(expert) / sum * made;
+        }
+    }
+    if experts.shared_width > 0 {
+        let made = gated("ws_gate", "ws_up", "ws2");
+        let score = linear(x, "shared_gate", "")[0];
+        for (y, made) in y.iter_mut().zip(made) {
+            *y += made / (1.0 + (-score).exp());
+        }
+    }
+    y
+}
+
+pub fn activated(x: f64, activation: Activation) -> f64 {
     match activation {
         Activation::Silu => x / (1.0 + (-x).exp()),
         Activation::Gelu => x * normal_below(x),
@@ -261,7 +331,7 @@ fn capped(x: f64, cap: f64) -> f64 {
     }
 }
 
-fn added(x: &[f64], y: &[f64]) -> Vec<f64> {
+pub fn added(x: &[f64], y: &[f64]) -> Vec<f64> {
     x.iter().zip(y).map(|(x, y)| x + y).collect()
 }
 
@@ -294,7 +364,7 @@ fn normed(
 }
 
 /// `W x + b` with `W` row-major.
-fn product(x: &[f64], weight: &[f32], bias: Option<&[f32]>) -> Vec<f64> {
+pub fn product(x: &[f64], weight: &[f32], bias: Option<&[f32]>) -> Vec<f64> {
     let rows = weight.chunks_exact(x.len()).enumerate();
     rows.map(|(at, row)| {
         let sum: f64 = x.iter().zip(row).map(|(x, &w)| x * f64::from(w)).sum();
@@ -304,7 +374,7 @@ fn product(x: &[f64], weight: &[f32], bias: Option<&[f32]>) -> Vec<f64> {
 }
 
 /// Turns element `i` and `i + half` of the rotated part of a head by the angle of pair `i`.
-fn rotate(config: &Config, layer: usize, position: usize, x: &mut [f64]) {
+pub fn rotate(config: &Config, layer: usize, position: usize, x: &mut [f64], context: usize) {
     let Some(mut rope) = config.rope else { return };
     match config.turning(layer) {
         Turning::Usual => {}
@@ -335,12 +405,42 @@ fn rotate(config: &Config, layer: usize, position: usize, x: &mut [f64]) {
                     _ => plain * ((1.0 - s) / factor + s),
                 }
             }
+            RopeScaling::Dynamic { .. } => plain,
+            RopeScaling::Yarn(own) => {
+                let dims = rope.rotary_dims as f64;
+                let pair_of = |turns: f64| {
+                    let length = own.original_context as f64 / turns / std::f64::consts::TAU;
+                    dims / 2.0 * length.ln() / rope.theta.ln()
+                };
+                let (mut low, mut high) = (pair_of(own.beta_fast), pair_of(own.beta_slow));
+                if own.truncate {
+                    (low, high) = (low.floor(), high.ceil());
+                }
+                let (low, high) = (low.max(0.0), high.min(dims - 1.0));
+                let high = if low == high { high + 0.001 } else { high };
+                let slow = ((i as f64 - low) / (high - low)).clamp(0.0, 1.0);
+                plain * (slow / own.factor + 1.0 - slow)
+            }
+            RopeScaling::LongRope {
+                short,
+                long,
+                original_context,
+                ..
+            } => {
+                let own = if context > original_context {
+                    long
+                } else {
+                    short
+                };
+                plain / f64::from(own.as_slice()[i])
+            }
         };
         let divisor = rope.factors.map_or(1.0, |own| own.as_slice()[i]);
         let inv = inv / f64::from(divisor);
         let (sin, cos) = (position as f64 * inv).sin_cos();
         let (a, b) = (x[i], x[i + half]);
-        x[i] = a * cos - b * sin;
-        x[i + half] = a * sin + b * cos;
+        let growth = rope.scaling.attention_factor();
+        x[i] = growth * (a * cos - b * sin);
+        x[i + half] = growth * (a * sin + b * cos);
     }
 }

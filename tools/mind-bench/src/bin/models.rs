@@ -88,6 +88,7 @@ fn config(layers: usize) -> Parameters {
         }),
         tie_word_embeddings: true,
         biases: qwen2.biases(&["bq", "bk", "bv"]),
+        experts: None,
         activation: Activation::Silu,
         attributes: Attributes::default(),
         sliding_layers: Layers::NONE,
@@ -146,6 +147,16 @@ impl Weights for Random {
             weight_type,
             bytes: Cow::Owned(bytes),
         })
+    }
+
+    fn expert(
+        &self,
+        name: &str,
+        layer: usize,
+        _: usize,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        self.weight(name, Some(layer), shape)
     }
 
     fn row(&self, _: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {

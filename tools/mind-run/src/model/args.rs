@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches};
 use mind_cli::{DiagnosticFormat, flag, value};
 use mind_driver::engine::Config;
 use mind_jit::program::PanelChoice;
-use mind_model::Sampling;
+use mind_model::{Pooling, Sampling};
 
 use crate::args::Form;
 
@@ -20,6 +20,8 @@ pub(super) enum Start {
     Chat(Option<String>),
     /// Any tokens.
     Any,
+    /// Texts that an encoder makes vectors of.
+    Texts(Vec<String>),
 }
 
 /// What the command line asks of a model.
@@ -48,8 +50,21 @@ pub(super) struct ModelArgs {
     pub(super) logits: Option<String>,
     /// Whether logits after every token of the prompt are asked for.
     pub(super) all_logits: bool,
+    /// How the vectors of tokens become one, if that is said.
+    pub(super) pooling: Option<Pooling>,
+    /// Whether vectors are made as long as 1, if that is said.
+    pub(super) normalizes: Option<bool>,
+    /// Where vectors go instead of being printed.
+    pub(super) outputs: Option<String>,
     /// How times are printed instead of what is drawn.
     pub(super) bench: Option<Form>,
+    /// How vectors are printed.
+    pub(super) vectors: Form,
+    /// The options that are given and for which decoders alone, or encoders alone, have a use.
+    pub(super) of_decoders: Option<&'static str>,
+    pub(super) of_encoders: Option<&'static str>,
+    /// Whether it is said how things are printed.
+    pub(super) has_form: bool,
     /// How errors are shown.
     pub(super) form: DiagnosticFormat,
 }
@@ -67,11 +82,17 @@ impl ModelArgs {
             (true, _) => Some(Form::Text),
             (false, _) => None,
         };
-        if bench.is_none() && matches.value_source("format") == Some(ValueSource::CommandLine) {
-            return Err("`--format` is for the times of `--bench` where a model runs");
+        let given = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        let texts = matches.get_many::<String>("embed");
+        let is_drawing = texts.is_none() && !given(&"tokens");
+        if bench.is_none() && given(&"format") && is_drawing {
+            return Err(FORMAT);
         }
         let tokens = matches.get_many("tokens");
         let start = match (tokens, word("prompt")) {
+            (None, None) if texts.is_some() => {
+                Start::Texts(texts.into_iter().flatten().cloned().collect())
+            }
             (Some(tokens), _) => Start::Tokens(tokens.copied().collect()),
             (None, Some(prompt)) => Start::Prompt(prompt),
             (None, None) if matches.get_flag("chat") => Start::Chat(word("system")),
@@ -104,14 +125,51 @@ impl ModelArgs {
             },
             logits: word("logits"),
             all_logits: matches.get_flag("all-logits"),
+            pooling: word("pooling").as_deref().and_then(Pooling::parse),
+            normalizes: matches.get_one("normalize").copied(),
+            outputs: word("outputs"),
             bench,
+            vectors: match word("format").as_deref() {
+                Some("json") => Form::Json,
+                _ => Form::Text,
+            },
+            of_decoders: OF_DECODERS.into_iter().find(given),
+            of_encoders: OF_ENCODERS.into_iter().find(given),
+            has_form: given(&"format"),
             form: DiagnosticFormat::of(matches),
         })
     }
 }
 
+/// What `--format` is for where a decoder runs.
+pub(super) const FORMAT: &str = "`--format` is for the times of `--bench` where a model runs";
+
+/// The arguments that encoders have no use for.
+const OF_DECODERS: [&str; 17] = [
+    "prompt",
+    "chat",
+    "system",
+    "generate",
+    "stop",
+    "ignore-eos",
+    "capacity",
+    "temperature",
+    "top-k",
+    "top-p",
+    "min-p",
+    "seed",
+    "repetition-penalty",
+    "beams",
+    "logits",
+    "all-logits",
+    "bench",
+];
+
+/// The arguments that decoders have no use for.
+const OF_ENCODERS: [&str; 4] = ["embed", "pooling", "normalize", "outputs"];
+
 /// The arguments that are of the module alone.
-const OF_MODULES: [&str; 13] = [
+const OF_MODULES: [&str; 12] = [
     "FILE",
     "from",
     "profile",
@@ -121,7 +179,6 @@ const OF_MODULES: [&str; 13] = [
     "random",
     "dim",
     "bind",
-    "outputs",
     "full",
     "memory-limit",
     "max-steps",
@@ -130,9 +187,9 @@ const OF_MODULES: [&str; 13] = [
 /// The groups of arguments of which one is given: how a sequence begins, and what is done with the model.
 pub(crate) fn groups() -> [ArgGroup; 2] {
     [
-        ArgGroup::new("start").args(["tokens", "prompt", "chat"]),
+        ArgGroup::new("start").args(["tokens", "prompt", "chat", "embed"]),
         ArgGroup::new("work")
-            .args(["tokens", "prompt", "chat", "bench"])
+            .args(["tokens", "prompt", "chat", "embed", "bench"])
             .multiple(true),
     ]
 }
@@ -142,7 +199,7 @@ pub(crate) fn args() -> Vec<Arg> {
     let model = value(
         "model",
         "MODEL_DIR",
-        "run this decoder model: a folder with config.json and safetensors, or a GGUF file",
+        "run this decoder or encoder model: a folder with config.json and safetensors, or a GGUF file",
     );
     let model = model.requires("work");
     let family = value(
@@ -154,11 +211,43 @@ pub(crate) fn args() -> Vec<Arg> {
     let options = options.chain(starts()).chain(draws()).chain(outputs());
     let options = options.map(|arg| arg.requires("model"));
     let all = std::iter::once(model).chain(options);
-    all.map(|arg| {
-        arg.conflicts_with_all(OF_MODULES)
-            .help_heading("Decoder models")
-    })
-    .collect()
+    let all = all.map(|arg| arg.help_heading("Decoder models"));
+    let vectors = vectors().into_iter().map(|arg| {
+        let arg = arg.requires("model");
+        arg.help_heading("Encoder models")
+    });
+    let all = all.chain(vectors);
+    all.map(|arg| arg.conflicts_with_all(OF_MODULES)).collect()
+}
+
+/// What an encoder makes vectors of, and how.
+fn vectors() -> Vec<Arg> {
+    vec![
+        value(
+            "embed",
+            "TEXT",
+            "print the vector of this text, by the folder's tokenizer.json; may be given several times; `--tokens` gives \
+             the tokens of one text instead",
+        )
+        .action(ArgAction::Append)
+        .conflicts_with_all(OF_DECODERS),
+        value(
+            "pooling",
+            "HOW",
+            "how the vectors of tokens become one: their mean, that of the first token, or what the model's pooler makes \
+             of that; as modules.json or 1_Pooling/config.json say unless given, else the mean",
+        )
+        .value_parser(Vec::from_iter(Pooling::ALL.map(Pooling::name))),
+        value(
+            "normalize",
+            "BOOL",
+            "whether to make the length of vectors 1; as modules.json says unless given",
+        )
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("true")
+        .value_parser(clap::value_parser!(bool)),
+    ]
 }
 
 fn count(name: &'static str, shown: &'static str, help: &'static str) -> Arg {

@@ -111,14 +111,19 @@ fn drawn(
     output.end(host);
     if let Some(path) = &args.logits {
         let array = Tensor::of(vec![kept.len() / vocab, vocab], kept);
-        save(host, path, &array)?;
+        save(host, path, ("logits", &array))?;
     }
     note_rates(host, prefill, drawn.rate);
     Ok(())
 }
 
-fn save(host: &mut dyn Host, path: &str, logits: &Tensor) -> Result<(), Stop> {
-    let archive = npz::write([("logits".to_owned(), logits)]);
+/// Writes an array and its name as an archive.
+pub(super) fn save(
+    host: &mut dyn Host,
+    path: &str,
+    (name, array): (&str, &Tensor),
+) -> Result<(), Stop> {
+    let archive = npz::write([(name.to_owned(), array)]);
     let archive = archive.map_err(|why| Stop::Archive {
         name: path.to_owned(),
         why: why.to_string(),

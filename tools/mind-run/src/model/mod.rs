@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod bench;
 mod chat;
 mod draw;
+mod embed;
 mod generate;
 mod output;
 mod packing;
@@ -63,6 +64,7 @@ fn tokenizer(args: &ModelArgs, files: &Files) -> Result<Option<Text>, Stop> {
         Start::Tokens(_) | Start::Any => return Ok(None),
         Start::Prompt(_) => "the prompt",
         Start::Chat(_) => "the conversation",
+        Start::Texts(_) => "the texts",
     };
     let Some(json) = &files.tokenizer else {
         let model = args.model.clone();
@@ -80,7 +82,34 @@ fn execute(
 ) -> Result<(), Stop> {
     let (document, checkpoint, warnings) = files.model()?;
     mind_cli::report(host, &warnings, &files.config, args.form);
+    let family = document.config.family;
+    let unused = if family.is_encoder() {
+        args.of_decoders
+    } else {
+        args.of_encoders
+    };
+    if let Some(option) = unused {
+        let (family, is_encoder) = (family.name(), family.is_encoder());
+        return Err(Stop::Unused {
+            option,
+            family,
+            is_encoder,
+        });
+    }
     let text = tokenizer(args, files)?;
+    if args.has_form && args.bench.is_none() && !family.is_encoder() {
+        return Err(Stop::Usage(args::FORMAT));
+    }
+    if family.is_encoder() {
+        let how = embed::how(args, files, host)?;
+        let (runner, _, _) = runner(args, files, host)?;
+        let weights = MappedWeights {
+            weights: CheckpointWeights(checkpoint),
+            files: files.contents(),
+        };
+        let model = packing::model(document.config, weights, runner, host)?;
+        return embed::run(args, model, (text.as_ref(), how), host);
+    }
     let beside = TextFiles::open(files, host)?;
     let ends = if args.ignores_ends {
         Vec::new()

@@ -28,6 +28,16 @@ impl Weights for Counted<'_> {
         self.weights.weight(name, layer, shape)
     }
 
+    fn expert(
+        &self,
+        name: &str,
+        layer: usize,
+        expert: usize,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        self.weights.expert(name, layer, expert, shape)
+    }
+
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
         self.weights.row(name, index, row)
     }
@@ -48,8 +58,7 @@ pub(super) fn model<'a>(
     let packed = Arc::new(AtomicU64::new(0));
     let progress = Progress {
         done: packed.clone(),
-        // Two parts of each layer, and the head.
-        all: 2 * config.num_layers as u64 + 1,
+        all: Model::packed_parts(&config),
     };
     let is_shown = host.style().redraws;
     let work = is_shown.then(|| host.working_through("packing weights", progress));

@@ -23,6 +23,31 @@ pub(super) enum Stop {
     /// A text where there is no tokenizer.
     #[error("{model}: there is no tokenizer.json for {what}")]
     NoTokenizer { model: String, what: &'static str },
+    /// Options that do not go together where a decoder runs.
+    #[error("{0}")]
+    Usage(&'static str),
+    /// An option that models of the family have no use for.
+    #[error(
+        "models of {family} are {}: {}, `--{option}` is for {}",
+        if *is_encoder { "encoders" } else { "decoders" },
+        if *is_encoder { "`--embed` and `--tokens` make vectors" } else { "`--prompt` and `--tokens` draw what follows" },
+        if *is_encoder { "decoders" } else { "encoders" }
+    )]
+    Unused {
+        option: &'static str,
+        family: &'static str,
+        is_encoder: bool,
+    },
+    /// A text beyond the positions of an encoder.
+    #[error("text {text} has {tokens} tokens, more than the model's context of {context}")]
+    Long {
+        text: usize,
+        tokens: usize,
+        context: usize,
+    },
+    /// A pooling that the model lacks the weights for.
+    #[error("{model}: the model has no pooler; `--pooling` may be mean or cls")]
+    NoPooler { model: String },
     /// A conversation beyond the cache.
     #[error(
         "the conversation has {needed} tokens, the cache has room for {capacity}; `--capacity` makes it larger"
@@ -31,7 +56,7 @@ pub(super) enum Stop {
     /// A file, or standard input.
     #[error("{name}: {why}")]
     Stream { name: String, why: io::Error },
-    /// Logits that make no archive.
+    /// Arrays that make no archive.
     #[error("{name}: {why}")]
     Archive { name: String, why: String },
 }
@@ -50,6 +75,10 @@ impl Stop {
             Stop::Model(_)
             | Stop::Text(_)
             | Stop::NoTokenizer { .. }
+            | Stop::Usage(_)
+            | Stop::Unused { .. }
+            | Stop::Long { .. }
+            | Stop::NoPooler { .. }
             | Stop::Full { .. }
             | Stop::Stream { .. }
             | Stop::Archive { .. } => mind_cli::fail(host, &self),

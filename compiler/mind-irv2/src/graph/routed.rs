@@ -1,0 +1,179 @@
+//! The parts of a layer with experts, behind its attention: the steps in front of the experts, an expert, and the steps
+//! behind them.
+//!
+//! A run with a cache computes each expert for its own tokens alone. What the experts of a token make of it is added in
+//! the order of their numbers, from +0, so that the layer has the bits of [`document`](super::document).
+
+use std::collections::BTreeSet;
+
+use mind_ir::Graph;
+use mind_ir::types::DType;
+
+use super::emit::{BuildError, fixed};
+use super::parts::{Builder, Stored, around_attention};
+use super::plan::{self, LAYER_INPUT, LAYER_OUTPUT};
+use crate::config::Config;
+use crate::kernels::EXPERTS;
+use crate::kernels::experts::{ExpertWeights, shared_out};
+use crate::layout::buffers::Buffer;
+use crate::layout::dims::Dim;
+use crate::layout::nodes::{Access, Node, layer_nodes};
+
+/// Where a layer with experts is cut.
+#[derive(Debug)]
+pub struct Cut {
+    /// What the steps in front of the experts leave: what experts read, the shares of experts in tokens, and what the
+    /// steps behind the experts read besides. Each is `[tokens, width]`.
+    pub left: Vec<Crossing>,
+    /// Which of `left` the steps behind the experts read, by index.
+    pub read: Vec<usize>,
+    experts: &'static Node,
+    out: &'static str,
+}
+
+/// What crosses a cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossing {
+    /// The buffer.
+    pub buffer: &'static str,
+    /// Elements for each token.
+    pub width: usize,
+}
+
+fn error(reason: String) -> BuildError {
+    BuildError::Step {
+        op: EXPERTS,
+        reason,
+    }
+}
+
+/// Where layers of the model with experts are cut.
+///
+/// # Errors
+///
+/// A plan without experts, or with steps that do not fit this cut.
+pub fn cut(config: &Config) -> Result<Cut, BuildError> {
+    let nodes: Vec<&'static Node> = layer_nodes(config, true).collect();
+    let at = nodes.iter().position(|node| node.op() == EXPERTS);
+    let at = at.ok_or_else(|| error("no layer has such a step".to_owned()))?;
+    let (front, behind) = nodes.split_at(at);
+    let experts = behind[0];
+    let bound = |name: &str| experts.arg(name).map(|arg| arg.buffer.as_str());
+    let (Some(input), Some(routing), Some(out)) = (bound("input"), bound("routing"), bound("out"))
+    else {
+        return Err(error("it has an argument that is not bound".to_owned()));
+    };
+    let reads = |node: &&'static Node| -> Vec<&'static str> {
+        let args = node.args.iter();
+        let args = args.filter(|arg| matches!(arg.access, Access::In | Access::InPlace));
+        args.map(|arg| arg.buffer.as_str()).collect()
+    };
+    let writes = |node: &&'static Node| -> Vec<&'static str> {
+        let args = node.args.iter().filter(|arg| arg.access.writes());
+        args.map(|arg| arg.buffer.as_str()).collect()
+    };
+    let written: BTreeSet<&str> = front.iter().flat_map(writes).collect();
+    let wanted: BTreeSet<&str> = behind[1..].iter().flat_map(reads).collect();
+    if wanted.contains(LAYER_INPUT) {
+        let reason = format!("a step behind it reads `{LAYER_INPUT}`");
+        return Err(error(reason));
+    }
+    let mut names = vec![input, routing];
+    let others = written.iter().copied();
+    names.extend(others.filter(|own| wanted.contains(own) && ![input, routing].contains(own)));
+    let left = names.iter().map(|name| crossing(config, name));
+    let left = left.collect::<Result<Vec<_>, _>>()?;
+    let read = (0..left.len()).filter(|&at| wanted.contains(left[at].buffer));
+    Ok(Cut {
+        read: read.collect(),
+        left,
+        experts,
+        out,
+    })
+}
+
+fn crossing(config: &Config, name: &str) -> Result<Crossing, BuildError> {
+    let buffer = config.family.buffer(name);
+    let rows = buffer.map(|own| (own, own.shape.as_slice()));
+    match rows {
+        Some((own, [tokens, width])) if tokens.dim == Dim::Tokens => Ok(Crossing {
+            buffer: &own.name,
+            width: width.unpadded(config),
+        }),
+        Some(_) | None => Err(error(format!("`{name}` is no row for each token"))),
+    }
+}
+
+/// What the steps between attention and the experts make of `tokens` tokens: [`Cut::left`], in its order.
+///
+/// # Errors
+///
+/// Extents that no tensor can have, a plan whose steps do not fit each other.
+pub fn route(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let (_, mixed) = around_attention(config)?;
+    let cut = cut(config)?;
+    let targets: Vec<&str> = cut.left.iter().map(|own| own.buffer).collect();
+    let nodes = plan::computing(layer_nodes(config, true), &targets, &[LAYER_INPUT, mixed]);
+    let mut b = Builder::new(config);
+    b.input("x", LAYER_INPUT, &[tokens, config.hidden_size]);
+    b.input("mixed", mixed, &[tokens, config.q_width()]);
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &targets)
+}
+
+/// What an expert makes of `rows` rows, each times its share, which is `[rows, 1]`.
+///
+/// # Errors
+///
+/// As [`route`].
+pub fn expert(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let cut = cut(config)?;
+    let mut b = Builder::new(config);
+    let wide = [fixed(rows), fixed(cut.left[0].width)];
+    let x = b.e.input("x", DType::F32, &wide);
+    let share = b.e.input("share", DType::F32, &[fixed(rows), fixed(1)]);
+    let mut weights = Vec::new();
+    for name in ["w1", "w2"] {
+        let buffer: Option<&'static Buffer> = cut
+            .experts
+            .arg(name)
+            .and_then(|arg| config.family.buffer(&arg.buffer));
+        let buffer = buffer.ok_or_else(|| error(format!("`{name}` is not bound")))?;
+        weights.extend(b.weight(buffer, stored)?);
+    }
+    let &[gate, up, down] = weights.as_slice() else {
+        let reason = format!(
+            "it has {} matrices, expected a gate, up and down",
+            weights.len()
+        );
+        return Err(error(reason));
+    };
+    let weights = ExpertWeights { gate, up, down };
+    let out = shared_out(&mut b.e, x, share, weights, config.activation)?;
+    Ok(b.e.finish(&[out]))
+}
+
+/// What the steps behind the experts make of `tokens` tokens, from what the experts made of them and those of
+/// [`Cut::left`] that are read.
+///
+/// # Errors
+///
+/// As [`route`].
+pub fn merge(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let cut = cut(config)?;
+    let read: Vec<Crossing> = cut.read.iter().map(|&at| cut.left[at]).collect();
+    let mut given: Vec<&str> = read.iter().map(|own| own.buffer).collect();
+    given.push(cut.out);
+    let nodes = plan::computing(layer_nodes(config, true), &[LAYER_OUTPUT], &given);
+    let mut b = Builder::new(config);
+    b.input(
+        cut.out,
+        cut.out,
+        &[tokens, crossing(config, cut.out)?.width],
+    );
+    for own in read {
+        b.input(own.buffer, own.buffer, &[tokens, own.width]);
+    }
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &[LAYER_OUTPUT])
+}

@@ -1,0 +1,82 @@
+//! What a `config.json` says of experts.
+
+use super::reader::Reader;
+use crate::attributes::Layers;
+use crate::codes;
+use crate::experts::Experts;
+use crate::family::{Count, Family};
+
+impl Reader<'_> {
+    /// The experts of a model, if it has some; outside, `None` after an error. `width` is that of its MLP.
+    pub(super) fn experts(
+        &mut self,
+        family: Family,
+        width: usize,
+        layers: usize,
+    ) -> Option<Option<Experts>> {
+        let Some(rule) = &family.rules().experts else {
+            return Some(None);
+        };
+        let count = self.said_count(&rule.count)?;
+        if count == 0 {
+            return Some(None);
+        }
+        let own = match &rule.width {
+            Some(own) => self.said_count(own)?,
+            None => width,
+        };
+        let shared_width = match &rule.shared_width {
+            Some(own) => self.said_count(own)?,
+            None => 0,
+        };
+        let (key, default) = &rule.shares;
+        let normalised = key.as_deref().and_then(|key| self.truth(key));
+        let listed = match &rule.dense_layers {
+            Some(key) => self.layers_of(key)?,
+            None => Layers::NONE,
+        };
+        let step = rule.step.as_deref();
+        let step = match step.and_then(|key| Some((key, self.get(key)?))) {
+            Some((key, value)) => self.natural(key, value)?,
+            None => 1,
+        };
+        let is_dense =
+            |layer: &usize| listed.has(*layer) || step == 0 || !(layer + 1).is_multiple_of(step);
+        Some(Some(Experts {
+            count,
+            per_token: self.said_count(&rule.per_token)?,
+            width: own,
+            shared_width,
+            normalised: normalised.unwrap_or(*default),
+            dense_layers: Layers::of((0..layers).filter(is_dense)),
+        }))
+    }
+
+    /// A number that one of several keys says.
+    fn said_count(&mut self, own: &Count) -> Option<usize> {
+        for key in &own.keys {
+            if let Some(value) = self.get(key) {
+                return self.natural(key, value);
+            }
+        }
+        Some(own.default)
+    }
+
+    /// The layers that an array lists.
+    fn layers_of(&mut self, key: &str) -> Option<Layers> {
+        let Some(value) = self.get(key) else {
+            return Some(Layers::NONE);
+        };
+        let numbers = value.elements().map(|all| all.iter());
+        let numbers = numbers.map(|all| all.map(|own| usize::try_from(own.integer()?).ok()));
+        let Some(numbers) = numbers.and_then(Iterator::collect::<Option<Vec<usize>>>) else {
+            let message = format!(
+                "`{key}` is {}, expected an array of layers",
+                value.describe()
+            );
+            self.push(codes::KIND, value.span, message);
+            return None;
+        };
+        Some(Layers::of(numbers))
+    }
+}

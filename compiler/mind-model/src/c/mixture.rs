@@ -1,0 +1,41 @@
+//! What the C of a model with experts is told of the cut in its layers.
+
+use std::fmt::Write;
+
+use mind_irv2::Config;
+use mind_irv2::graph::routed;
+
+use super::CError;
+
+/// The number of experts, and the arrays of what crosses the cut.
+pub(super) fn tables(config: &Config) -> Result<String, CError> {
+    let Some(experts) = config.experts else {
+        return Ok("\n#define EXPERTS 0\n".to_owned());
+    };
+    let cut = routed::cut(config)?;
+    let mut text = format!(
+        "\n#define EXPERTS {}\n#define CROSSINGS {}\n#define MERGED {}\n\n\
+         /* What the steps in front of experts leave: what experts read, their shares, and what is read behind them. */\n",
+        experts.count,
+        cut.left.len(),
+        cut.read.len()
+    );
+    for (at, own) in cut.left.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "static float left_{at}[CHUNK * {}];", own.width);
+    }
+    let names: Vec<String> = (0..cut.left.len()).map(|at| format!("left_{at}")).collect();
+    let _ = writeln!(
+        text,
+        "static float *const left[CROSSINGS] = {{{}}};",
+        names.join(", ")
+    );
+    let read: Vec<String> = cut.read.iter().map(usize::to_string).collect();
+    let _ = writeln!(
+        text,
+        "\n/* Which of them are read behind the experts. */\n\
+         static const int merged[MERGED] = {{{}}};",
+        read.join(", ")
+    );
+    Ok(text)
+}

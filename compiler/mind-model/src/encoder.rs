@@ -1,0 +1,271 @@
+//! An encoder over whole texts.
+
+use std::sync::Arc;
+
+use mind_irv2::graph::parts::MASKED;
+use mind_irv2::{Config, Turning};
+
+use crate::error::ModelError;
+use crate::model::{Model, ONCE, Placed, Stage};
+use crate::part::Part;
+use crate::rotation::Rotation;
+use crate::sizes::{MOST_TOKENS, pass_tokens, seen_rows};
+
+/// An encoder, which makes a vector of each token of a text.
+///
+/// A layer runs over the tokens in passes of at most 256, all of which see the keys and values of the whole text. What
+/// follows the last of them is zeros under a mask, which changes no bit.
+pub struct Encoder<'w> {
+    model: Arc<Model<'w>>,
+}
+
+/// What an encoder makes of a text.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Encoded {
+    /// A vector for each token, `[tokens, hidden_size]`.
+    pub hidden: Vec<f32>,
+    /// One vector for all, if the model has a pooler.
+    pub pooled: Option<Vec<f32>>,
+}
+
+impl<'w> Encoder<'w> {
+    /// The encoder of a model.
+    ///
+    /// # Errors
+    ///
+    /// The model is a decoder.
+    pub fn new(model: Arc<Model<'w>>) -> Result<Encoder<'w>, ModelError> {
+        let family = model.config().family;
+        if family.is_encoder() {
+            Ok(Encoder { model })
+        } else {
+            let family = family.name();
+            Err(ModelError::Decoder { family })
+        }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Arc<Model<'w>> {
+        &self.model
+    }
+
+    /// What it makes of `tokens`; `kinds` says of which part of the text each is, none that all are of the first one.
+    ///
+    /// # Errors
+    ///
+    /// No token, one outside of the vocabulary, a kind that is none, more tokens than the model has positions, no memory.
+    pub fn run(&self, tokens: &[u32], kinds: &[u32]) -> Result<Encoded, ModelError> {
+        let config = *self.model.config();
+        let (count, context) = (tokens.len(), config.most_tokens());
+        if count == 0 {
+            return Err(ModelError::Empty);
+        }
+        if count > context {
+            let tokens = count;
+            return Err(ModelError::Long { tokens, context });
+        }
+        if !kinds.is_empty() && kinds.len() != count {
+            let (kinds, tokens) = (kinds.len(), count);
+            return Err(ModelError::Kinds { kinds, tokens });
+        }
+        let passes = Passes::of(&config, count);
+        let mut x = vec![0.0; passes.rows() * config.hidden_size];
+        let rows = x.chunks_exact_mut(config.hidden_size);
+        for (at, (position, row)) in config
+            .position_rows(tokens)
+            .into_iter()
+            .zip(rows)
+            .enumerate()
+        {
+            let placed = Placed {
+                token: tokens[at],
+                position,
+                kind: kinds.get(at).copied().unwrap_or(0),
+            };
+            self.model.embed(placed, row)?;
+        }
+        if let Some(part) = self.model.stage(Stage::Embed(passes.tokens))?.get(&ONCE) {
+            passes.each_row(part, &mut x)?;
+        }
+        layers(&self.model, &passes, &mut x)?;
+        if let Some(part) = self.model.stage(Stage::Close(passes.tokens))?.get(&ONCE) {
+            passes.each_row(part, &mut x)?;
+        }
+        x.truncate(count * config.hidden_size);
+        let pooled = match self.model.stage(Stage::Pool)?.get(&ONCE) {
+            Some(part) => {
+                let mut pooled = vec![0.0; config.hidden_size];
+                part.run(&[&x[..config.hidden_size]], &mut [&mut pooled])?;
+                Some(pooled)
+            }
+            None => None,
+        };
+        Ok(Encoded { hidden: x, pooled })
+    }
+}
+
+/// The passes over a text, all of which have as many tokens.
+struct Passes {
+    config: Config,
+    /// Tokens of the text.
+    count: usize,
+    /// Tokens of a pass.
+    tokens: usize,
+    passes: usize,
+    /// Keys that attention is compiled for.
+    seen: usize,
+}
+
+impl Passes {
+    fn of(config: &Config, count: usize) -> Passes {
+        let passes = count.div_ceil(MOST_TOKENS);
+        let tokens = pass_tokens(count.div_ceil(passes));
+        Passes {
+            config: *config,
+            count,
+            tokens,
+            passes: count.div_ceil(tokens),
+            seen: seen_rows(count),
+        }
+    }
+
+    /// Tokens of all passes, padding included.
+    fn rows(&self) -> usize {
+        self.passes * self.tokens
+    }
+
+    /// Runs a part that makes of each row another one.
+    fn each_row(&self, part: &Part, x: &mut [f32]) -> Result<(), ModelError> {
+        let size = self.tokens * self.config.hidden_size;
+        let mut y = vec![0.0; size];
+        for rows in x.chunks_exact_mut(size) {
+            part.run(&[rows], &mut [&mut y])?;
+            rows.copy_from_slice(&y);
+        }
+        Ok(())
+    }
+
+    /// 0 where a query of pass `pass` may look, and [`MASKED`] behind the text and outside of a window:
+    /// `[tokens, seen]`. Queries of padding see what the last token does.
+    fn mask(&self, pass: usize, window: Option<usize>) -> Vec<f32> {
+        let mut mask = vec![MASKED; self.tokens * self.seen];
+        for (at, row) in mask.chunks_exact_mut(self.seen).enumerate() {
+            let own = (pass * self.tokens + at).min(self.count - 1);
+            let (from, to) = match window {
+                Some(width) => ((own + 1).saturating_sub(width), own.saturating_add(width)),
+                None => (0, self.count),
+            };
+            row[from..to.min(self.count)].fill(0.0);
+        }
+        mask
+    }
+}
+
+/// Runs all layers over the rows of a text.
+fn layers(model: &Model<'_>, passes: &Passes, x: &mut [f32]) -> Result<(), ModelError> {
+    let config = &passes.config;
+    let (q_width, kv_width) = (config.q_width(), config.kv_width());
+    let rotation = Rotation::new(config, config.most_tokens());
+    let rotations = Turning::ALL.map(|turning| {
+        let mut layers = 0..config.num_layers;
+        let used = layers.any(|layer| config.turning(layer) == turning);
+        rotation.rows(turning, if used { 0..passes.rows() } else { 0..0 })
+    });
+    let whole = passes.mask(0, None);
+    let project = model.stage(Stage::Project(passes.tokens))?;
+    let attend = model.attend(passes.tokens, passes.seen)?;
+    let finish = model.stage(Stage::Finish(passes.tokens))?;
+    let stored = passes.rows().max(passes.seen);
+    let mut q = vec![0.0; passes.rows() * q_width];
+    let mut keys = vec![0.0; stored * kv_width];
+    let mut values = keys.clone();
+    let mut mixed = vec![0.0; passes.tokens * q_width];
+    let mut y = vec![0.0; passes.tokens * config.hidden_size];
+    // The rows of pass `pass` in an array of rows of `width`.
+    let rows = |pass: usize, width: usize| {
+        pass * passes.tokens * width..(pass + 1) * passes.tokens * width
+    };
+    for layer in 0..config.num_layers {
+        let [cos, sin] = &rotations[config.turning(layer) as usize];
+        let pairs = cos.len() / passes.rows();
+        for pass in 0..passes.passes {
+            let turned = rows(pass, pairs);
+            let all = [
+                &x[rows(pass, config.hidden_size)],
+                &cos[turned.clone()],
+                &sin[turned],
+            ];
+            let inputs = match config.rope {
+                Some(_) => &all[..],
+                None => &all[..1],
+            };
+            let here = rows(pass, kv_width);
+            let mut outputs = [
+                &mut q[rows(pass, q_width)],
+                &mut keys[here.clone()],
+                &mut values[here],
+            ];
+            project[&(Some(layer), None)].run(inputs, &mut outputs)?;
+        }
+        for half in [&mut keys, &mut values] {
+            half[passes.count * kv_width..].fill(0.0);
+        }
+        let seen = ..passes.seen * kv_width;
+        for pass in 0..passes.passes {
+            let narrow = config
+                .window(layer)
+                .map(|width| passes.mask(pass, Some(width)));
+            let mask = narrow.as_ref().unwrap_or(&whole);
+            let looked = [&q[rows(pass, q_width)], &keys[seen], &values[seen], mask];
+            attend.run(&looked, &mut [&mut mixed])?;
+            let own = &mut x[rows(pass, config.hidden_size)];
+            finish[&(Some(layer), None)].run(&[own, &mixed], &mut [&mut y])?;
+            own.copy_from_slice(&y);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use mind_irv2::{Families, hf};
+
+    use super::*;
+
+    fn passes(count: usize) -> Passes {
+        let text = r#"{"model_type": "bert", "num_hidden_layers": 1, "hidden_size": 8, "intermediate_size": 8,
+            "num_attention_heads": 2, "vocab_size": 9, "max_position_embeddings": 4096}"#;
+        let read = hf::document(Some(text), &[], Families::default());
+        let (document, _) = read.unwrap_or_else(|why| panic!("{why:?}"));
+        Passes::of(&document.config, count)
+    }
+
+    #[test]
+    fn passes_hold_the_text_and_little_more() {
+        for count in 1..4096 {
+            let own = passes(count);
+            assert!(own.rows() >= count && own.tokens <= MOST_TOKENS, "{count}");
+            assert!(own.rows() < count + own.tokens, "{count}");
+        }
+        let own = passes(300);
+        assert_eq!((own.passes, own.tokens, own.seen), (2, 160, 320));
+    }
+
+    #[test]
+    fn a_query_sees_the_text_or_its_window_on_both_sides() {
+        let own = passes(5);
+        assert_eq!((own.tokens, own.seen), (8, 64));
+        let seen = |mask: &[f32]| -> Vec<Vec<usize>> {
+            let rows = mask.chunks(64);
+            rows.map(|row| (0..64).filter(|&at| row[at] == 0.0).collect())
+                .collect()
+        };
+        let whole = seen(&own.mask(0, None));
+        assert!(whole.iter().all(|own| *own == [0, 1, 2, 3, 4]), "{whole:?}");
+        let near = seen(&own.mask(0, Some(2)));
+        assert_eq!(near[0], [0, 1]);
+        assert_eq!(near[2], [1, 2, 3]);
+        assert_eq!(near[4], [3, 4]);
+        assert_eq!(near[7], near[4]);
+    }
+}

@@ -1,0 +1,209 @@
+//! An encoder in double precision, written from the formulas alone.
+
+use mind_irv2::{Attribute, Config};
+
+use crate::random::Tensors;
+use crate::reference::{activated, added, product, rotate};
+
+/// The vectors of `tokens`, all of the first kind.
+pub fn hidden(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64>> {
+    let mut xs = embedded(config, tensors, tokens);
+    if config.family.name() != "modernbert" {
+        for layer in 0..config.num_layers {
+            xs = post_norm_layer(config, tensors, layer, &xs);
+        }
+        return xs;
+    }
+    for layer in 0..config.num_layers {
+        xs = pre_norm_layer(config, tensors, layer, &xs);
+    }
+    let last = |x: &Vec<f64>| {
+        let names = ("final_ln_weight", "final_ln_bias");
+        normed(config, tensors, names, None, x)
+    };
+    xs.iter().map(last).collect()
+}
+
+/// What the pooler makes of the first of these vectors.
+pub fn pooled(tensors: &Tensors, hidden: &[Vec<f64>]) -> Vec<f64> {
+    let bias = tensors.find_elements("pooler_bias", None);
+    let product = product(&hidden[0], tensors.get("pooler_weight", None), bias);
+    product.iter().map(|x| x.tanh()).collect()
+}
+
+fn embedded(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64>> {
+    let width = config.hidden_size;
+    let row = |name: &str, at: usize| -> Vec<f64> {
+        let table = tensors.get(name, None);
+        let row = &table[at * width..(at + 1) * width];
+        row.iter().map(|&x| f64::from(x)).collect()
+    };
+    // Padding of RoBERTa keeps the row in front of the first one, and counts for no position.
+    let first = config.attributes.get(Attribute::PositionOffset) as usize;
+    let mut seen = 0;
+    let rows = tokens.iter().map(|&token| {
+        let is_padding = first > 0 && token as usize == first - 1;
+        seen += usize::from(!is_padding);
+        let position = if is_padding {
+            first - 1
+        } else {
+            first + seen - 1
+        };
+        let mut x = row("token_emb", token as usize);
+        if config.attributes.get(Attribute::TypeVocabSize) > 0.0 {
+            x = added(&x, &row("token_type_emb", 0));
+        }
+        if config.rope.is_none() {
+            x = added(&x, &row("pos_emb", position));
+        }
+        normed(
+            config,
+            tensors,
+            ("embed_ln_gamma", "embed_ln_beta"),
+            None,
+            &x,
+        )
+    });
+    rows.collect()
+}
+
+/// `x` normalised, times a gain, plus a shift.
+fn normed(
+    config: &Config,
+    tensors: &Tensors,
+    (gain, shift): (&str, &str),
+    layer: Option<usize>,
+    x: &[f64],
+) -> Vec<f64> {
+    let count = x.len() as f64;
+    let mean = x.iter().sum::<f64>() / count;
+    let variance = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
+    let deviation = (variance + config.rms_norm_eps).sqrt();
+    let gain = tensors.get(gain, layer);
+    let shift = tensors.find_elements(shift, layer);
+    let element = |(at, x): (usize, &f64)| {
+        let own = (x - mean) / deviation * f64::from(gain[at]);
+        own + shift.map_or(0.0, |shift| f64::from(shift[at]))
+    };
+    x.iter().enumerate().map(element).collect()
+}
+
+fn linear(tensors: &Tensors, layer: usize, x: &[f64], weight: &str, bias: &str) -> Vec<f64> {
+    let bias = tensors.find_elements(bias, Some(layer));
+    product(x, tensors.get(weight, Some(layer)), bias)
+}
+
+/// What the queries of each token make of the keys that they see.
+fn attended(config: &Config, layer: usize, [q, k, v]: [&[Vec<f64>]; 3]) -> Vec<Vec<f64>> {
+    let head = config.head_dim;
+    let mix = |own: usize| {
+        let sees = |other: usize| {
+            let width = config.window(layer).unwrap_or(usize::MAX);
+            own.abs_diff(other) < width
+        };
+        let seen: Vec<usize> = (0..k.len()).filter(|&other| sees(other)).collect();
+        let of_head = |first: usize| -> Vec<f64> {
+            let part = |row: &[f64]| row[first..first + head].to_vec();
+            let score = |&at: &usize| -> f64 {
+                let (q, k) = (part(&q[own]), part(&k[at]));
+                q.iter().zip(&k).map(|(q, k)| q * k).sum::<f64>() / (head as f64).sqrt()
+            };
+            let scores: Vec<f64> = seen.iter().map(score).collect();
+            let most = scores.iter().copied().fold(f64::MIN, f64::max);
+            let powers: Vec<f64> = scores.iter().map(|score| (score - most).exp()).collect();
+            let all: f64 = powers.iter().sum();
+            let element = |at: usize| -> f64 {
+                let terms = powers.iter().zip(&seen);
+                terms
+                    .map(|(p, &other)| p / all * v[other][first + at])
+                    .sum()
+            };
+            (0..head).map(element).collect()
+        };
+        (0..config.num_attention_heads)
+            .flat_map(|at| of_head(at * head))
+            .collect()
+    };
+    (0..q.len()).map(mix).collect()
+}
+
+/// A layer of BERT, which normalises sums.
+fn post_norm_layer(
+    config: &Config,
+    tensors: &Tensors,
+    layer: usize,
+    xs: &[Vec<f64>],
+) -> Vec<Vec<f64>> {
+    let all = |weight: &str, bias: &str| -> Vec<Vec<f64>> {
+        let rows = xs.iter();
+        rows.map(|x| linear(tensors, layer, x, weight, bias))
+            .collect()
+    };
+    let (q, k, v) = (all("wq", "bq"), all("wk", "bk"), all("wv", "bv"));
+    let mixed = attended(config, layer, [&q, &k, &v]);
+    let rows = xs.iter().zip(&mixed).map(|(x, mixed)| {
+        let projected = linear(tensors, layer, mixed, "wo", "bo");
+        let x = normed(
+            config,
+            tensors,
+            ("ln1_gamma", "ln1_beta"),
+            Some(layer),
+            &added(x, &projected),
+        );
+        let inner = linear(tensors, layer, &x, "w1", "b1");
+        let bent: Vec<f64> = inner
+            .iter()
+            .map(|&x| activated(x, config.activation))
+            .collect();
+        let down = linear(tensors, layer, &bent, "w2", "b2");
+        normed(
+            config,
+            tensors,
+            ("ln2_gamma", "ln2_beta"),
+            Some(layer),
+            &added(&x, &down),
+        )
+    });
+    rows.collect()
+}
+
+/// A layer of ModernBERT, which normalises in front of attention, but for the first layer, and of the gated MLP.
+fn pre_norm_layer(
+    config: &Config,
+    tensors: &Tensors,
+    layer: usize,
+    xs: &[Vec<f64>],
+) -> Vec<Vec<f64>> {
+    let norm = |x: &Vec<f64>, names: (&str, &str)| normed(config, tensors, names, Some(layer), x);
+    let inner: Vec<Vec<f64>> = match layer {
+        0 => xs.to_vec(),
+        _ => xs
+            .iter()
+            .map(|x| norm(x, ("ln1_gamma", "ln1_beta")))
+            .collect(),
+    };
+    let all = |weight: &str, bias: &str| -> Vec<Vec<f64>> {
+        let rows = inner.iter();
+        rows.map(|x| linear(tensors, layer, x, weight, bias))
+            .collect()
+    };
+    let (mut q, mut k, v) = (all("wq", "bq"), all("wk", "bk"), all("wv", "bv"));
+    for (position, row) in q.iter_mut().enumerate().chain(k.iter_mut().enumerate()) {
+        for head in row.chunks_exact_mut(config.head_dim) {
+            rotate(config, layer, position, head, config.most_tokens());
+        }
+    }
+    let mixed = attended(config, layer, [&q, &k, &v]);
+    let rows = xs.iter().zip(&mixed).map(|(x, mixed)| {
+        let x = added(x, &linear(tensors, layer, mixed, "wo", "bo"));
+        let inner = norm(&x, ("ln2_gamma", "ln2_beta"));
+        let gate = linear(tensors, layer, &inner, "w_gate", "b_gate");
+        let up = linear(tensors, layer, &inner, "w_up", "b_up");
+        let pairs = gate.iter().zip(&up);
+        let bent: Vec<f64> = pairs
+            .map(|(&g, u)| activated(g, config.activation) * u)
+            .collect();
+        added(&x, &linear(tensors, layer, &bent, "w2", "b2"))
+    });
+    rows.collect()
+}

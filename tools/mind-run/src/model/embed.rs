@@ -1,0 +1,128 @@
+//! Vectors of texts.
+
+use std::sync::Arc;
+
+use mind_driver::host::Host;
+use mind_ir::tensor::Tensor;
+use mind_model::{Embedding, Encoder, Files, Model, Text, normalize};
+use serde_json::{Value, json};
+
+use super::args::{ModelArgs, Start};
+use super::generate::save;
+use super::output::Rate;
+use super::stop::Stop;
+use crate::args::Form;
+
+/// How vectors are made: as the command line says, else as the files of the model do.
+pub(super) fn how(args: &ModelArgs, files: &Files, host: &mut dyn Host) -> Result<Embedding, Stop> {
+    if let (Some(pooling), Some(normalizes)) = (args.pooling, args.normalizes) {
+        return Ok(Embedding {
+            pooling,
+            normalizes,
+        });
+    }
+    let own = Embedding::of(files, host)?;
+    Ok(Embedding {
+        pooling: args.pooling.unwrap_or(own.pooling),
+        normalizes: args.normalizes.unwrap_or(own.normalizes),
+    })
+}
+
+/// The tokens of a text, and of which part of it each is.
+type Tokens = (Vec<u32>, Vec<u32>);
+
+/// Prints or saves the vector of each text, or of the tokens that are given instead.
+pub(super) fn run(
+    args: &ModelArgs,
+    model: Arc<Model<'_>>,
+    (text, how): (Option<&Text>, Embedding),
+    host: &mut dyn Host,
+) -> Result<(), Stop> {
+    let encoder = Encoder::new(model)?;
+    let texts = tokens(args, text)?;
+    let config = encoder.model().config();
+    let (width, context) = (config.hidden_size, config.most_tokens());
+    let too_long = texts.iter().position(|(tokens, _)| tokens.len() > context);
+    if let Some(at) = too_long {
+        let (text, tokens) = (at + 1, texts[at].0.len());
+        return Err(Stop::Long {
+            text,
+            tokens,
+            context,
+        });
+    }
+    let mut rate = Rate::default();
+    let mut vectors = Vec::with_capacity(texts.len());
+    let work = host.working("making vectors");
+    for (tokens, kinds) in &texts {
+        let started = host.now();
+        let encoded = encoder.run(tokens, kinds)?;
+        let vector = how.pooling.apply(&encoded, width);
+        let model = || args.model.clone();
+        let mut vector = vector.ok_or_else(|| Stop::NoPooler { model: model() })?;
+        if how.normalizes {
+            normalize(&mut vector);
+        }
+        rate.add(tokens.len(), host.now().saturating_sub(started));
+        vectors.push(vector);
+    }
+    drop(work);
+    if let Some(path) = &args.outputs {
+        let array = Tensor::of(vec![vectors.len(), width], vectors.concat());
+        save(host, path, ("embeddings", &array))?;
+    } else {
+        let printed = match args.vectors {
+            Form::Text => lines(&vectors),
+            Form::Json => object(&vectors, &texts, how),
+        };
+        mind_cli::print(host, &printed);
+    }
+    if let Some(speed) = rate.per_second() {
+        let (tokens, seconds) = (rate.tokens, rate.time.as_secs_f64());
+        let note = format!("embed {tokens} tokens in {seconds:.3} s, {speed:.1} tokens/s");
+        mind_cli::note(host, &note);
+    }
+    Ok(())
+}
+
+/// The tokens of each text.
+fn tokens(args: &ModelArgs, text: Option<&Text>) -> Result<Vec<Tokens>, Stop> {
+    match (&args.start, text) {
+        (Start::Texts(texts), Some(text)) => {
+            let all = texts.iter().map(|own| Ok(text.encode_kinds(own)?));
+            all.collect()
+        }
+        (Start::Tokens(tokens), _) => Ok(vec![(tokens.clone(), Vec::new())]),
+        // Other starts are of decoders.
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// A line with the numbers of each vector, which read back equal.
+fn lines(vectors: &[Vec<f32>]) -> String {
+    let line = |vector: &Vec<f32>| {
+        let numbers: Vec<String> = vector.iter().map(f32::to_string).collect();
+        format!("[{}]\n", numbers.join(", "))
+    };
+    vectors.iter().map(line).collect()
+}
+
+/// One JSON object on one line; NaN and infinities are strings.
+fn object(vectors: &[Vec<f32>], texts: &[Tokens], how: Embedding) -> String {
+    let number = |x: &f32| -> Value {
+        let text = x.to_string();
+        serde_json::from_str(&text).unwrap_or(Value::String(text))
+    };
+    let embeddings = vectors.iter().zip(texts).map(|(vector, (tokens, _))| {
+        json!({
+            "tokens": tokens.len(),
+            "vector": vector.iter().map(number).collect::<Vec<_>>(),
+        })
+    });
+    let object = json!({
+        "pooling": how.pooling.name(),
+        "normalized": how.normalizes,
+        "embeddings": embeddings.collect::<Vec<_>>(),
+    });
+    format!("{object}\n")
+}
