@@ -58,7 +58,7 @@ pub(crate) const ONCE: Owner = (None, None);
 pub(crate) type Parts = BTreeMap<Owner, Part>;
 
 impl Stage {
-    /// The stages of layers, for so many tokens.
+    /// The stages of a layer, for passes of `tokens` tokens.
     fn of_layers(tokens: usize) -> [Stage; 5] {
         [
             Stage::Project(tokens),
@@ -83,8 +83,8 @@ impl Stage {
         }
     }
 
-    /// The stages of the model of `config`, for so many tokens. Those that it has once come first: the largest weight is beside its
-    /// file alone in memory then.
+    /// The stages of the model of `config`, for passes of `tokens` tokens. Stages without layers come first: the largest weight
+    /// is packed before any other, which keeps the peak of memory low.
     fn of_model(config: &Config, tokens: usize) -> Vec<Stage> {
         let mut stages = if config.family.is_encoder() {
             vec![Stage::Embed(tokens), Stage::Close(tokens), Stage::Pool]
@@ -218,7 +218,7 @@ impl<'w> Model<'w> {
         kept + kept_by_attention.sum::<u64>() + arrays.max().unwrap_or(0)
     }
 
-    /// The only part that makes logits of so many rows.
+    /// The part that computes the logits of `rows` rows.
     pub(crate) fn head(&self, rows: usize) -> Result<Arc<Parts>, ModelError> {
         self.stage(Stage::Head(rows))
     }

@@ -38,8 +38,8 @@ const MODES: [(&str, &str, Pooling); 2] = [
 ];
 
 impl Embedding {
-    /// What the folder of `files` says: the modules that `modules.json` lists, with the configuration of pooling in the
-    /// folder of its own; without that list `1_Pooling/config.json`, without both the mean.
+    /// Reads how the folder of `files` pools vectors: `modules.json` lists the modules, and each pooling has a `config.json`.
+    /// Without that list `1_Pooling/config.json` is read; if both are missing, vectors become their mean.
     ///
     /// # Errors
     ///

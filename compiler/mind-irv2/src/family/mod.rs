@@ -382,7 +382,7 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
     })
 }
 
-/// The plan of layers that stands beside `family.json`.
+/// The plan of layers in the folder of `family.json`.
 ///
 /// # Errors
 ///

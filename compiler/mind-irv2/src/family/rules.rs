@@ -72,7 +72,7 @@ pub(crate) struct WindowRule {
     pub(crate) types: bool,
     /// Which layers have a window where nothing says it.
     pub(crate) layers: WindowLayers,
-    /// The key of the first of the layers that have none where nothing says it, and its default.
+    /// The key of the first layer without a window, for configurations without `layer_types`, and its default.
     pub(crate) below: Option<(String, usize)>,
 }
 

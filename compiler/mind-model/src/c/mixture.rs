@@ -1,4 +1,4 @@
-//! What the C of a model with experts is told of the cut in its layers.
+//! Tables of C that say where layers with experts are cut.
 
 use std::fmt::Write;
 

@@ -240,7 +240,7 @@ impl<'m> PartWriter<'m> {
         })
     }
 
-    /// Attention of passes of so many `tokens` over each number of rows.
+    /// Attention for each number of `tokens` of a pass, over each number of cached `rows`.
     fn attention(&mut self, rows: &[usize], tokens: &[usize]) -> Result<Vec<CPart>, CError> {
         let mut attention = Vec::new();
         for &seen in rows {
@@ -345,7 +345,7 @@ fn attention_rows(capacity: usize) -> Vec<usize> {
     rows
 }
 
-/// What the runtime is told as macros; arrays of rows have `more` than attention reads.
+/// The macros of the runtime. Arrays of cached rows have `more` rows than attention reads.
 fn sizes(
     config: &Config,
     tensors: &Tensors,

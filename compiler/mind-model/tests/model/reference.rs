@@ -78,7 +78,7 @@ fn kind(family: &str) -> Kind {
             gated: false,
             ..llama
         },
-        // Where residuals are parallel, the MLP has a normalisation of its own.
+        // With parallel residuals the MLP reads a second normalisation of the layer's input.
         "gpt_neox" => Kind {
             centred: true,
             gated: false,
