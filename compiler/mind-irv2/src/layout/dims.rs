@@ -94,18 +94,6 @@ impl Dim {
         }
     }
 
-    /// Whether it is an extent of experts, 0 in models without them.
-    pub const fn is_of_experts(self) -> bool {
-        matches!(
-            self,
-            Dim::NumExperts
-                | Dim::ExpertIntermediate
-                | Dim::AlignedExpertIntermediate
-                | Dim::SharedIntermediate
-                | Dim::AlignedSharedIntermediate
-        )
-    }
-
     /// Whether models of `family` have it: every one has the first eleven.
     pub fn is_of(self, family: Family) -> bool {
         let uses = |dim: Dim| {
@@ -114,8 +102,22 @@ impl Dim {
         };
         match self {
             Dim::TypeVocab => uses(Dim::TypeVocab),
-            own if own.is_of_experts() => uses(Dim::NumExperts),
-            _ => true,
+            Dim::NumExperts
+            | Dim::ExpertIntermediate
+            | Dim::AlignedExpertIntermediate
+            | Dim::SharedIntermediate
+            | Dim::AlignedSharedIntermediate => uses(Dim::NumExperts),
+            Dim::Tokens
+            | Dim::Embed
+            | Dim::AlignedEmbed
+            | Dim::HeadDim
+            | Dim::AlignedHead
+            | Dim::NumHeads
+            | Dim::NumKvHeads
+            | Dim::AlignedCtx
+            | Dim::Intermediate
+            | Dim::AlignedIntermediate
+            | Dim::Vocab => true,
         }
     }
 
