@@ -99,8 +99,8 @@ lower-to-loops\t''
 lower-to-mil\t''
 import-mil\t''"
 complete -c mind-opt -l print-ir-tree-dir -d 'write the module after every pass to a separate file' -r
-complete -c mind-opt -l report -d 'write a page: the graph before and after every pass, rules, groups, kernels, times' -r
 complete -c mind-opt -l pass-pipeline-crash-reproducer -d 'when a pass fails, write the module before it and the passes left to run' -r
+complete -c mind-opt -l report -d 'write a page: the graph before and after every pass, rules, groups, kernels, times' -r
 complete -c mind-opt -l remarks -d 'say what rules did (`passed`) and why they did not act (`missed`), of all rules or of those whose names match' -r
 complete -c mind-opt -l explain -d 'say which rules led to a value of the output (`%7`, `out:0`), to all of them, or how a rule fared on a line of the input' -r
 complete -c mind-opt -l opt-bisect-limit -d 'make N rewrites, or N of one rule, and no more; -1 makes all and lists them numbered' -r

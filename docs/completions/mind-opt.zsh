@@ -60,8 +60,8 @@ _mind-opt() {
 '--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
 '--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
 '--print-ir-tree-dir=[write the module after every pass to a separate file]:DIR:_default' \
-'(--split-input-file)--report=[write a page\: the graph before and after every pass, rules, groups, kernels, times]:FILE:_default' \
 '--pass-pipeline-crash-reproducer=[when a pass fails, write the module before it and the passes left to run]:FILE:_default' \
+'(--split-input-file)--report=[write a page\: the graph before and after every pass, rules, groups, kernels, times]:FILE:_default' \
 '--remarks=[say what rules did (\`passed\`) and why they did not act (\`missed\`), of all rules or of those whose names match]:KIND[:REGEX],...:_default' \
 '--explain=[say which rules led to a value of the output (\`%7\`, \`out\:0\`), to all of them, or how a rule fared on a line of the input]::VALUE|RULE@LINE:_default' \
 '--opt-bisect-limit=[make N rewrites, or N of one rule, and no more; -1 makes all and lists them numbered]:[RULE:]N:_default' \

@@ -10,9 +10,10 @@
 //! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`failure`] why a
 //!   pipeline stopped.
 //!
-//! Machine code is behind the feature `jit`, and each large format behind one of its own: `irv2`, `mil`, `onnx`, `package`.
-//! All are on by default.
+//! Features, all on by default, leave out what a pass author may not need: `egraph`, `loops` and `jit` are parts of the
+//! compiler, `draw`, `irv2`, `mil`, `onnx` and `package` formats.
 
+#[cfg_attr(not(feature = "egraph"), path = "admission/absent.rs")]
 pub mod admission;
 pub mod canonical;
 #[cfg(feature = "jit")]
@@ -20,10 +21,12 @@ pub mod compiled;
 #[cfg(feature = "jit")]
 mod cut;
 pub mod disk;
+#[cfg(feature = "draw")]
 pub mod draw;
 pub mod emit;
 #[cfg(feature = "jit")]
 pub mod engine;
+#[cfg(feature = "interp")]
 pub mod equivalence;
 #[cfg(feature = "jit")]
 pub mod executable;

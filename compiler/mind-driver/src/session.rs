@@ -32,6 +32,7 @@ pub fn registry() -> Registry {
         mind_ir::builtin::DIALECT,
         mind_core::DIALECT,
         mind_tensor::DIALECT,
+        #[cfg(feature = "loops")]
         mind_loops::DIALECT,
         #[cfg(feature = "mil")]
         mind_mil::DIALECT,
@@ -43,8 +44,11 @@ pub const PASSES: PassRegistry = PassRegistry::new(PASS_GROUPS);
 
 const PASS_GROUPS: &[&[PassInfo]] = &[
     mind_transforms::PASSES,
+    #[cfg(feature = "egraph")]
     mind_eqsat::PASSES,
+    #[cfg(feature = "loops")]
     mind_to_tensor::PASSES,
+    #[cfg(feature = "loops")]
     mind_to_loops::PASSES,
     #[cfg(feature = "mil")]
     mind_to_mil::PASSES,
@@ -87,11 +91,13 @@ pub const LEVELS: &[Level] = &[
         pipeline: "simplify,dce",
         summary: "cheap clean-up",
     },
+    #[cfg(feature = "egraph")]
     Level {
         name: "2",
         pipeline: "simplify,fold,simplify,fuse,cse,dce",
         summary: "e-graph folding and fusion",
     },
+    #[cfg(feature = "egraph")]
     Level {
         name: "3",
         pipeline: "simplify,fold,simplify,fold,simplify,fuse,cse,dce",

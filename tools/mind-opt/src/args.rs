@@ -8,7 +8,7 @@ use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES};
 use mind_pass::{PassInfo, Pipeline, parse_pipeline};
 
-use crate::{check_rules, mil};
+use crate::{check_rules, egraph, mil, report};
 
 const PASS_FLAGS: &str = "Passes, run in the order given";
 const WATCHING: &str = "Watching the passes";
@@ -41,8 +41,10 @@ pub(super) fn command() -> Command {
         .args(check_rules::args())
         .next_help_heading(WATCHING)
         .args(watching_args())
+        .args(report::args())
         .next_help_heading(REWRITES)
         .args(asking_args())
+        .args(egraph::args())
         .next_help_heading(None)
         .args(listing_args())
 }
@@ -162,13 +164,6 @@ fn watching_args() -> Vec<Arg> {
             "write the module after every pass to a separate file",
         ),
         value(
-            "report",
-            "FILE",
-            "write a page: the graph before and after every pass, rules, groups, \
-                 kernels, times",
-        )
-        .conflicts_with("split-input-file"),
-        value(
             "pass-pipeline-crash-reproducer",
             "FILE",
             "when a pass fails, write the module before it and the passes left to run",
@@ -177,7 +172,7 @@ fn watching_args() -> Vec<Arg> {
 }
 
 /// Arguments about rewrites.
-fn asking_args() -> [Arg; 5] {
+fn asking_args() -> [Arg; 3] {
     let arg = |name, shown, help| value(name, shown, help).require_equals(true);
     [
         arg(
@@ -204,20 +199,6 @@ fn asking_args() -> [Arg; 5] {
         )
         .num_args(1)
         .allow_hyphen_values(true),
-        arg(
-            "dump-egraph",
-            "FILE",
-            "draw the e-graph of a region of `fold` or `fuse`, as `.dot` or `.svg`",
-        )
-        .num_args(1),
-        arg(
-            "dump-egraph-region",
-            "N",
-            "draw region N instead of the first, which is 0; those of all passes count",
-        )
-        .num_args(1)
-        .value_parser(clap::value_parser!(usize))
-        .requires("dump-egraph"),
     ]
 }
 

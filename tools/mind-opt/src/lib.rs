@@ -1,20 +1,25 @@
 //! `mind-opt`: verify, optimise, print.
 //!
 //! This file goes from arguments to the pipeline and to what is printed. Each other way of looking at a run has its
-//! file: `--check-rules`, `--explain`, `--remarks`, `--diff`, `--timing`, the lists of `listing`, the page of `report/`.
+//! file: `--check-rules`, `--explain`, `--dump-egraph` in `egraph/`, `--remarks`, `--diff`, `--timing`, the lists of `listing`,
+//! the page of `report/`.
 //! `chunks` and `expected` serve files of tests (`--split-input-file`, `--verify-diagnostics`), `reproducer` writes what
 //! failed, `rewrites` and `watch` listen to the passes.
 
 mod args;
+#[cfg_attr(not(feature = "egraph"), path = "check_rules/absent.rs")]
 mod check_rules;
 mod chunks;
 mod diff;
+#[cfg_attr(not(feature = "egraph"), path = "egraph/absent.rs")]
+mod egraph;
 mod expected;
 mod explain;
 mod listing;
 #[cfg_attr(not(feature = "mil"), path = "mil/absent.rs")]
 mod mil;
 mod remarks;
+#[cfg_attr(not(feature = "report"), path = "report/absent.rs")]
 mod report;
 mod reproducer;
 mod rewrites;
@@ -290,7 +295,7 @@ impl<'a> Run<'a> {
         if let Err(code) = self.draw(&outcome.rewrites, host) {
             return code;
         }
-        if let Some(path) = self.matches.get_one::<String>("report")
+        if let Some(path) = report::path(self.matches)
             && mind_cli::write_output(host, Some(path), &outcome.report) != DONE
         {
             return REJECTED;
@@ -312,7 +317,7 @@ impl<'a> Run<'a> {
     ///
     /// The exit code where no region was drawn, or the file cannot be written.
     fn draw(&self, rewrites: &Rewrites<'_>, host: &mut dyn Host) -> Result<(), u8> {
-        let Some(path) = self.matches.get_one::<String>("dump-egraph") else {
+        let Some(path) = egraph::path(self.matches) else {
             return Ok(());
         };
         let drawn = rewrites.drawing.as_ref();
@@ -344,7 +349,7 @@ impl<'a> Run<'a> {
         outcome.rewrites.history.clear();
         let rewrites = &mut outcome.rewrites;
         let mut watch = Watch::new(host, rewrites, formats, &printing, keep, outcome.steps);
-        watch.recording = self.matches.contains_id("report").then(Recording::default);
+        watch.recording = report::recording(self.matches);
         let text = &self.file.text()[part.clone()];
         let parsed = match whole {
             Some((format, graph)) => verified(graph, &self.options).map(|g| (format, g)),

@@ -1,7 +1,5 @@
 //! What the tool asks and hears of rewrites.
 
-use std::path::Path;
-
 use clap::ArgMatches;
 use mind_cli::bisect::Bisect;
 use mind_diag::{SourceFile, Span};
@@ -9,10 +7,11 @@ use mind_driver::formats::Format;
 use mind_driver::history::Record;
 use mind_ir::Graph;
 use mind_ir::listener::{Rewrite, RuleTime};
-use mind_pass::{Drawing, DrawingForm, RewriteOptions};
+use mind_pass::{Drawing, RewriteOptions};
 
 use super::explain::{Explain, Story};
 use super::remarks::Remarks;
+use super::{egraph, report};
 
 /// How long a rule took in a pass.
 #[derive(Clone, Debug)]
@@ -88,15 +87,8 @@ impl<'a> Rewrites<'a> {
         }
         asked.explain = word("explain").map(|text| Explain::parse(text, rewriting));
         asked.timed = word("timing").is_some();
-        asked.keeps = word("report").is_some() || asked.explain.is_some();
-        if let Some(path) = word("dump-egraph") {
-            let skip = matches.get_one::<usize>("dump-egraph-region");
-            asked.drawing = Some(Drawing {
-                form: drawing_form(path)?,
-                skip: skip.copied().unwrap_or(0),
-                text: None,
-            });
-        }
+        asked.keeps = report::path(matches).is_some() || asked.explain.is_some();
+        asked.drawing = egraph::drawing(matches)?;
         Ok(asked)
     }
 
@@ -183,21 +175,5 @@ impl<'a> Rewrites<'a> {
         if let Some(explain) = &mut self.explain {
             explain.missed(self.file, self.pass, rule, span, reason);
         }
-    }
-}
-
-/// How the drawing in the file `path` is written.
-///
-/// # Errors
-///
-/// Another extension than `dot` and `svg`.
-fn drawing_form(path: &str) -> Result<DrawingForm, String> {
-    let extension = Path::new(path).extension().and_then(|own| own.to_str());
-    match extension {
-        Some("dot") => Ok(DrawingForm::Dot),
-        Some("svg") => Ok(DrawingForm::Svg),
-        _ => Err(format!(
-            "--dump-egraph: `{path}` is neither a `.dot` nor a `.svg` file"
-        )),
     }
 }

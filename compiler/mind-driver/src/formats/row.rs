@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mind_diag::{Diagnostics, SourceFile};
+#[cfg(feature = "draw")]
 use mind_draw::Detail;
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
@@ -151,6 +152,7 @@ pub struct WriteOptions<'a> {
     /// Whether its C is a program.
     pub has_main: bool,
     /// How much of it is drawn.
+    #[cfg(feature = "draw")]
     pub detail: Detail,
 }
 

@@ -16,6 +16,7 @@ use super::row::PackageReader;
 use super::row::{Binary, BinaryReader, LoadOptions};
 use super::row::{FormatInfo, Read, Write};
 use super::text::Format;
+#[cfg(feature = "draw")]
 use crate::draw;
 #[cfg(feature = "jit")]
 use crate::engine::c_text;
@@ -198,6 +199,7 @@ pub static FORMATS: &[FormatInfo] = &[
             c_text(session, g.clone(), options.function, options.has_main)
         })),
     },
+    #[cfg(feature = "draw")]
     FormatInfo {
         word: "dot",
         extensions: &["dot"],
@@ -208,6 +210,7 @@ pub static FORMATS: &[FormatInfo] = &[
             Ok(mind_draw::dot(&draw::module(g).simplified(options.detail)))
         })),
     },
+    #[cfg(feature = "draw")]
     FormatInfo {
         word: "svg",
         extensions: &["svg"],
@@ -218,6 +221,7 @@ pub static FORMATS: &[FormatInfo] = &[
             Ok(mind_draw::svg(&draw::module(g).simplified(options.detail)))
         })),
     },
+    #[cfg(feature = "draw")]
     FormatInfo {
         word: "html",
         extensions: &["html"],

@@ -3,7 +3,9 @@
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Num, Tensor, advance, row_major};
 use mind_ir::types::DType;
+use smallvec::{SmallVec, smallvec};
 
+use super::chain::extend;
 use super::convert::cast;
 use super::resize::{Interpolation, cubic};
 use crate::convolve::Layout;
@@ -54,6 +56,58 @@ type Dimensions = (usize, usize);
 /// A tap along an axis: its element, `None` for the fill, and its weight.
 type Tap = (Option<usize>, f64);
 
+/// The taps of a point, row-major: where their elements are from the first one of the image on, `None` for the fill, and
+/// their weights.
+struct Taps<T> {
+    offsets: Vec<Option<usize>>,
+    weights: Vec<T>,
+}
+
+impl<T> Default for Taps<T> {
+    fn default() -> Taps<T> {
+        Taps {
+            offsets: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+}
+
+impl<T: Num<Acc = T>> Taps<T> {
+    /// Every combination of the taps along the axes, which come with the distances of elements; `None` if an axis has none.
+    fn multiply(
+        &mut self,
+        along: impl Iterator<Item = Option<(SmallVec<[Tap; 4]>, usize)>>,
+    ) -> Option<()> {
+        self.offsets.clear();
+        self.weights.clear();
+        for (axis, taps) in along.enumerate() {
+            let (taps, stride) = taps?;
+            let taps = taps
+                .into_iter()
+                .map(|(element, weight)| (element.map(|own| own * stride), T::cast_f64(weight)));
+            let taps: SmallVec<[(Option<usize>, T); 4]> = taps.collect();
+            if axis == 0 {
+                self.offsets.extend(taps.iter().map(|tap| tap.0));
+                self.weights.extend(taps.iter().map(|tap| tap.1));
+                continue;
+            }
+            let offsets = std::mem::take(&mut self.offsets).into_iter();
+            let sum = |(own, tap): (Option<usize>, Option<usize>)| {
+                own.zip(tap).map(|(own, tap)| own + tap)
+            };
+            self.offsets = offsets
+                .flat_map(|own| taps.iter().map(move |tap| (own, tap.0)))
+                .map(sum)
+                .collect();
+            let weights = std::mem::take(&mut self.weights).into_iter();
+            self.weights = weights
+                .flat_map(|own| taps.iter().map(move |tap| own.mul(tap.1)))
+                .collect();
+        }
+        Some(())
+    }
+}
+
 impl GridSampling {
     /// The elements of `input` at the coordinates of `grid`, in the dtype of `input`.
     ///
@@ -103,57 +157,46 @@ impl GridSampling {
             return Tensor::of(shape, results);
         }
         let (own, new) = (row_major(from), row_major(&shape));
+        let (elements, fill) = (input.elements::<T>(), T::cast_f64(self.fill));
         let positions = &grid.shape()[..=spatial];
         let mut index = vec![0; positions.len()];
+        let mut taps = Taps::default();
+        // A row of the elements of all channels for each tap, and the sum of each channel.
+        let (mut rows, mut sums) = (Vec::new(), vec![T::ZERO; from[channel]]);
         for place in coordinates.chunks_exact(spatial) {
-            let taps = (0..spatial).map(|at| {
-                let extent = from[first + at];
-                let taps = self.taps(place[spatial - 1 - at], extent)?;
-                let stride = own[first + at];
-                let offset = |(element, weight): Tap| (element.map(|own| own * stride), weight);
-                Some(taps.into_iter().map(offset).collect())
+            let along = (0..spatial).map(|at| {
+                let taps = self.taps(place[spatial - 1 - at], from[first + at])?;
+                Some((taps, own[first + at]))
             });
-            let taps: Option<Vec<Vec<Tap>>> = taps.collect();
-            let start = index[0] * own[0];
+            if taps.multiply(along).is_some() {
+                rows.clear();
+                for &offset in &taps.offsets {
+                    let start = offset.map(|offset| index[0] * own[0] + offset);
+                    let element = |lane| match start {
+                        Some(start) => elements[start + lane * own[channel]],
+                        None => fill,
+                    };
+                    rows.extend((0..from[channel]).map(element));
+                }
+                sums.fill(T::ZERO);
+                extend(&taps.weights, &rows, &mut sums);
+            } else {
+                sums.fill(T::cast_f64(f64::NAN));
+            }
             let mut to = index[0] * new[0];
             for at in 0..spatial {
                 to += index[1 + at] * new[first + at];
             }
-            for lane in 0..from[channel] {
-                let slice = &input.elements::<T>()[start + lane * own[channel]..];
-                results[to + lane * new[channel]] = match &taps {
-                    Some(taps) => self.chain(taps, slice),
-                    None => T::cast_f64(f64::NAN),
-                };
+            for (lane, &sum) in sums.iter().enumerate() {
+                results[to + lane * new[channel]] = sum;
             }
             advance(&mut index, positions);
         }
         Tensor::of(shape, results)
     }
 
-    /// The sum of the taps, row-major, with the products of their weights.
-    fn chain<T: Num<Acc = T>>(&self, taps: &[Vec<Tap>], elements: &[T]) -> T {
-        let extents: Vec<usize> = taps.iter().map(Vec::len).collect();
-        let mut index = vec![0; taps.len()];
-        let mut sum = T::ZERO;
-        loop {
-            let (mut offset, mut weight) = (Some(0), None);
-            for (taps, &at) in taps.iter().zip(&index) {
-                let (element, own) = taps[at];
-                offset = offset.zip(element).map(|(sum, element)| sum + element);
-                let own = T::cast_f64(own);
-                weight = Some(weight.map_or(own, |weight: T| weight.mul(own)));
-            }
-            let element = offset.map_or(T::cast_f64(self.fill), |offset| elements[offset]);
-            sum = element.fma(weight.unwrap_or(T::ONE), sum);
-            if !advance(&mut index, &extents) {
-                return sum;
-            }
-        }
-    }
-
     /// The taps along an axis; `None` for a coordinate that is NaN.
-    fn taps(&self, number: f64, extent: usize) -> Option<Vec<Tap>> {
+    fn taps(&self, number: f64, extent: usize) -> Option<SmallVec<[Tap; 4]>> {
         let (n, last) = (extent as f64, extent as f64 - 1.0);
         let place = match self.coordinates {
             GridCoordinates::HalfPixel => ((number + 1.0) * n - 1.0) / 2.0,
@@ -176,12 +219,12 @@ impl GridSampling {
         let part = place - base;
         let tap = |offset: f64, weight: f64| (self.element(base + offset, last), weight);
         Some(match self.mode {
-            Interpolation::Nearest => vec![tap(0.0, 1.0)],
-            Interpolation::Linear => vec![tap(0.0, 1.0 - part), tap(1.0, part)],
+            Interpolation::Nearest => smallvec![tap(0.0, 1.0)],
+            Interpolation::Linear => smallvec![tap(0.0, 1.0 - part), tap(1.0, part)],
             Interpolation::Cubic => {
                 let weight = |offset: f64| cubic(CUBIC_A, (offset - part).abs());
                 let offsets = [-1.0, 0.0, 1.0, 2.0];
-                offsets.map(|offset| tap(offset, weight(offset))).to_vec()
+                SmallVec::from_buf(offsets.map(|offset| tap(offset, weight(offset))))
             }
         })
     }

@@ -150,18 +150,33 @@ fn eval_scatter_elements(
     along_axis_fits(data, list, axis)?;
     check_count(updates, list.shape())?;
     let (strides, extent) = (row_major(data.shape()), data.shape()[axis]);
-    let (bounds, mut index) = (op.bounds(cx.graph), vec![0; data.rank()]);
-    let places = indices(list).into_iter().map(|place| {
-        let place = bounds.place(place, axis, extent)?;
-        let offset = |place: usize| -> usize {
-            let own = |at: usize| if at == axis { place } else { index[at] };
-            (0..index.len()).map(|at| own(at) * strides[at]).sum()
+    let (bounds, list) = (op.bounds(cx.graph), (list.shape(), indices(list)));
+    // What an update's own position adds to its place, row by row.
+    let (&columns, outer) = list
+        .0
+        .split_last()
+        .expect("a verified axis lies in the rank");
+    let last = outer.len();
+    let step = if axis == last { 0 } else { strides[last] };
+    let (stride, mut index) = (strides[axis], vec![0; last]);
+    let rows = list.1.chunks_exact(columns.max(1));
+    let starts = rows.flat_map(|row| {
+        let own = |at: usize| {
+            if at == axis {
+                0
+            } else {
+                index[at] * strides[at]
+            }
         };
-        let offset = place.map(offset);
-        advance(&mut index, list.shape());
-        Ok(offset)
+        let base: usize = (0..last).map(own).sum();
+        advance(&mut index, outer);
+        let start = move |(column, &place): (usize, &i64)| {
+            let place = bounds.place(place, axis, extent)?;
+            Ok(place.map(|place| base + column * step + place * stride))
+        };
+        row.iter().enumerate().map(start)
     });
-    joined(cx, data, updates, op.kind(cx.graph), places)
+    joined(cx, data, updates, op.kind(cx.graph), (starts, 1))
 }
 
 fn eval_scatter_nd(
@@ -173,10 +188,8 @@ fn eval_scatter_nd(
     let tuples = Tuples::of(data, list, 0)?;
     check_count(updates, &tuples.shape)?;
     let starts = tuples.starts(op.bounds(cx.graph))?;
-    let places = starts.into_iter().flat_map(|start| {
-        (0..tuples.width).map(move |within| Ok(start.map(|start| start + within)))
-    });
-    joined(cx, data, updates, op.kind(cx.graph), places)
+    let starts = starts.into_iter().map(Ok);
+    joined(cx, data, updates, op.kind(cx.graph), (starts, tuples.width))
 }
 
 /// Checks that there is an update for each place of a run.
@@ -190,23 +203,26 @@ fn check_count(updates: &Tensor, shape: &[usize]) -> Result<(), EvalError> {
     )))
 }
 
-/// `data` with the updates joined at `places`, in order.
+/// Where slices start, `None` for one that is skipped, and the elements of a slice, 1 or more.
+type Slices<I> = (I, usize);
+
+/// `data` with the updates joined to `slices`, in order.
 fn joined(
     cx: &EvalCx<'_>,
     data: &Tensor,
     updates: &Tensor,
     kind: Update,
-    places: impl Iterator<Item = Result<Option<usize>, EvalError>>,
+    slices: Slices<impl Iterator<Item = Result<Option<usize>, EvalError>>>,
 ) -> Result<Tensor, EvalError> {
     cx.count(data.dtype(), data.shape())?;
     let shape = data.shape().to_vec();
     with_num!(data.dtype(), T => {
         let mut own = data.elements::<T>().to_vec();
-        apply(&mut own, updates.elements::<T>(), places, |old, new| combined(cx, kind, old, new))?;
+        apply(&mut own, updates.elements::<T>(), slices, |old, new| combined(cx, kind, old, new))?;
         Ok(Tensor::of(shape, own))
     }, else {
         let mut own = data.elements::<bool>().to_vec();
-        apply(&mut own, updates.elements::<bool>(), places, |_, new| Ok(new))?;
+        apply(&mut own, updates.elements::<bool>(), slices, |_, new| Ok(new))?;
         Ok(Tensor::of(shape, own))
     })
 }
@@ -214,12 +230,13 @@ fn joined(
 fn apply<T: Element>(
     elements: &mut [T],
     updates: &[T],
-    places: impl Iterator<Item = Result<Option<usize>, EvalError>>,
+    (starts, width): Slices<impl Iterator<Item = Result<Option<usize>, EvalError>>>,
     combine: impl Fn(T, T) -> Result<T, EvalError>,
 ) -> Result<(), EvalError> {
-    for (&update, place) in updates.iter().zip(places) {
-        if let Some(place) = place? {
-            elements[place] = combine(elements[place], update)?;
+    for (updates, start) in updates.chunks_exact(width).zip(starts) {
+        let Some(start) = start? else { continue };
+        for (old, &new) in elements[start..][..width].iter_mut().zip(updates) {
+            *old = combine(*old, new)?;
         }
     }
     Ok(())
@@ -237,12 +254,11 @@ fn combined<T: Num>(cx: &EvalCx<'_>, kind: Update, old: T, new: T) -> Result<T, 
         Update::Add => (T::narrow(old.widen().add(new.widen())), i128::checked_add),
         Update::Mul => (T::narrow(old.widen().mul(new.widen())), i128::checked_mul),
     };
+    if cx.overflow == Overflow::Wrap {
+        return Ok(value);
+    }
     match (old.to_i128(), new.to_i128()) {
-        (Some(old), Some(new))
-            if cx.overflow == Overflow::Refuse && exact(old, new) != value.to_i128() =>
-        {
-            Err(EvalError::Overflow)
-        }
+        (Some(old), Some(new)) if exact(old, new) != value.to_i128() => Err(EvalError::Overflow),
         _ => Ok(value),
     }
 }

@@ -1,0 +1,63 @@
+//! `--dump-egraph`: a drawing of the e-graph of a region.
+
+use std::path::Path;
+
+use clap::{Arg, ArgMatches};
+use mind_cli::value;
+use mind_pass::{Drawing, DrawingForm};
+
+pub(super) fn args() -> Vec<Arg> {
+    let arg = |name, shown, help| value(name, shown, help).require_equals(true).num_args(1);
+    vec![
+        arg(
+            "dump-egraph",
+            "FILE",
+            "draw the e-graph of a region of `fold` or `fuse`, as `.dot` or `.svg`",
+        ),
+        arg(
+            "dump-egraph-region",
+            "N",
+            "draw region N instead of the first, which is 0; those of all passes count",
+        )
+        .value_parser(clap::value_parser!(usize))
+        .requires("dump-egraph"),
+    ]
+}
+
+/// Where the drawing goes, if one is asked for.
+pub(super) fn path(matches: &ArgMatches) -> Option<&String> {
+    matches.get_one("dump-egraph")
+}
+
+/// The drawing that is asked for, not drawn yet.
+///
+/// # Errors
+///
+/// The file's extension is neither `dot` nor `svg`.
+pub(super) fn drawing(matches: &ArgMatches) -> Result<Option<Drawing>, String> {
+    let Some(path) = path(matches) else {
+        return Ok(None);
+    };
+    let skip = matches.get_one::<usize>("dump-egraph-region");
+    Ok(Some(Drawing {
+        form: form(path)?,
+        skip: skip.copied().unwrap_or(0),
+        text: None,
+    }))
+}
+
+/// How the drawing in the file `path` is written.
+///
+/// # Errors
+///
+/// Another extension than `dot` and `svg`.
+fn form(path: &str) -> Result<DrawingForm, String> {
+    let extension = Path::new(path).extension().and_then(|own| own.to_str());
+    match extension {
+        Some("dot") => Ok(DrawingForm::Dot),
+        Some("svg") => Ok(DrawingForm::Svg),
+        _ => Err(format!(
+            "--dump-egraph: `{path}` is neither a `.dot` nor a `.svg` file"
+        )),
+    }
+}
