@@ -138,10 +138,19 @@ pub fn check(function: &Function, kernel: &CompiledKernel, inputs: &[Input]) -> 
         let found = execute(kernel, inputs, edge);
         assert!(
             same(&expected, &found),
-            "expected {expected:?}\nfound {found:?}\nwith {edge:?}, {inputs:?}\nin\n{function}"
+            "expected {expected:?}\nfound {found:?}\n{}\nwith {edge:?}, {inputs:?}\nin\n{function}",
+            repeated(&found, &execute(kernel, inputs, edge))
         );
     }
     expected
+}
+
+/// Whether the same code did the same once more; if not, it read what it should not, or the processor erred.
+pub fn repeated(found: &Outcome, again: &Outcome) -> &'static str {
+    match same(found, again) {
+        true => "as when run once more",
+        false => "not as when run once more",
+    }
 }
 
 /// What the code leaves in a result of `count` elements, behind two operands, run for one part after another.

@@ -48,7 +48,8 @@ fn check(name: &str, cases: &[Case], options: &[&[&str]]) {
                         let found = library.execute(number, inputs, edge);
                         assert!(
                             harness::same(expected, &found),
-                            "{compiler} {options:?}: expected {expected:?}\nfound {found:?}\nwith {inputs:?}\nin\n{}",
+                            "{compiler} {options:?}: expected {expected:?}\nfound {found:?}\n{}\nwith {inputs:?}\nin\n{}",
+                            harness::repeated(&found, &library.execute(number, inputs, edge)),
                             case.function
                         );
                     }
