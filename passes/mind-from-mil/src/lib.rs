@@ -26,6 +26,7 @@ mod recurrent;
 mod reduce;
 mod refuse;
 mod regions;
+mod runtime_part;
 mod runtime_shape;
 mod slice;
 mod sorting;

@@ -12,8 +12,8 @@ use mind_mil::ops::{movement, tensor};
 
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
-use crate::runtime_shape;
 use crate::slice::part;
+use crate::{runtime_part, runtime_shape};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&movement::RESHAPE, |op, e| {
@@ -150,7 +150,6 @@ fn tile(op: OpId, e: &mut Emit<'_>) -> Imported {
 
 /// Grown by a constant, a mirror image or the edge.
 fn pad(op: OpId, e: &mut Emit<'_>) -> Imported {
-    let pads = e.ints(op, "pad")?;
     let call = e.call(op)?;
     let (mode, value) = (
         match call.word("mode") {
@@ -161,14 +160,17 @@ fn pad(op: OpId, e: &mut Emit<'_>) -> Imported {
         call.float("constant_val").unwrap_or(0.0),
     );
     let x = e.argument(op, "x")?;
+    let value =
+        (mode == PadMode::Constant && value.to_bits() != 0).then(|| e.number(e.dtype(x), value));
+    let Ok(pads) = e.ints(op, "pad") else {
+        return runtime_part::pad(op, e, x, (mode, value));
+    };
     let mut low = vec![0; e.rank(x) - pads.len() / 2];
     let mut high = low.clone();
     for pair in pads.chunks_exact(2) {
         low.push(pair[0]);
         high.push(pair[1]);
     }
-    let value =
-        (mode == PadMode::Constant && value.to_bits() != 0).then(|| e.number(e.dtype(x), value));
     Ok(PadOp::with(&low, &high)
         .mode(mode)
         .build(&mut e.b, x, value)?)

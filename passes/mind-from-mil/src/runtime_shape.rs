@@ -43,13 +43,18 @@ fn extents(e: &mut Emit<'_>, x: ValueId) -> Imported {
 }
 
 /// The extent of `x` along `axis`: `i32[]`.
-fn extent(e: &mut Emit<'_>, x: ValueId, axis: usize) -> Imported {
+pub(crate) fn extent(e: &mut Emit<'_>, x: ValueId, axis: usize) -> Imported {
     let extent = ExtentOf::with(axis as i64).build(&mut e.b, x)?;
     e.convert(extent, DType::I32)
 }
 
 /// `value` where it is not `direction` 0, else `other`.
-fn unless(e: &mut Emit<'_>, direction: Direction, value: ValueId, other: ValueId) -> Imported {
+pub(crate) fn unless(
+    e: &mut Emit<'_>,
+    direction: Direction,
+    value: ValueId,
+    other: ValueId,
+) -> Imported {
     let zero = e.constant(&Tensor::scalar(0i32));
     let is_other = Compare::with(direction).build(&mut e.b, value, zero)?;
     Ok(Select::build(&mut e.b, is_other, other, value)?)
@@ -185,7 +190,7 @@ fn range(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// `distance / step`, rounded up.
-fn steps(e: &mut Emit<'_>, distance: ValueId, step: ValueId) -> Imported {
+pub(crate) fn steps(e: &mut Emit<'_>, distance: ValueId, step: ValueId) -> Imported {
     if e.dtype(distance).is_float() {
         let quotient = e.div(distance, step)?;
         return Ok(Ceil::build(&mut e.b, quotient)?);

@@ -12,7 +12,7 @@ use mind_mil::ops::movement;
 
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
-use crate::runtime_shape;
+use crate::{runtime_part, runtime_shape};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&movement::SLICE_BY_INDEX, by_index),
@@ -95,10 +95,10 @@ pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i
 
 fn by_index(op: OpId, e: &mut Emit<'_>) -> Imported {
     let x = e.argument(op, "x")?;
-    let shape = e.shape(x)?;
-    let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
-    let ranges =
-        ranges(&e.call(op)?, &dims)?.ok_or_else(|| Refused::new("its bounds come at run time"))?;
+    let dims: Vec<Dim> = e.g().ty(x).shape.to_vec();
+    let Some(ranges) = ranges(&e.call(op)?, &dims)? else {
+        return runtime_part::slice(op, e, x);
+    };
     let upward = |range: &Range| {
         let last = range.start + (range.count - 1) * range.step;
         (

@@ -15,6 +15,7 @@ mod compiled;
 mod control;
 mod emit_c;
 mod error;
+mod in_place;
 mod layout;
 mod listing;
 mod memory;

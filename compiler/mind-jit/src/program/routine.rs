@@ -5,11 +5,12 @@ use mind_ir::eval::{DimEnv, EvalCx, EvalError, can_allocate};
 use mind_ir::graph::{Graph, InsertPoint};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
-use mind_ir::{OpId, ValueId};
+use mind_ir::{BlockId, OpId, ValueId};
 use mind_loops::extents::known;
 use smallvec::SmallVec;
 
 use super::error::RunError;
+use super::in_place::InPlace;
 
 /// The type of an array that a routine reads or writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,6 +26,8 @@ pub(super) struct Routine {
     op: OpId,
     operands: Vec<Array>,
     results: Vec<Array>,
+    /// How it is computed without copies of its operands.
+    in_place: Option<InPlace>,
     /// The op without a kernel, for messages.
     pub(super) name: &'static str,
     /// Where it stands in the source.
@@ -39,6 +42,16 @@ impl std::fmt::Debug for Routine {
             .field("results", &self.results)
             .finish_non_exhaustive()
     }
+}
+
+/// The only op of a body that hands it all operands in order and yields its results.
+pub(super) fn sole(g: &Graph, body: BlockId) -> Option<OpId> {
+    let mut ops = g.ops(body);
+    let (inner, end) = (ops.next()?, ops.next()?);
+    let arguments = g.arguments(body).into_iter();
+    let is_handed = arguments.eq(g.operands(inner).iter().copied());
+    let is_yielded = (g.results(inner).into_iter()).eq(g.operands(end).iter().copied());
+    (is_handed && is_yielded && ops.next().is_none()).then_some(inner)
 }
 
 impl Routine {
@@ -60,14 +73,28 @@ impl Routine {
         }
         let arguments: Vec<ValueId> = arguments.into_iter().collect();
         let copy = graph.copy_from(g, end, op, &arguments);
+        let operands: Vec<Array> = operands.copied().map(array).collect();
+        let in_place = {
+            let arrays = operands.iter().map(|own| (own.dtype, &own.shape[..]));
+            let arrays: SmallVec<[(DType, &[usize]); 4]> = arrays.collect();
+            sole(g, body).and_then(|inner| InPlace::of(g, inner, &arrays))
+        };
         Routine {
-            operands: operands.copied().map(array).collect(),
+            operands,
+            in_place,
             results: g.results(op).into_iter().map(array).collect(),
             name: g.def(inner).name,
             span: g.span(inner),
             graph,
             op: copy,
         }
+    }
+
+    /// Writes the result of the op on `operands` to `result`, which is none of them, where it can be computed without copies;
+    /// returns whether it is there.
+    pub(super) fn write(&self, operands: &[&[u8]], result: &mut [u8]) -> bool {
+        let own = self.in_place.as_ref();
+        own.is_some_and(|own| own.run(operands, result))
     }
 
     /// The results of the op on `operands`, each the bytes of the elements row-major.

@@ -36,6 +36,22 @@ pub(crate) fn extend<A: Accumulator>(factors: &[A], rows: &[A], sums: &mut [A]) 
     extend_portable(factors, rows, sums);
 }
 
+/// Runs `f`, compiled for the fused multiply-add of the processor where it has one. The bits are the same.
+pub(crate) fn fused<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has avx2 and fma, the only requirement of `with_fma`.
+        return unsafe { with_fma(f) };
+    }
+    f()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn with_fma<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
 /// [`extend_portable`] with the fused multiply-add of the processor, which gives the same bits: without
 /// the target features, each one would be a call into libm.
 #[cfg(target_arch = "x86_64")]

@@ -1,11 +1,11 @@
 //! Elements of an image at coordinates that a grid names.
 
 use mind_ir::eval::{EvalCx, EvalError};
-use mind_ir::tensor::{Num, Tensor, advance, row_major};
+use mind_ir::tensor::{Num, Tensor, row_major};
 use mind_ir::types::DType;
 use smallvec::{SmallVec, smallvec};
 
-use super::chain::extend;
+use super::chain::fused;
 use super::convert::cast;
 use super::resize::{Interpolation, cubic};
 use crate::convolve::Layout;
@@ -50,61 +50,108 @@ pub struct GridSampling {
     pub fill: f64,
 }
 
-/// The first spatial dimension and that of the channels.
-type Dimensions = (usize, usize);
-
-/// A tap along an axis: its element, `None` for the fill, and its weight.
-type Tap = (Option<usize>, f64);
-
-/// The taps of a point, row-major: where their elements are from the first one of the image on, `None` for the fill, and
-/// their weights.
-struct Taps<T> {
-    offsets: Vec<Option<usize>>,
-    weights: Vec<T>,
+/// Images one after the other, and how many points each is sampled at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Images {
+    /// How many there are.
+    pub count: usize,
+    /// The points of each.
+    pub points: usize,
+    /// The spatial extents, each 1 or more.
+    pub extents: Vec<usize>,
+    /// The channels of an image.
+    pub channels: usize,
+    /// Whether the channels of an element stand side by side; otherwise the elements of a channel do.
+    pub has_channels_last: bool,
 }
 
-impl<T> Default for Taps<T> {
-    fn default() -> Taps<T> {
-        Taps {
-            offsets: Vec::new(),
-            weights: Vec::new(),
+impl Images {
+    /// The images `[N, s.., C]` or `[N, C, s..]` of shape `images`, sampled at the points `[N, o.., r]` of shape `grid`.
+    pub fn of(layout: Layout, images: &[usize], grid: &[usize]) -> Images {
+        let spatial = images.len() - 2;
+        let (first, channels) = layout.image(spatial);
+        Images {
+            count: images[0],
+            points: grid[1..=spatial].iter().product(),
+            extents: images[first..first + spatial].to_vec(),
+            channels: images[channels],
+            has_channels_last: match layout {
+                Layout::Nhwc => true,
+                Layout::Nchw => false,
+            },
         }
     }
 }
 
+/// A tap along an axis: its element, `None` for the fill, and its weight.
+type Tap = (Option<usize>, f64);
+
+/// The taps along an axis.
+type AxisTaps = SmallVec<[Tap; 4]>;
+
+/// The taps of points one after the other, those of a point row-major.
+struct Taps<T> {
+    /// Where their elements are, counted from the first one of a channel; `None` for the fill.
+    offsets: Vec<Option<usize>>,
+    weights: Vec<T>,
+    /// For each point whether its coordinates are numbers.
+    are_numbers: Vec<bool>,
+    /// Taps of a point.
+    each: usize,
+}
+
 impl<T: Num<Acc = T>> Taps<T> {
-    /// Every combination of the taps along the axes, which come with the distances of elements; `None` if an axis has none.
-    fn multiply(
-        &mut self,
-        along: impl Iterator<Item = Option<(SmallVec<[Tap; 4]>, usize)>>,
-    ) -> Option<()> {
-        self.offsets.clear();
-        self.weights.clear();
-        for (axis, taps) in along.enumerate() {
-            let (taps, stride) = taps?;
-            let taps = taps
-                .into_iter()
-                .map(|(element, weight)| (element.map(|own| own * stride), T::cast_f64(weight)));
-            let taps: SmallVec<[(Option<usize>, T); 4]> = taps.collect();
-            if axis == 0 {
-                self.offsets.extend(taps.iter().map(|tap| tap.0));
-                self.weights.extend(taps.iter().map(|tap| tap.1));
-                continue;
+    /// Those of the points of `grid`, along axes of these extents and strides.
+    fn of(sampling: &GridSampling, grid: &[f64], axes: &[(usize, usize)]) -> Taps<T> {
+        let along = match sampling.mode {
+            Interpolation::Nearest => 1,
+            Interpolation::Linear => 2,
+            Interpolation::Cubic => 4usize,
+        };
+        let each = along.pow(axes.len() as u32);
+        let points = grid.len() / axes.len();
+        let mut all = Taps {
+            offsets: Vec::with_capacity(points * each),
+            weights: Vec::with_capacity(points * each),
+            are_numbers: Vec::with_capacity(points),
+            each,
+        };
+        for point in grid.chunks_exact(axes.len()) {
+            // Coordinates begin with that of the innermost axis.
+            let own = axes.iter().zip(point.iter().rev());
+            let own = own.map(|(&(extent, stride), &number)| {
+                let mut taps = sampling.taps(number, extent)?;
+                for (element, _) in &mut taps {
+                    *element = element.map(|element| element * stride);
+                }
+                Some(taps)
+            });
+            let own: Option<SmallVec<[AxisTaps; 3]>> = own.collect();
+            all.are_numbers.push(own.is_some());
+            match own {
+                Some(own) => all.multiply(&own, Some(0), None),
+                None => {
+                    all.offsets.resize(all.offsets.len() + each, None);
+                    all.weights.resize(all.weights.len() + each, T::ZERO);
+                }
             }
-            let offsets = std::mem::take(&mut self.offsets).into_iter();
-            let sum = |(own, tap): (Option<usize>, Option<usize>)| {
-                own.zip(tap).map(|(own, tap)| own + tap)
-            };
-            self.offsets = offsets
-                .flat_map(|own| taps.iter().map(move |tap| (own, tap.0)))
-                .map(sum)
-                .collect();
-            let weights = std::mem::take(&mut self.weights).into_iter();
-            self.weights = weights
-                .flat_map(|own| taps.iter().map(move |tap| own.mul(tap.1)))
-                .collect();
         }
-        Some(())
+        all
+    }
+
+    /// Every combination of the taps along the axes, with the offset and the weight of those before.
+    fn multiply(&mut self, axes: &[AxisTaps], offset: Option<usize>, weight: Option<T>) {
+        let Some((first, others)) = axes.split_first() else {
+            self.offsets.push(offset);
+            self.weights.push(weight.unwrap_or(T::ONE));
+            return;
+        };
+        for &(element, own) in first {
+            let own = T::cast_f64(own);
+            let offset = offset.zip(element).map(|(sum, element)| sum + element);
+            let weight = weight.map_or(own, |weight| weight.mul(own));
+            self.multiply(others, offset, Some(weight));
+        }
     }
 }
 
@@ -123,7 +170,7 @@ impl GridSampling {
     ) -> Result<Tensor, EvalError> {
         let spatial = input.rank() - 2;
         let (from, to) = (input.shape(), grid.shape());
-        let dimensions @ (first, channels) = layout.image(spatial);
+        let (first, channels) = layout.image(spatial);
         let extents = &from[first..first + spatial];
         if to[0] != from[0] || to[spatial + 1] != spatial || extents.contains(&0) {
             let text = format!("a grid of {to:?} does not sample an image of {from:?}");
@@ -132,71 +179,126 @@ impl GridSampling {
         let mut shape = to[..=spatial].to_vec();
         shape.insert(channels, from[channels]);
         cx.count(input.dtype(), &shape)?;
+        let (images, dtype) = (Images::of(layout, from, to), input.dtype());
         let grid = cast(cx, grid, DType::F64)?;
-        let dtype = input.dtype();
+        let grid = grid.elements::<f64>();
         let result = if dtype == DType::F64 {
-            self.sample_as::<f64>(dimensions, input, &grid, shape)
+            self.sampled::<f64>(&images, input, grid, shape)
         } else {
-            self.sample_as::<f32>(dimensions, &cast(cx, input, DType::F32)?, &grid, shape)
+            self.sampled::<f32>(&images, &cast(cx, input, DType::F32)?, grid, shape)
         };
         cast(cx, &result, dtype)
     }
 
-    fn sample_as<T: Num<Acc = T>>(
+    fn sampled<T: Num<Acc = T>>(
         &self,
-        (first, channel): Dimensions,
+        images: &Images,
         input: &Tensor,
-        grid: &Tensor,
+        grid: &[f64],
         shape: Vec<usize>,
     ) -> Tensor {
-        let (from, coordinates) = (input.shape(), grid.elements::<f64>());
-        let spatial = from.len() - 2;
-        let count: usize = shape.iter().product();
-        let mut results = vec![T::ZERO; count];
-        if count == 0 {
-            return Tensor::of(shape, results);
-        }
-        let (own, new) = (row_major(from), row_major(&shape));
-        let (elements, fill) = (input.elements::<T>(), T::cast_f64(self.fill));
-        let positions = &grid.shape()[..=spatial];
-        let mut index = vec![0; positions.len()];
-        let mut taps = Taps::default();
-        // A row of the elements of all channels for each tap, and the sum of each channel.
-        let (mut rows, mut sums) = (Vec::new(), vec![T::ZERO; from[channel]]);
-        for place in coordinates.chunks_exact(spatial) {
-            let along = (0..spatial).map(|at| {
-                let taps = self.taps(place[spatial - 1 - at], from[first + at])?;
-                Some((taps, own[first + at]))
-            });
-            if taps.multiply(along).is_some() {
-                rows.clear();
-                for &offset in &taps.offsets {
-                    let start = offset.map(|offset| index[0] * own[0] + offset);
-                    let element = |lane| match start {
-                        Some(start) => elements[start + lane * own[channel]],
-                        None => fill,
-                    };
-                    rows.extend((0..from[channel]).map(element));
-                }
-                sums.fill(T::ZERO);
-                extend(&taps.weights, &rows, &mut sums);
-            } else {
-                sums.fill(T::cast_f64(f64::NAN));
-            }
-            let mut to = index[0] * new[0];
-            for at in 0..spatial {
-                to += index[1 + at] * new[first + at];
-            }
-            for (lane, &sum) in sums.iter().enumerate() {
-                results[to + lane * new[channel]] = sum;
-            }
-            advance(&mut index, positions);
-        }
+        let mut results = vec![T::ZERO; shape.iter().product()];
+        self.sample_into(images, input.elements::<T>(), grid, &mut results);
         Tensor::of(shape, results)
     }
 
+    /// Writes the elements at the coordinates of `grid` to `results`, laid out as the images are.
+    ///
+    /// # Panics
+    ///
+    /// If the slices are not as long as `images` says.
+    pub fn sample_into<T: Num<Acc = T>>(
+        &self,
+        images: &Images,
+        elements: &[T],
+        grid: &[f64],
+        results: &mut [T],
+    ) {
+        let Images {
+            points, channels, ..
+        } = *images;
+        if results.is_empty() {
+            return;
+        }
+        let count: usize = images.extents.iter().product();
+        let strides = row_major(&images.extents);
+        let step = if images.has_channels_last {
+            channels
+        } else {
+            1
+        };
+        let strides = strides.into_iter().map(|stride| stride * step);
+        let axes: Vec<(usize, usize)> = images.extents.iter().copied().zip(strides).collect();
+        let grids = grid.chunks_exact(points * axes.len());
+        let results = results.chunks_exact_mut(points * channels);
+        for ((image, grid), results) in elements
+            .chunks_exact(count * channels)
+            .zip(grids)
+            .zip(results)
+        {
+            let taps = Taps::of(self, grid, &axes);
+            fused(|| {
+                if images.has_channels_last {
+                    self.by_points(&taps, image, channels, results);
+                } else {
+                    let planes = image.chunks_exact(count);
+                    for (plane, results) in planes.zip(results.chunks_exact_mut(points)) {
+                        self.by_channels(&taps, plane, results);
+                    }
+                }
+            });
+        }
+    }
+
+    /// One channel at all points: for each a chain over the taps.
+    #[inline(always)]
+    fn by_channels<T: Num<Acc = T>>(&self, taps: &Taps<T>, plane: &[T], results: &mut [T]) {
+        let (fill, nan) = (T::cast_f64(self.fill), T::cast_f64(f64::NAN));
+        let offsets = taps.offsets.chunks_exact(taps.each);
+        let own = offsets.zip(taps.weights.chunks_exact(taps.each));
+        for ((result, (offsets, weights)), &is_number) in
+            results.iter_mut().zip(own).zip(&taps.are_numbers)
+        {
+            let terms = offsets.iter().zip(weights);
+            let chain = terms.fold(T::ZERO, |sum, (&offset, &weight)| {
+                offset.map_or(fill, |offset| plane[offset]).fma(weight, sum)
+            });
+            *result = if is_number { chain } else { nan };
+        }
+    }
+
+    /// All channels, side by side, at each point.
+    #[inline(always)]
+    fn by_points<T: Num<Acc = T>>(
+        &self,
+        taps: &Taps<T>,
+        image: &[T],
+        channels: usize,
+        results: &mut [T],
+    ) {
+        let (fill, nan) = (T::cast_f64(self.fill), T::cast_f64(f64::NAN));
+        let offsets = taps.offsets.chunks_exact(taps.each);
+        let own = offsets.zip(taps.weights.chunks_exact(taps.each));
+        let results = results.chunks_exact_mut(channels);
+        for ((sums, (offsets, weights)), &is_number) in results.zip(own).zip(&taps.are_numbers) {
+            sums.fill(if is_number { T::ZERO } else { nan });
+            for (&offset, &weight) in offsets.iter().zip(weights).filter(|_| is_number) {
+                match offset {
+                    Some(offset) => {
+                        for (sum, &x) in sums.iter_mut().zip(&image[offset..][..channels]) {
+                            *sum = x.fma(weight, *sum);
+                        }
+                    }
+                    None => sums
+                        .iter_mut()
+                        .for_each(|sum| *sum = fill.fma(weight, *sum)),
+                }
+            }
+        }
+    }
+
     /// The taps along an axis; `None` for a coordinate that is NaN.
-    fn taps(&self, number: f64, extent: usize) -> Option<SmallVec<[Tap; 4]>> {
+    fn taps(&self, number: f64, extent: usize) -> Option<AxisTaps> {
         let (n, last) = (extent as f64, extent as f64 - 1.0);
         let place = match self.coordinates {
             GridCoordinates::HalfPixel => ((number + 1.0) * n - 1.0) / 2.0,

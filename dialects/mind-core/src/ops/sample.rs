@@ -8,7 +8,7 @@ use mind_ir::types::{DType, Dim, Shape};
 use mind_ir::verify::{InferResult, VerifyError};
 
 pub use crate::convolve::Layout;
-pub use crate::eval::grid::{GridCoordinates, GridPadding, GridSampling};
+pub use crate::eval::grid::{GridCoordinates, GridPadding, GridSampling, Images};
 pub use crate::eval::resize::{
     Coordinates, Filter, Interpolation, ResizedAxis, Rounding, Sample, computed_dtype,
 };
@@ -275,11 +275,18 @@ fn eval_grid_sample(
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
     let g = cx.graph;
-    let sampling = GridSampling {
-        mode: op.mode(g),
-        coordinates: op.coordinates(g),
-        padding: op.padding(g),
-        fill: op.fill(g),
-    };
-    sampling.sample(cx, op.layout(g), operands[0], operands[1])
+    op.sampling(g)
+        .sample(cx, op.layout(g), operands[0], operands[1])
+}
+
+impl GridSample {
+    /// How the grid samples.
+    pub fn sampling(self, g: &Graph) -> GridSampling {
+        GridSampling {
+            mode: self.mode(g),
+            coordinates: self.coordinates(g),
+            padding: self.padding(g),
+            fill: self.fill(g),
+        }
+    }
 }

@@ -2,11 +2,11 @@
 
 use mind_ir::eval::{EvalCx, EvalError, Overflow};
 use mind_ir::graph::Graph;
-use mind_ir::ops;
-use mind_ir::tensor::{Element, Num, Tensor, advance, row_major};
+use mind_ir::tensor::{Num, Tensor, advance, row_major};
 use mind_ir::types::{DType, Dim, TypeView};
 use mind_ir::verify::{InferResult, VerifyError};
 use mind_ir::with_num;
+use mind_ir::{OpId, ops};
 
 use crate::axes::resolve;
 use crate::eval::bounds::{Bounds, indices};
@@ -139,6 +139,106 @@ fn infer_scatter_nd(op: ScatterNd, g: &Graph) -> InferResult {
     Ok(data.to_owned().into())
 }
 
+/// Where the updates of a scatter go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Places {
+    /// The dimensions of the list of tuples: how long each is, and what a tuple's own position along it adds to its place.
+    tuples: Vec<(usize, usize)>,
+    /// The extent and the stride of each dimension that a tuple has an index for, and its axis.
+    axes: Vec<(usize, usize, usize)>,
+    /// The elements of a slice.
+    width: usize,
+    bounds: Bounds,
+}
+
+impl Places {
+    /// Those of `op`, a verified scatter of `data` at the places that a list of shape `list` names; `None` if it is another
+    /// op.
+    pub fn of(g: &Graph, op: OpId, data: &[usize], list: &[usize]) -> Option<Places> {
+        if let Some(op) = g.view::<ScatterElements>(op) {
+            Some(op.places(g, data, list))
+        } else {
+            Some(g.view::<ScatterNd>(op)?.places(g, data, list))
+        }
+    }
+
+    /// Joins each slice of `updates` to the elements at its place, in order; `indices` gives the indices of the tuples one
+    /// after the other.
+    ///
+    /// # Errors
+    ///
+    /// E6001 out of bounds, and what `combine` refuses.
+    pub fn join<T: Copy>(
+        &self,
+        data: &mut [T],
+        indices: impl Fn(usize) -> i64,
+        updates: &[T],
+        combine: impl Fn(T, T) -> Result<T, EvalError>,
+    ) -> Result<(), EvalError> {
+        let empty = |&(extent, _): &(usize, usize)| extent == 0;
+        if self.width == 0 || self.tuples.iter().any(empty) {
+            return Ok(());
+        }
+        let (&(columns, step), outer) = self.tuples.split_last().unwrap_or((&(1, 0), &[]));
+        let extents: Vec<usize> = outer.iter().map(|&(extent, _)| extent).collect();
+        let mut position = vec![0; outer.len()];
+        let (mut index, mut updates) = (0, updates.chunks_exact(self.width));
+        loop {
+            let own = position.iter().zip(outer);
+            let row: usize = own.map(|(at, (_, stride))| at * stride).sum();
+            for (column, new) in (0..columns).zip(&mut updates) {
+                let mut start = Some(row + column * step);
+                for &(extent, stride, axis) in &self.axes {
+                    let place = self.bounds.place(indices(index), axis, extent)?;
+                    start = start
+                        .zip(place)
+                        .map(|(start, place)| start + place * stride);
+                    index += 1;
+                }
+                let Some(start) = start else { continue };
+                for (old, &new) in data[start..][..self.width].iter_mut().zip(new) {
+                    *old = combine(*old, new)?;
+                }
+            }
+            if !advance(&mut position, &extents) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl ScatterElements {
+    fn places(self, g: &Graph, data: &[usize], list: &[usize]) -> Places {
+        let axis = resolve("scatter_elements", self.axis(g), data.len());
+        let axis = axis.expect("a verified axis lies in the rank");
+        let strides = row_major(data);
+        let own = |at: usize| if at == axis { 0 } else { strides[at] };
+        Places {
+            tuples: list
+                .iter()
+                .enumerate()
+                .map(|(at, &n)| (n, own(at)))
+                .collect(),
+            axes: vec![(data[axis], strides[axis], axis)],
+            width: 1,
+            bounds: self.bounds(g),
+        }
+    }
+}
+
+impl ScatterNd {
+    fn places(self, g: &Graph, data: &[usize], list: &[usize]) -> Places {
+        let (&length, outer) = list.split_last().expect("verified tuples");
+        let strides = row_major(data);
+        Places {
+            tuples: outer.iter().map(|&extent| (extent, 0)).collect(),
+            axes: (0..length).map(|at| (data[at], strides[at], at)).collect(),
+            width: data[length..].iter().product(),
+            bounds: self.bounds(g),
+        }
+    }
+}
+
 fn eval_scatter_elements(
     op: ScatterElements,
     cx: &EvalCx<'_>,
@@ -146,37 +246,10 @@ fn eval_scatter_elements(
 ) -> Result<Tensor, EvalError> {
     let (data, list, updates) = (operands[0], operands[1], operands[2]);
     let axis = resolve("scatter_elements", op.axis(cx.graph), data.rank());
-    let axis = axis.expect("a verified axis lies in the rank");
-    along_axis_fits(data, list, axis)?;
+    along_axis_fits(data, list, axis.expect("a verified axis lies in the rank"))?;
     check_count(updates, list.shape())?;
-    let (strides, extent) = (row_major(data.shape()), data.shape()[axis]);
-    let (bounds, list) = (op.bounds(cx.graph), (list.shape(), indices(list)));
-    // What an update's own position adds to its place, row by row.
-    let (&columns, outer) = list
-        .0
-        .split_last()
-        .expect("a verified axis lies in the rank");
-    let last = outer.len();
-    let step = if axis == last { 0 } else { strides[last] };
-    let (stride, mut index) = (strides[axis], vec![0; last]);
-    let rows = list.1.chunks_exact(columns.max(1));
-    let starts = rows.flat_map(|row| {
-        let own = |at: usize| {
-            if at == axis {
-                0
-            } else {
-                index[at] * strides[at]
-            }
-        };
-        let base: usize = (0..last).map(own).sum();
-        advance(&mut index, outer);
-        let start = move |(column, &place): (usize, &i64)| {
-            let place = bounds.place(place, axis, extent)?;
-            Ok(place.map(|place| base + column * step + place * stride))
-        };
-        row.iter().enumerate().map(start)
-    });
-    joined(cx, data, updates, op.kind(cx.graph), (starts, 1))
+    let places = op.places(cx.graph, data.shape(), list.shape());
+    joined(cx, [data, list, updates], op.kind(cx.graph), &places)
 }
 
 fn eval_scatter_nd(
@@ -185,11 +258,10 @@ fn eval_scatter_nd(
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
     let (data, list, updates) = (operands[0], operands[1], operands[2]);
-    let tuples = Tuples::of(data, list, 0)?;
-    check_count(updates, &tuples.shape)?;
-    let starts = tuples.starts(op.bounds(cx.graph))?;
-    let starts = starts.into_iter().map(Ok);
-    joined(cx, data, updates, op.kind(cx.graph), (starts, tuples.width))
+    let (length, outer) = list.shape().split_last().expect("verified tuples");
+    check_count(updates, &[outer, &data.shape()[*length..]].concat())?;
+    let places = op.places(cx.graph, data.shape(), list.shape());
+    joined(cx, [data, list, updates], op.kind(cx.graph), &places)
 }
 
 /// Checks that there is an update for each place of a run.
@@ -203,56 +275,52 @@ fn check_count(updates: &Tensor, shape: &[usize]) -> Result<(), EvalError> {
     )))
 }
 
-/// Where slices start, `None` for one that is skipped, and the elements of a slice, 1 or more.
-type Slices<I> = (I, usize);
-
-/// `data` with the updates joined to `slices`, in order.
+/// The first operand with the updates of the third joined at the places that the second lists.
 fn joined(
     cx: &EvalCx<'_>,
-    data: &Tensor,
-    updates: &Tensor,
+    [data, list, updates]: [&Tensor; 3],
     kind: Update,
-    slices: Slices<impl Iterator<Item = Result<Option<usize>, EvalError>>>,
+    places: &Places,
 ) -> Result<Tensor, EvalError> {
     cx.count(data.dtype(), data.shape())?;
     let shape = data.shape().to_vec();
+    let indices = indices(list);
+    let index = |at: usize| indices[at];
     with_num!(data.dtype(), T => {
         let mut own = data.elements::<T>().to_vec();
-        apply(&mut own, updates.elements::<T>(), slices, |old, new| combined(cx, kind, old, new))?;
+        let new = updates.elements::<T>();
+        places.join(&mut own, index, new, |old, new| combined(cx, kind, old, new))?;
         Ok(Tensor::of(shape, own))
     }, else {
         let mut own = data.elements::<bool>().to_vec();
-        apply(&mut own, updates.elements::<bool>(), slices, |_, new| Ok(new))?;
+        places.join(&mut own, index, updates.elements::<bool>(), |_, new| Ok(new))?;
         Ok(Tensor::of(shape, own))
     })
-}
-
-fn apply<T: Element>(
-    elements: &mut [T],
-    updates: &[T],
-    (starts, width): Slices<impl Iterator<Item = Result<Option<usize>, EvalError>>>,
-    combine: impl Fn(T, T) -> Result<T, EvalError>,
-) -> Result<(), EvalError> {
-    for (updates, start) in updates.chunks_exact(width).zip(starts) {
-        let Some(start) = start? else { continue };
-        for (old, &new) in elements[start..][..width].iter_mut().zip(updates) {
-            *old = combine(*old, new)?;
-        }
-    }
-    Ok(())
 }
 
 /// A step of integers without rounding.
 type Exact = fn(i128, i128) -> Option<i128>;
 
-/// One step, rounded to the dtype.
+impl Update {
+    /// An element and its update, joined and rounded to their dtype; integers wrap.
+    pub fn apply<T: Num>(self, old: T, new: T) -> T {
+        match self {
+            Update::Replace => new,
+            Update::Add => T::narrow(old.widen().add(new.widen())),
+            Update::Mul => T::narrow(old.widen().mul(new.widen())),
+            Update::Min => old.minimum(new),
+            Update::Max => old.maximum(new),
+        }
+    }
+}
+
+/// One step; integers overflow as `cx` says.
 fn combined<T: Num>(cx: &EvalCx<'_>, kind: Update, old: T, new: T) -> Result<T, EvalError> {
-    let (value, exact): (T, Exact) = match kind {
-        Update::Replace => return Ok(new),
-        Update::Min => return Ok(old.minimum(new)),
-        Update::Max => return Ok(old.maximum(new)),
-        Update::Add => (T::narrow(old.widen().add(new.widen())), i128::checked_add),
-        Update::Mul => (T::narrow(old.widen().mul(new.widen())), i128::checked_mul),
+    let value = kind.apply(old, new);
+    let exact: Exact = match kind {
+        Update::Add => i128::checked_add,
+        Update::Mul => i128::checked_mul,
+        Update::Replace | Update::Min | Update::Max => return Ok(value),
     };
     if cx.overflow == Overflow::Wrap {
         return Ok(value);

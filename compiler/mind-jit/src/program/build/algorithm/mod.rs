@@ -11,12 +11,14 @@ use mind_ir::graph::Graph;
 use mind_loops::ops::evaluate::Evaluate;
 use mind_vir::program::Algorithm;
 
+use crate::program::routine::sole;
+
 /// What `op` runs, if C can say it.
 pub(super) fn algorithm(g: &Graph, op: Evaluate) -> Option<Algorithm> {
     let call = Call {
         g,
         op,
-        inner: sole(g, op)?,
+        inner: sole(g, op.body(g))?,
     };
     let kinds = [
         sort::sorting,
@@ -29,17 +31,6 @@ pub(super) fn algorithm(g: &Graph, op: Evaluate) -> Option<Algorithm> {
         extents::iota,
     ];
     kinds.iter().find_map(|kind| kind(call))
-}
-
-/// The only op of a body that hands it all operands in order and yields its results.
-fn sole(g: &Graph, op: Evaluate) -> Option<OpId> {
-    let body = op.body(g);
-    let mut ops = g.ops(body);
-    let (inner, end) = (ops.next()?, ops.next()?);
-    let arguments = g.arguments(body).into_iter();
-    let is_handed = arguments.eq(g.operands(inner).iter().copied());
-    let is_yielded = (g.results(inner).into_iter()).eq(g.operands(end).iter().copied());
-    (is_handed && is_yielded && ops.next().is_none()).then_some(inner)
 }
 
 /// A `loops.evaluate` of one op.

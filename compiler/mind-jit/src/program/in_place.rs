@@ -1,0 +1,173 @@
+//! Ops without a kernel that are computed on the memory of a program, where their evaluation would copy it first.
+
+use bytemuck::{
+    AnyBitPattern, NoUninit, cast_slice, cast_slice_mut, try_cast_slice, try_cast_slice_mut,
+};
+use mind_core::ops::sample::{GridSample, GridSampling, Images};
+use mind_core::ops::scatter::{Places, ScatterElements, ScatterNd, Update};
+use mind_ir::graph::Graph;
+use mind_ir::types::DType;
+use mind_ir::{OpId, with_num};
+use mind_vir::program::IndexType;
+
+/// What is computed.
+#[derive(Clone, Debug)]
+pub(super) enum InPlace {
+    /// An array with updates joined to it.
+    Scatter {
+        places: Places,
+        update: Update,
+        dtype: DType,
+        index: IndexType,
+    },
+    /// Images at the coordinates of a grid.
+    Sample {
+        sampling: GridSampling,
+        images: Images,
+        dtype: DType,
+        grid: DType,
+    },
+}
+
+impl InPlace {
+    /// What `op`, which is verified, computes from operands of these dtypes and shapes; `None` if it has to be evaluated.
+    pub(super) fn of(g: &Graph, op: OpId, operands: &[(DType, &[usize])]) -> Option<InPlace> {
+        let update = g.view::<ScatterElements>(op).map(|op| op.kind(g));
+        let update = update.or_else(|| g.view::<ScatterNd>(op).map(|op| op.kind(g)));
+        if let Some(update) = update {
+            let &[(dtype, data), (index, list), _] = operands else {
+                return None;
+            };
+            return Some(InPlace::Scatter {
+                places: Places::of(g, op, data, list)?,
+                update,
+                dtype,
+                index: IndexType::of(index)?,
+            });
+        }
+        let op = g.view::<GridSample>(op)?;
+        let &[(dtype, images), (grid, points)] = operands else {
+            return None;
+        };
+        let has_floats = [dtype, grid]
+            .iter()
+            .all(|own| matches!(own, DType::F32 | DType::F64));
+        has_floats.then(|| InPlace::Sample {
+            sampling: op.sampling(g),
+            images: Images::of(op.layout(g), images, points),
+            dtype,
+            grid,
+        })
+    }
+
+    /// Computes the result; returns `false`, with anything in it, where the op has to be evaluated after all: to say what is wrong with
+    /// the operands, or since they are not aligned.
+    pub(super) fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> bool {
+        match (self, operands) {
+            (
+                InPlace::Scatter {
+                    places,
+                    update,
+                    dtype,
+                    index,
+                },
+                &[data, list, updates],
+            ) => {
+                result.copy_from_slice(data);
+                match index {
+                    IndexType::I32 => {
+                        let index = |at: usize| number(list, at, i32::from_ne_bytes).into();
+                        scatter(places, (*update, *dtype), index, updates, result)
+                    }
+                    IndexType::I64 => {
+                        let index = |at: usize| number(list, at, i64::from_ne_bytes);
+                        scatter(places, (*update, *dtype), index, updates, result)
+                    }
+                }
+            }
+            (
+                InPlace::Sample {
+                    sampling,
+                    images,
+                    dtype,
+                    grid,
+                },
+                &[elements, points],
+            ) => {
+                let coordinates = match grid {
+                    DType::F64 => coordinates(points, f64::from_ne_bytes),
+                    _ => coordinates(points, |bytes| f32::from_ne_bytes(bytes).into()),
+                };
+                let whole = match dtype {
+                    DType::F64 => views::<f64>(elements, result)
+                        .map(|(from, to)| sampling.sample_into(images, from, &coordinates, to)),
+                    _ => views::<f32>(elements, result)
+                        .map(|(from, to)| sampling.sample_into(images, from, &coordinates, to)),
+                };
+                whole.is_some()
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Number `at` of a list at any alignment.
+fn number<T, const N: usize>(list: &[u8], at: usize, read: impl Fn([u8; N]) -> T) -> T {
+    let (numbers, _) = list.as_chunks::<N>();
+    read(numbers[at])
+}
+
+/// All numbers of a list at any alignment.
+fn coordinates<const N: usize>(list: &[u8], read: impl Fn([u8; N]) -> f64) -> Vec<f64> {
+    let (numbers, _) = list.as_chunks::<N>();
+    numbers.iter().map(|&bytes| read(bytes)).collect()
+}
+
+/// Both arrays as elements; `None` where one is not aligned.
+fn views<'a, T: AnyBitPattern + NoUninit>(
+    from: &'a [u8],
+    to: &'a mut [u8],
+) -> Option<(&'a [T], &'a mut [T])> {
+    Some((try_cast_slice(from).ok()?, try_cast_slice_mut(to).ok()?))
+}
+
+fn scatter(
+    places: &Places,
+    (update, dtype): (Update, DType),
+    index: impl Fn(usize) -> i64,
+    updates: &[u8],
+    result: &mut [u8],
+) -> bool {
+    if update == Update::Replace {
+        return match dtype.size() {
+            1 => replace::<1>(places, index, updates, result),
+            2 => replace::<2>(places, index, updates, result),
+            4 => replace::<4>(places, index, updates, result),
+            8 => replace::<8>(places, index, updates, result),
+            _ => false,
+        };
+    }
+    with_num!(dtype, T => {
+        let Some((updates, result)) = views::<T>(updates, result) else {
+            return false;
+        };
+        let joined = places.join(result, index, updates, |old, new| Ok(update.apply(old, new)));
+        joined.is_ok()
+    }, else false)
+}
+
+/// A scatter that replaces elements of `N` bytes, whatever they are.
+fn replace<const N: usize>(
+    places: &Places,
+    index: impl Fn(usize) -> i64,
+    updates: &[u8],
+    result: &mut [u8],
+) -> bool
+where
+    [u8; N]: bytemuck::Pod,
+{
+    let (updates, result) = (cast_slice::<u8, [u8; N]>(updates), cast_slice_mut(result));
+    places
+        .join(result, index, updates, |_, new| Ok(new))
+        .is_ok()
+}

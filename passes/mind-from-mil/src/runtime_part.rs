@@ -1,0 +1,166 @@
+//! Slices and padding whose bounds come at run time.
+
+use mind_core::eval::bounds::Bounds;
+use mind_core::ops::compare::{Compare, Direction, Select};
+use mind_core::ops::elementwise::Abs;
+use mind_core::ops::index::{Gather, Index};
+use mind_core::ops::logic::And;
+use mind_core::ops::pad::PadMode;
+use mind_core::ops::runtime_shape::DynamicIota;
+use mind_core::ops::shape::ExpandDims;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim};
+use mind_ir::{OpId, ValueId};
+
+use crate::emit::{Emit, Imported};
+use crate::refuse::Refused;
+use crate::runtime_shape::{extent, steps, unless};
+
+fn number(e: &mut Emit<'_>, number: i32) -> ValueId {
+    e.constant(&Tensor::scalar(number))
+}
+
+/// Argument `name` of `op`, a list of integers, as `i32`.
+fn list(op: OpId, e: &mut Emit<'_>, name: &str) -> Imported {
+    let list = e.argument(op, name)?;
+    e.convert(list, DType::I32)
+}
+
+/// Entry `at` of a list.
+fn entry(e: &mut Emit<'_>, list: ValueId, at: usize) -> Imported {
+    Ok(Index::with(&[at as i64]).build(&mut e.b, list)?)
+}
+
+/// The numbers from 0 to below `count`.
+fn positions(e: &mut Emit<'_>, count: ValueId) -> Imported {
+    let extents = e.reshape(count, &[1])?;
+    Ok(DynamicIota::with(DType::I32, &[Dim::Dynamic]).build(&mut e.b, extents)?)
+}
+
+/// The slice of `x` between the bounds of `slice_by_index`. A range without a position is empty.
+pub(crate) fn slice(op: OpId, e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let rank = e.rank(x);
+    let constants = |name: &str, each: i64| {
+        let list = match e.call(op)?.value(name) {
+            Some(_) => e.ints(op, name)?,
+            None => vec![each; rank],
+        };
+        if list.len() != rank || (name == "stride" && list.contains(&0)) {
+            let reason = format!("`{name}` is {list:?} for rank {rank}");
+            return Err(Refused::new(reason));
+        }
+        Ok(list)
+    };
+    let strides = constants("stride", 1)?;
+    let masks = ["begin_mask", "end_mask", "squeeze_mask"].map(|name| constants(name, 0));
+    let [from_start, to_end, squeezed] = masks;
+    let (from_start, to_end, squeezed) = (from_start?, to_end?, squeezed?);
+    let (begin, end) = (list(op, e, "begin")?, list(op, e, "end")?);
+    let mut result = x;
+    // From the last axis on, so that one that goes away leaves the others where they are.
+    for axis in (0..rank).rev() {
+        let gather = Gather::with().axis(axis as i64);
+        if squeezed[axis] != 0 {
+            let index = entry(e, begin, axis)?;
+            let gather = gather.bounds(Bounds::FromEnd);
+            result = gather.build(&mut e.b, result, index)?;
+            continue;
+        }
+        let (step, is_open) = (strides[axis], [from_start[axis] != 0, to_end[axis] != 0]);
+        if step == 1 && is_open == [true, true] {
+            continue;
+        }
+        let own = extent(e, x, axis)?;
+        // Where a range may start and stop: upward from 0 to the extent, downward from the last element to before the first.
+        let (least, most) = if step > 0 {
+            (number(e, 0), own)
+        } else {
+            let one = number(e, 1);
+            (number(e, -1), e.sub(own, one)?)
+        };
+        let ends = if step > 0 {
+            [least, most]
+        } else {
+            [most, least]
+        };
+        let mut bounds = [least, most];
+        for (at, bound) in bounds.iter_mut().enumerate() {
+            *bound = if is_open[at] {
+                ends[at]
+            } else {
+                let asked = entry(e, [begin, end][at], axis)?;
+                let from_end = e.add(asked, own)?;
+                let asked = unless(e, Direction::Lt, asked, from_end)?;
+                let asked = e.max(asked, least)?;
+                e.min(asked, most)?
+            };
+        }
+        let [start, stop] = bounds;
+        let distance = e.sub(stop, start)?;
+        let step = number(e, step.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
+        let (count, zero) = (steps(e, distance, step)?, number(e, 0));
+        let count = e.max(count, zero)?;
+        let at = positions(e, count)?;
+        let at = e.mul(at, step)?;
+        let indices = e.add(at, start)?;
+        result = gather.build(&mut e.b, result, indices)?;
+    }
+    Ok(result)
+}
+
+/// The last dimensions of `x`, grown by the pairs of argument `pad` of `op`; `value` is what lies outside in mode `constant`,
+/// zero where there is none.
+pub(crate) fn pad(
+    op: OpId,
+    e: &mut Emit<'_>,
+    x: ValueId,
+    (mode, value): (PadMode, Option<ValueId>),
+) -> Imported {
+    let (pads, rank) = (list(op, e, "pad")?, e.rank(x));
+    let entries = e.shape(pads)?;
+    let count = match entries[..] {
+        [entries] if entries % 2 == 0 && entries / 2 <= rank as i64 => entries as usize / 2,
+        _ => return Err(Refused::new("`pad` has no pairs of the last dimensions")),
+    };
+    let mut result = x;
+    for at in 0..count {
+        let axis = rank - count + at;
+        let own = extent(e, x, axis)?;
+        let (low, high) = (entry(e, pads, 2 * at)?, entry(e, pads, 2 * at + 1)?);
+        let grown = e.add(low, own)?;
+        let grown = e.add(grown, high)?;
+        let place = positions(e, grown)?;
+        let place = e.sub(place, low)?;
+        let gather = Gather::with().axis(axis as i64);
+        let (zero, one) = (number(e, 0), number(e, 1));
+        let last = e.sub(own, one)?;
+        result = match mode {
+            PadMode::Edge => {
+                let gather = gather.bounds(Bounds::Clamp);
+                gather.build(&mut e.b, result, place)?
+            }
+            PadMode::Reflect => {
+                let upward = Abs::build(&mut e.b, place)?;
+                let twice = e.add(last, last)?;
+                let downward = e.sub(twice, upward)?;
+                let place = e.min(upward, downward)?;
+                gather.build(&mut e.b, result, place)?
+            }
+            PadMode::Constant | PadMode::Wrap => {
+                let gather = gather.bounds(Bounds::Skip);
+                let inside = gather.build(&mut e.b, result, place)?;
+                let Some(value) = value else {
+                    result = inside;
+                    continue;
+                };
+                let first = Compare::with(Direction::Ge).build(&mut e.b, place, zero)?;
+                let other = Compare::with(Direction::Le).build(&mut e.b, place, last)?;
+                let own = And::build(&mut e.b, first, other)?;
+                let axes: Vec<i64> = (1..(rank - axis) as i64).collect();
+                let own = ExpandDims::with(&axes).build(&mut e.b, own)?;
+                Select::build(&mut e.b, own, inside, value)?
+            }
+        };
+    }
+    Ok(result)
+}
