@@ -10,7 +10,6 @@ mod check_rules;
 mod chunks;
 mod diff;
 mod expected;
-mod explain;
 mod listing;
 #[cfg_attr(not(feature = "mil"), path = "mil/absent.rs")]
 mod mil;

@@ -11,8 +11,8 @@ use mind_ir::Graph;
 use mind_ir::listener::{Rewrite, RuleTime};
 use mind_pass::{Drawing, DrawingForm, RewriteOptions};
 
-use super::explain::{Explain, Story};
 use super::remarks::Remarks;
+use mind_driver::explain::{Explain, Story};
 
 /// How long a rule took in a pass.
 #[derive(Clone, Debug)]
