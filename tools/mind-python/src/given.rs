@@ -1,4 +1,5 @@
-//! Arrays that come in: whatever has the buffer protocol, read where it is if its layout allows that.
+//! Arrays that come in: whatever has the buffer protocol or is a tensor of DLPack, read where it is if its layout allows
+//! that.
 
 use mind::{Buffer, DType, Tensor, View};
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
@@ -6,6 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::array::Array;
+use crate::dlpack::Managed;
 use crate::errors::error;
 
 /// An array of the caller's.
@@ -16,10 +18,47 @@ pub(crate) struct Given {
 }
 
 enum Elements {
-    /// The caller's memory, which the buffer keeps.
-    There(PyUntypedBuffer),
+    /// The caller's memory, which is kept where it is.
+    There { memory: Memory, _keeps: Owner },
     /// Elements that were copied: from another layout, or truth values that are neither 0 nor 1.
     Copied(Vec<u8>),
+}
+
+/// The owner of the caller's memory.
+enum Owner {
+    Buffer { _buffer: PyUntypedBuffer },
+    Tensor { _tensor: Managed },
+}
+
+/// Memory of the caller's.
+#[derive(Clone, Copy)]
+struct Memory {
+    start: *const u8,
+    bytes: usize,
+}
+
+// SAFETY: the memory is read alone, and its owner stands beside it. That nothing writes it during a call is what every user
+// of buffers asks of the caller.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn bytes(&self) -> &[u8] {
+        match self.bytes {
+            0 => &[],
+            // SAFETY: the owner keeps that many bytes where they are.
+            bytes => unsafe { std::slice::from_raw_parts(self.start, bytes) },
+        }
+    }
+}
+
+/// The layout of an array of the caller's.
+struct Layout {
+    start: *const u8,
+    shape: Vec<usize>,
+    /// From one element to the next along each axis, in bytes; `None` if they lie row by row.
+    strides: Option<Vec<isize>>,
 }
 
 impl Given {
@@ -27,29 +66,24 @@ impl Given {
     ///
     /// # Errors
     ///
-    /// An object without buffer, elements that no dtype has, a memory that is closed.
+    /// An object that is no array, elements that no dtype has, memory that is closed.
     pub(crate) fn new(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Given> {
         let py = object.py();
-        let (buffer, bf16) = buffer(name, object)?;
-        let dtype = match dtype(&buffer) {
-            Some(DType::U16) if bf16 => DType::BF16,
-            Some(dtype) => dtype,
-            None => {
-                let format = buffer.format().to_string_lossy();
-                let message = format!("`{name}`: no dtype has elements of format `{format}`");
-                let help = "elements are in native byte order: bool, or integers and floats of 8 to 64 bits";
-                return Err(error(py, "ArrayError", &message, Some(help)));
-            }
-        };
-        let shape = buffer.shape().to_vec();
-        let whole = buffer.item_count() == 0 || buffer.is_c_contiguous();
-        let elements = match whole && buffer.suboffsets().is_none() {
-            true => Elements::There(buffer),
-            false => Elements::Copied(gathered(name, &buffer, py)?),
+        let (dtype, layout, owner) = exported(name, object)?;
+        let memory = layout.whole(dtype);
+        let elements = match memory {
+            Some(memory) => Elements::There {
+                memory,
+                _keeps: owner,
+            },
+            None => Elements::Copied(layout.gathered(dtype).ok_or_else(|| {
+                let message = format!("`{name}`: there is no memory for a contiguous copy");
+                error(py, "ArrayError", &message, None)
+            })?),
         };
         let mut own = Given {
             elements,
-            shape,
+            shape: layout.shape,
             dtype,
         };
         if dtype == DType::Bool && own.bytes().iter().any(|&byte| byte > 1) {
@@ -61,13 +95,8 @@ impl Given {
 
     fn bytes(&self) -> &[u8] {
         match &self.elements {
+            Elements::There { memory, .. } => memory.bytes(),
             Elements::Copied(bytes) => bytes,
-            Elements::There(buffer) if buffer.len_bytes() == 0 => &[],
-            // SAFETY: the buffer is held, contiguous and not empty, so its memory stays where it is. That nothing writes
-            // it during a call is what every user of buffers asks of the caller.
-            Elements::There(buffer) => unsafe {
-                std::slice::from_raw_parts(buffer.buf_ptr().cast(), buffer.len_bytes())
-            },
         }
     }
 
@@ -85,11 +114,72 @@ impl Given {
     }
 }
 
-/// The buffer of an object, and whether its 16-bit integers are bits of bf16.
-fn buffer(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(PyUntypedBuffer, bool)> {
+impl Layout {
+    /// The bytes of all elements, if they lie row by row.
+    fn whole(&self, dtype: DType) -> Option<Memory> {
+        let size = dtype.size();
+        let is_empty = self.shape.contains(&0);
+        let bytes = match is_empty {
+            true => 0,
+            false => self
+                .shape
+                .iter()
+                .try_fold(size, |all, &n| all.checked_mul(n))?,
+        };
+        let mut next = size as isize;
+        for (&extent, &stride) in self.shape.iter().zip(self.strides.iter().flatten()).rev() {
+            if extent != 1 && stride != next && !is_empty {
+                return None;
+            }
+            next = next.checked_mul(extent as isize)?;
+        }
+        Some(Memory {
+            start: self.start,
+            bytes,
+        })
+    }
+
+    /// A copy of the elements, row by row; `None` if there is no memory for it. A broadcast array has more elements than
+    /// memory.
+    fn gathered(&self, dtype: DType) -> Option<Vec<u8>> {
+        let size = dtype.size();
+        let count = self
+            .shape
+            .iter()
+            .try_fold(1usize, |all, &n| all.checked_mul(n))?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(count.checked_mul(size)?).ok()?;
+        let strides = self.strides.as_deref().unwrap_or_default();
+        let mut index = vec![0usize; self.shape.len()];
+        let mut offset = 0isize;
+        for _ in 0..count {
+            // SAFETY: the offset is that of an element, whose owner is kept meanwhile.
+            let element = unsafe { std::slice::from_raw_parts(self.start.offset(offset), size) };
+            bytes.extend_from_slice(element);
+            for axis in (0..self.shape.len()).rev() {
+                index[axis] += 1;
+                offset += strides[axis];
+                if index[axis] < self.shape[axis] {
+                    break;
+                }
+                offset -= strides[axis] * self.shape[axis] as isize;
+                index[axis] = 0;
+            }
+        }
+        Some(bytes)
+    }
+}
+
+/// What an object exports, and what keeps that.
+fn exported(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(DType, Layout, Owner)> {
     let py = object.py();
     if let Ok(array) = object.cast::<Array>() {
-        return Ok((PyUntypedBuffer::get(object)?, array.get().is_bf16()));
+        return of_buffer(
+            name,
+            PyUntypedBuffer::get(object)?,
+            array.get().is_bf16(),
+            py,
+        );
     }
     // Arrays of numpy with elements of `ml_dtypes` have no buffer, but a view of their bits has.
     let dtype = object.getattr_opt(intern!(py, "dtype"))?;
@@ -100,11 +190,11 @@ fn buffer(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(PyUntypedBuffer, b
             .is_ok_and(|name| name == "bfloat16")
     {
         let bits = object.call_method1(intern!(py, "view"), ("uint16",))?;
-        return Ok((PyUntypedBuffer::get(&bits)?, true));
+        return of_buffer(name, PyUntypedBuffer::get(&bits)?, true, py);
     }
     match PyUntypedBuffer::get(object) {
-        Ok(buffer) => Ok((buffer, false)),
-        Err(_) if object.hasattr(intern!(py, "__dlpack__"))? => from_dlpack(name, object),
+        Ok(buffer) => of_buffer(name, buffer, false, py),
+        Err(_) if object.hasattr(intern!(py, "__dlpack__"))? => of_tensor(name, object),
         Err(why) => {
             let kind = object.get_type().name()?;
             let why = why.value(py).to_string();
@@ -116,23 +206,56 @@ fn buffer(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(PyUntypedBuffer, b
     }
 }
 
-/// The buffer of a tensor of another library, through numpy.
-fn from_dlpack(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(PyUntypedBuffer, bool)> {
+fn of_buffer(
+    name: &str,
+    buffer: PyUntypedBuffer,
+    is_bf16: bool,
+    py: Python<'_>,
+) -> PyResult<(DType, Layout, Owner)> {
+    let dtype = match dtype(&buffer) {
+        Some(DType::U16) if is_bf16 => DType::BF16,
+        Some(dtype) => dtype,
+        None => return Err(no_dtype(py, name, &buffer.format().to_string_lossy())),
+    };
+    if buffer.suboffsets().is_some() {
+        let message = format!("`{name}`: arrays of pointers to rows are not read");
+        let help = "make a contiguous copy, as `numpy.ascontiguousarray(...)`";
+        return Err(error(py, "ArrayError", &message, Some(help)));
+    }
+    let layout = Layout {
+        start: buffer.buf_ptr().cast(),
+        shape: buffer.shape().to_vec(),
+        strides: Some(buffer.strides().to_vec()),
+    };
+    Ok((dtype, layout, Owner::Buffer { _buffer: buffer }))
+}
+
+fn of_tensor(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(DType, Layout, Owner)> {
     let py = object.py();
-    let refused = |why: String| {
+    let tensor = Managed::new(object).map_err(|why| {
         let kind = object.get_type().name();
         let kind = kind.map_or_else(|_| "object".to_owned(), |kind| kind.to_string());
-        let message = format!("`{name}`: this {kind} is not taken: {why}");
-        let help =
-            "tensors are those of the CPU that need no gradient; numpy reads them, and has no bf16";
+        let message = format!("`{name}`: this {kind} is not taken: {}", why.value(py));
+        let help = "tensors are those of the CPU that need no gradient, as `x.detach().cpu()`";
         error(py, "ArrayError", &message, Some(help))
+    })?;
+    let dtype = tensor
+        .dtype()
+        .ok_or_else(|| no_dtype(py, name, &tensor.format()))?;
+    let size = dtype.size() as isize;
+    let strides = tensor.strides();
+    let layout = Layout {
+        start: tensor.start(),
+        shape: tensor.shape(),
+        strides: strides.map(|strides| strides.into_iter().map(|own| own * size).collect()),
     };
-    let numpy = py
-        .import(intern!(py, "numpy"))
-        .map_err(|why| refused(why.to_string()))?;
-    let array = numpy.call_method1(intern!(py, "from_dlpack"), (object,));
-    let array = array.map_err(|why| refused(why.value(py).to_string()))?;
-    Ok((PyUntypedBuffer::get(&array)?, false))
+    Ok((dtype, layout, Owner::Tensor { _tensor: tensor }))
+}
+
+fn no_dtype(py: Python<'_>, name: &str, format: &str) -> PyErr {
+    let message = format!("`{name}`: no dtype has elements of format `{format}`");
+    let help = "elements are in native byte order: bool, or integers and floats of 8 to 64 bits";
+    error(py, "ArrayError", &message, Some(help))
 }
 
 /// The dtype of the elements of a buffer.
@@ -162,41 +285,4 @@ fn dtype(buffer: &PyUntypedBuffer) -> Option<DType> {
         _ => return None,
     };
     (own.size() == buffer.item_size()).then_some(own)
-}
-
-/// The elements of a buffer of another layout, row-major.
-fn gathered(name: &str, buffer: &PyUntypedBuffer, py: Python<'_>) -> PyResult<Vec<u8>> {
-    let size = buffer.item_size();
-    let (shape, strides) = (buffer.shape(), buffer.strides());
-    if buffer.suboffsets().is_some() {
-        let message = format!("`{name}`: arrays of pointers to rows are not read");
-        let help = "make a contiguous copy, as `numpy.ascontiguousarray(...)`";
-        return Err(error(py, "ArrayError", &message, Some(help)));
-    }
-    let mut bytes = Vec::new();
-    // A broadcast array has more elements than memory.
-    let room = buffer.item_count().checked_mul(size);
-    if room.is_none_or(|room| bytes.try_reserve_exact(room).is_err()) {
-        let message = format!("`{name}`: there is no memory for a contiguous copy");
-        return Err(error(py, "ArrayError", &message, None));
-    }
-    let mut index = vec![0usize; shape.len()];
-    let mut offset = 0isize;
-    for _ in 0..buffer.item_count() {
-        // SAFETY: the offset is that of an element, and the buffer is held.
-        let element = unsafe {
-            std::slice::from_raw_parts(buffer.buf_ptr().cast::<u8>().offset(offset), size)
-        };
-        bytes.extend_from_slice(element);
-        for axis in (0..shape.len()).rev() {
-            index[axis] += 1;
-            offset += strides[axis];
-            if index[axis] < shape[axis] {
-                break;
-            }
-            offset -= strides[axis] * shape[axis] as isize;
-            index[axis] = 0;
-        }
-    }
-    Ok(bytes)
 }

@@ -159,7 +159,7 @@ pub(crate) struct Remark {
 impl Remark {
     /// The pass.
     #[getter]
-    fn r#pass(&self) -> &'static str {
+    fn pass_name(&self) -> &'static str {
         self.own.pass
     }
 
