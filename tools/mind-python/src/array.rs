@@ -133,7 +133,7 @@ impl Array {
         let rebuild = py
             .import(intern!(py, "mind_opt._native"))?
             .getattr(intern!(py, "array"))?;
-        let bytes = PyBytes::type_object(py).call1((slf,))?;
+        let bytes = py.get_type::<PyBytes>().call1((slf,))?;
         let state = (slf.get().dtype.name(), slf.get().shape(py)?, bytes);
         Ok((rebuild, state.into_pyobject(py)?))
     }

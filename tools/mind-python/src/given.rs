@@ -126,8 +126,9 @@ impl Layout {
                 .iter()
                 .try_fold(size, |all, &n| all.checked_mul(n))?,
         };
+        let strides = self.strides.as_deref().unwrap_or_default();
         let mut next = size as isize;
-        for (&extent, &stride) in self.shape.iter().zip(self.strides.iter().flatten()).rev() {
+        for (&extent, &stride) in self.shape.iter().zip(strides).rev() {
             if extent != 1 && stride != next && !is_empty {
                 return None;
             }

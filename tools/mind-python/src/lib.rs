@@ -45,6 +45,4 @@ mod _native {
     fn init() {
         mind_host::silence_expected_panics();
     }
-
-    use pyo3::prelude::*;
 }

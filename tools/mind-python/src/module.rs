@@ -103,7 +103,7 @@ pub(crate) fn load(
     let read = match source.extract::<PathBuf>() {
         Ok(path) => py.detach(|| mind::Module::from_file_with(path, &options)),
         Err(_) => {
-            let bytes = PyBytes::type_object(py).call1((source,));
+            let bytes = py.get_type::<PyBytes>().call1((source,));
             let bytes = match bytes {
                 Ok(bytes) if !source.is_instance_of::<pyo3::types::PyInt>() => {
                     bytes.extract::<Vec<u8>>()?
