@@ -6,8 +6,8 @@ TEXT = """\
 %0 = Input {name=x} : tensor<f32[2, 8]>
 %1 = Neg (%0)
 %2 = Maximum (%0, %1)
-%3 = Reshape (%2) {shape=[16]}
-%4 = Reshape (%3) {shape=[2, 8]}
+%3 = Reshape (%2) {new_shape=[16]}
+%4 = Reshape (%3) {new_shape=[2, 8]}
 %5 = Tanh (%4)
 outputs: %5
 """

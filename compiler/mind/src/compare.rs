@@ -15,7 +15,7 @@ impl Module {
     /// let one = mind::Module::parse("mic@2\nT0 f32 4\na x T0\nr 0\nO 1")?;
     /// let other = mind::Module::parse("mic@2\nT0 f32 4\na x T0\nth 0\nO 1")?;
     /// assert_eq!(one.diff(&one), "");
-    /// assert!(one.diff(&other).contains("+ %1 = Tanh (%0)"), "{}", one.diff(&other));
+    /// assert!(one.diff(&other).contains("+%1 = Tanh (%0)"), "{}", one.diff(&other));
     /// # Ok::<(), mind::Error>(())
     /// ```
     pub fn diff(&self, other: &Module) -> String {

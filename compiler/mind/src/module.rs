@@ -136,7 +136,7 @@ impl Module {
     /// let bytes = std::fs::read(path).expect("a file");
     /// let module = Module::from_bytes("classifier.onnx", bytes, &ReadOptions::new().dim("batch", 2))?;
     /// assert_eq!(module.inputs()[0].ty.to_string(), "f32[2, 1, 8, 8]");
-    /// assert_eq!(module.output_names(), ["probabilities"]);
+    /// assert_eq!(module.output_names(), ["classes"]);
     /// # Ok::<(), mind::Error>(())
     /// ```
     ///
@@ -223,6 +223,11 @@ impl Module {
     pub fn output(&mut self, value: ValueId) {
         let mut outputs = self.graph.outputs().to_vec();
         outputs.push(value);
+        self.set_outputs(&outputs);
+    }
+
+    /// Makes these values the outputs, in the place of those that there are.
+    pub fn set_outputs(&mut self, outputs: &[ValueId]) {
         let body = self.graph.body();
         if let Some(end) = self.graph.terminator(body) {
             self.graph.erase(end);
@@ -231,7 +236,7 @@ impl Module {
             InsertPoint::End(body),
             NewOp {
                 def: Yield::DEF,
-                operands: &outputs,
+                operands: outputs,
                 attrs: &[],
                 results: 0,
                 span: Span::FILE,

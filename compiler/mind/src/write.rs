@@ -26,6 +26,13 @@ pub enum Written {
     Folder(Vec<(PathBuf, Vec<u8>)>),
 }
 
+impl Written {
+    /// What the tools call the formats that modules are written in.
+    pub fn formats() -> Vec<&'static str> {
+        FormatInfo::words(|row| !matches!(row.write, None | Some(Write::Description)))
+    }
+}
+
 impl Module {
     /// The module in the format that the tools call `format`: `mic1`, `mic2`, `core`, `mil`, `mil-primer`, `mlpackage`,
     /// `onnx`, `c`, `dot`, `svg` or `html`.
@@ -50,11 +57,9 @@ impl Module {
         let row = FormatInfo::named(format);
         let written = row.and_then(|row| self.written(row));
         written.unwrap_or_else(|| {
-            let words =
-                FormatInfo::words(|row| !matches!(row.write, None | Some(Write::Description)));
             let message = format!(
                 "`{format}` is no format that a module is written in; those are {}",
-                words.join(", ")
+                Written::formats().join(", ")
             );
             Err(invalid("<format>", format, message))
         })

@@ -2,11 +2,11 @@
 //! that.
 
 use mind::{Buffer, DType, Tensor, View};
-use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::array::Array;
+use crate::buffer::Held;
 use crate::dlpack::Managed;
 use crate::errors::error;
 
@@ -26,7 +26,7 @@ enum Elements {
 
 /// The owner of the caller's memory.
 enum Owner {
-    Buffer { _buffer: PyUntypedBuffer },
+    Buffer { _buffer: Held },
     Tensor { _tensor: Managed },
 }
 
@@ -175,12 +175,7 @@ impl Layout {
 fn exported(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(DType, Layout, Owner)> {
     let py = object.py();
     if let Ok(array) = object.cast::<Array>() {
-        return of_buffer(
-            name,
-            PyUntypedBuffer::get(object)?,
-            array.get().is_bf16(),
-            py,
-        );
+        return of_buffer(name, Held::new(object)?, array.get().is_bf16(), py);
     }
     // Arrays of numpy with elements of `ml_dtypes` have no buffer, but a view of their bits has.
     let dtype = object.getattr_opt(intern!(py, "dtype"))?;
@@ -191,9 +186,9 @@ fn exported(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(DType, Layout, O
             .is_ok_and(|name| name == "bfloat16")
     {
         let bits = object.call_method1(intern!(py, "view"), ("uint16",))?;
-        return of_buffer(name, PyUntypedBuffer::get(&bits)?, true, py);
+        return of_buffer(name, Held::new(&bits)?, true, py);
     }
-    match PyUntypedBuffer::get(object) {
+    match Held::new(object) {
         Ok(buffer) => of_buffer(name, buffer, false, py),
         Err(_) if object.hasattr(intern!(py, "__dlpack__"))? => of_tensor(name, object),
         Err(why) => {
@@ -209,24 +204,24 @@ fn exported(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(DType, Layout, O
 
 fn of_buffer(
     name: &str,
-    buffer: PyUntypedBuffer,
+    buffer: Held,
     is_bf16: bool,
     py: Python<'_>,
 ) -> PyResult<(DType, Layout, Owner)> {
-    let dtype = match dtype(&buffer) {
+    let dtype = match buffer.dtype() {
         Some(DType::U16) if is_bf16 => DType::BF16,
         Some(dtype) => dtype,
         None => return Err(no_dtype(py, name, &buffer.format().to_string_lossy())),
     };
-    if buffer.suboffsets().is_some() {
+    if buffer.is_indirect() {
         let message = format!("`{name}`: arrays of pointers to rows are not read");
         let help = "make a contiguous copy, as `numpy.ascontiguousarray(...)`";
         return Err(error(py, "ArrayError", &message, Some(help)));
     }
     let layout = Layout {
-        start: buffer.buf_ptr().cast(),
-        shape: buffer.shape().to_vec(),
-        strides: Some(buffer.strides().to_vec()),
+        start: buffer.start(),
+        shape: buffer.shape(),
+        strides: buffer.strides(),
     };
     Ok((dtype, layout, Owner::Buffer { _buffer: buffer }))
 }
@@ -257,33 +252,4 @@ fn no_dtype(py: Python<'_>, name: &str, format: &str) -> PyErr {
     let message = format!("`{name}`: no dtype has elements of format `{format}`");
     let help = "elements are in native byte order: bool, or integers and floats of 8 to 64 bits";
     error(py, "ArrayError", &message, Some(help))
-}
-
-/// The dtype of the elements of a buffer.
-fn dtype(buffer: &PyUntypedBuffer) -> Option<DType> {
-    let format = buffer.format().to_bytes();
-    let foreign = if cfg!(target_endian = "little") {
-        b">!"
-    } else {
-        b"<<"
-    };
-    if buffer.item_size() > 1 && format.first().is_some_and(|order| foreign.contains(order)) {
-        return None;
-    }
-    let own = match ElementType::from_format(buffer.format()) {
-        ElementType::Bool => DType::Bool,
-        ElementType::Float { bytes: 2 } => DType::F16,
-        ElementType::Float { bytes: 4 } => DType::F32,
-        ElementType::Float { bytes: 8 } => DType::F64,
-        ElementType::SignedInteger { bytes: 1 } => DType::I8,
-        ElementType::SignedInteger { bytes: 2 } => DType::I16,
-        ElementType::SignedInteger { bytes: 4 } => DType::I32,
-        ElementType::SignedInteger { bytes: 8 } => DType::I64,
-        ElementType::UnsignedInteger { bytes: 1 } => DType::U8,
-        ElementType::UnsignedInteger { bytes: 2 } => DType::U16,
-        ElementType::UnsignedInteger { bytes: 4 } => DType::U32,
-        ElementType::UnsignedInteger { bytes: 8 } => DType::U64,
-        _ => return None,
-    };
-    (own.size() == buffer.item_size()).then_some(own)
 }

@@ -1,6 +1,7 @@
 //! The native half of the Python package `mind_opt`: the façade as Python classes, and the tools.
 
 mod array;
+mod buffer;
 mod dlpack;
 mod errors;
 mod executable;

@@ -167,6 +167,7 @@ pub(crate) fn interface(py: Python<'_>, ports: Vec<(String, String, bool)>) -> P
         };
         made.map_err(|why| raised(py, &why))?;
     }
+    own.set_outputs(&[]);
     Ok(Module::new(own, Report::default()))
 }
 
@@ -395,7 +396,9 @@ impl Module {
 
     /// What a format cannot say of the module, each finding with its op and place; empty if `save` will write it.
     fn missing<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyList>> {
-        match self.with(py, |own| own.write(format).map(|_| ())) {
+        let written = self.with(py, |own| own.write(format).map(|_| ()));
+        match written {
+            Err(why) if !Written::formats().contains(&format) => Err(raised(py, &why)),
             Ok(()) => Ok(PyList::empty(py)),
             Err(Error::Rejected(why)) => listed(py, &why.diagnostics, Some(&why.file)),
             Err(why) => Err(raised(py, &why)),

@@ -123,7 +123,7 @@ def test_a_wrong_rule_is_refused_with_a_counterexample():
     (verdict,) = mo.check_rules(WRONG_RULE)
     assert not verdict.holds and "the left side gives" in verdict.reason
     assert "Maximum" in verdict.counterexample
-    assert mo.parse(verdict.counterexample).inputs
+    assert mo.parse(verdict.counterexample).outputs
     (verdict,) = mo.check_rules(RULE)
     assert verdict.holds and verdict.reason is None and verdict.elements > 0
     assert (verdict.name, verdict.rule_class, verdict.reversed) == ("maximum-neg", "exact", False)
