@@ -1,25 +1,14 @@
 """Exceptions, and the findings in them."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 
-class Place(NamedTuple):
-    """Where something was found. `line` and `column` count from 1, and are None for a whole file."""
+# Classes of `typing` would make the import take twice as long.
+Place = namedtuple("Place", ["file", "line", "column"])
+Place.__doc__ = """Where something was found. `line` and `column` count from 1, and are None for a whole file."""
 
-    file: str
-    line: int | None
-    column: int | None
-
-
-class Diagnostic(NamedTuple):
-    """A finding about a text or module."""
-
-    severity: str
-    code: str | None
-    message: str
-    place: Place | None
-    help: str | None
-    notes: tuple[str, ...]
+Diagnostic = namedtuple("Diagnostic", ["severity", "code", "message", "place", "help", "notes"])
+Diagnostic.__doc__ = """A finding about a text or module; `notes` is a tuple of texts."""
 
 
 class MindError(Exception):

@@ -67,3 +67,22 @@ def digest(model, cut):
 def test_batches_of_any_size_have_one_checksum(examples):
     model = mo.load(examples / "classifier.onnx").optimize().compile(threads=1)
     assert len({digest(model, cut) for cut in [1, 7, 64]}) == 1
+
+
+def forked(f, x, queue):
+    queue.put(f(x).tobytes())
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the system does not fork")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_executables_run_in_forked_processes(threads):
+    side = 256
+    f = mo.parse(f"mic@2\nT0 f32 {side} {side}\na x T0\nm 0 0\nO 1").compile(threads=threads)
+    x = numpy.ones((side, side), "float32")
+    expected = f(x).tobytes()
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    worker = context.Process(target=forked, args=(f, x, queue))
+    worker.start()
+    assert queue.get(timeout=60) == expected
+    worker.join()
