@@ -47,9 +47,9 @@ pub enum Refusal {
 /// use mind::{Refusal, check_rules};
 ///
 /// let text = "\
-/// rule mul-zero
+/// rule hasty
 ///   class exact
-///   core.mul(?x, 0.0) => 0.0
+///   core.maximum(?x, core.neg(?x)) => core.neg(?x)
 /// ";
 /// let verdicts = check_rules("mine.rules", text)?;
 /// let Some(Refusal::Unsound { difference, .. }) = &verdicts[0].refusal else { panic!("{verdicts:?}") };

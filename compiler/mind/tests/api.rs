@@ -256,7 +256,11 @@ fn what_is_saved_is_read_back() -> Result<(), Error> {
         let fixed = Module::parse("mic@2\nT0 f32 1 2\na x T0\nth 0\nO 1")?;
         fixed.save(folder.join(name))?;
         let read = Module::from_file(folder.join(name))?;
-        assert_eq!((read.inputs().len(), read.outputs().len()), (1, 1), "{name}");
+        assert_eq!(
+            (read.inputs().len(), read.outputs().len()),
+            (1, 1),
+            "{name}"
+        );
     }
     let refused = module.save(folder.join("m.zip")).unwrap_err();
     assert!(
