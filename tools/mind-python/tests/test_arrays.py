@@ -172,6 +172,9 @@ def test_truth_values_are_zero_or_one():
     odd = numpy.array([0, 2, 255], "uint8").view("bool")
     assert f(odd).view("uint8").tolist() == [0, 1, 1]
     assert odd.view("uint8").tolist() == [0, 2, 255]
+    for op in ["Cast (%0) {dtype=i32}", "Cast (%0) {dtype=u8}", "Not (%0)"]:
+        g = mo.parse(f"%0 = Input {{name=x}} : tensor<bool[3]>\n%1 = {op}\noutputs: %1").compile()
+        assert (g(odd) == g(odd.view("uint8") != 0)).all()
 
 
 def test_results_can_be_written_and_outlive_everything():
