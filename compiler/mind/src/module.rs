@@ -273,7 +273,7 @@ impl Module {
         self.graph.outputs().iter().map(port).collect()
     }
 
-    /// What the file that the module was read from calls its outputs, in order; none where it has no names for them.
+    /// What the file that the module was read from calls its outputs, in order; empty if it has no names for them.
     pub fn output_names(&self) -> &[String] {
         if self.output_names.len() == self.graph.outputs().len() {
             &self.output_names

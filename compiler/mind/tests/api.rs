@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::thread;
 
 use mind::decoder::{Decoder, Files, Sampling, largest};
+use mind::encoder::Encoder;
 use mind::ops::contract::MatMul;
 use mind::{
     Config, Engine, Error, ExecutionError, Extent, FastMath, Format, Level, Module, Optimizer,
-    ReadOptions, Tensor, Type, View, ViewMut,
+    ReadOptions, Tensor, Type, View, ViewMut, Written,
 };
 
 /// `x w`, for any number of rows.
@@ -359,6 +360,39 @@ fn a_decoder_completes_a_prompt() -> Result<(), Error> {
         logits = session.decode(*token)?;
     }
     assert_eq!(largest(&logits), tokens[3]);
+    Ok(())
+}
+
+#[test]
+fn an_encoder_makes_vectors() -> Result<(), Error> {
+    let files = Files::open(tiny("tiny-bert"))?;
+    assert!(files.is_encoder()? && !Files::open(tiny("tiny-qwen2"))?.is_encoder()?);
+    let encoder = Encoder::new(&files, &Config::default())?;
+    let (cat, dog) = (encoder.embed("a cat")?, encoder.embed("a dog")?);
+    assert_eq!(cat.len(), encoder.width());
+    assert!(cat != dog && cat == encoder.embed("a cat")?);
+    let long = encoder.embed(&"cat ".repeat(10_000)).unwrap_err();
+    assert!(matches!(long, Error::Model(_)), "{long}");
+    Ok(())
+}
+
+#[test]
+fn outputs_keep_the_names_of_their_file() -> Result<(), Error> {
+    let model = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/classifier.onnx"
+    );
+    let mut module = Module::from_file(model)?;
+    module.optimize(Level::O1)?;
+    let Written::Bytes(bytes) = module.write("onnx")? else {
+        panic!("an ONNX model is bytes");
+    };
+    let again = Module::from_bytes("again.onnx", bytes, &ReadOptions::new())?;
+    assert_eq!(again.output_names(), ["classes"]);
+    assert_eq!(module.bit_difference(&again, 3)?, None);
+    // Names of other outputs are none of the module's.
+    module.set_outputs(&[]);
+    assert!(module.output_names().is_empty());
     Ok(())
 }
 

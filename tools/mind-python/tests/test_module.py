@@ -231,3 +231,11 @@ def test_paths_of_the_file_system_are_taken(tmp_path):
         mo.load(7)
     with pytest.raises(TypeError):
         mo.load(None)
+
+
+def test_inputs_come_before_ops():
+    b = mo.Builder()
+    b.op("Neg", b.input("x", "f32[2]"))
+    for declare in [b.input, b.param]:
+        with pytest.raises(TypeError, match="come before ops"):
+            declare("y", "f32[2]")
