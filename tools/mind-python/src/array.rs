@@ -156,9 +156,12 @@ impl Array {
         if asked(ffi::PyBUF_F_CONTIGUOUS) && own.shape.len() > 1 {
             return Err(PyBufferError::new_err("the array is row-major"));
         }
-        let optional = |flag: c_int, list: &[isize]| match asked(flag) {
-            true => list.as_ptr().cast_mut(),
-            false => ptr::null_mut(),
+        let optional = |flag: c_int, list: &[isize]| {
+            if asked(flag) && !list.is_empty() {
+                list.as_ptr().cast_mut()
+            } else {
+                ptr::null_mut()
+            }
         };
         // SAFETY: the caller passes a view to fill. Shape, strides and elements live as long as the array, which the view
         // holds; consumers of buffers do not write shape and strides.
@@ -167,9 +170,10 @@ impl Array {
             (*view).len = own.bytes as isize;
             (*view).readonly = 0;
             (*view).itemsize = own.dtype.size() as isize;
-            (*view).format = match asked(ffi::PyBUF_FORMAT) {
-                true => format(own.dtype).as_ptr().cast_mut(),
-                false => ptr::null_mut(),
+            (*view).format = if asked(ffi::PyBUF_FORMAT) {
+                format(own.dtype).as_ptr().cast_mut()
+            } else {
+                ptr::null_mut()
             };
             (*view).ndim = own.shape.len() as c_int;
             (*view).shape = optional(ffi::PyBUF_ND, &own.shape);

@@ -44,10 +44,11 @@ impl Held {
 
     /// What the `struct` module calls the elements.
     pub(crate) fn format(&self) -> &CStr {
-        match self.0.format.is_null() {
-            true => c"B",
+        if self.0.format.is_null() {
+            c"B"
+        } else {
             // SAFETY: the text lives as long as the buffer is held.
-            false => unsafe { CStr::from_ptr(self.0.format) },
+            unsafe { CStr::from_ptr(self.0.format) }
         }
     }
 

@@ -177,12 +177,13 @@ fn arrays(
         }
     }
     let each = ports.iter().enumerate().map(|(at, port)| {
-        let array = match at < positional {
-            true => Some(args.get_item(at)?),
-            false => named
+        let array = if at < positional {
+            Some(args.get_item(at)?)
+        } else {
+            named
                 .map(|named| named.get_item(&port.name))
                 .transpose()?
-                .flatten(),
+                .flatten()
         };
         match array {
             Some(array) => Given::new(&port.name, &array),

@@ -119,12 +119,12 @@ impl Layout {
     fn whole(&self, dtype: DType) -> Option<Memory> {
         let size = dtype.size();
         let is_empty = self.shape.contains(&0);
-        let bytes = match is_empty {
-            true => 0,
-            false => self
-                .shape
+        let bytes = if is_empty {
+            0
+        } else {
+            self.shape
                 .iter()
-                .try_fold(size, |all, &n| all.checked_mul(n))?,
+                .try_fold(size, |all, &n| all.checked_mul(n))?
         };
         let strides = self.strides.as_deref().unwrap_or_default();
         let mut next = size as isize;

@@ -250,9 +250,10 @@ impl Module {
         let py = slf.py();
         let requests = Requests::new(rules, fast_math, disable, missed)?;
         let is_one = pipeline.is_instance_of::<PyString>() || pipeline.is_callable();
-        let steps = match is_one {
-            true => vec![pipeline.clone()],
-            false => pipeline.try_iter()?.collect::<PyResult<Vec<_>>>()?,
+        let steps = if is_one {
+            vec![pipeline.clone()]
+        } else {
+            pipeline.try_iter()?.collect::<PyResult<Vec<_>>>()?
         };
         let mut module = slf.clone();
         for step in steps {
@@ -491,9 +492,10 @@ fn by_function<'py>(
         .call_method1(intern!(py, "edits"), (module, step))?
         .extract()?;
     let is_changed = edits.len()? > 0;
-    let own = match is_changed {
-        true => module.get().patch(&edits)?.own,
-        false => Mutex::new(module.get().with(py, mind::Module::clone)),
+    let own = if is_changed {
+        module.get().patch(&edits)?.own
+    } else {
+        Mutex::new(module.get().with(py, mind::Module::clone))
     };
     let report = module.get().report.then_by(name, is_changed);
     Bound::new(py, Module { own, report })
