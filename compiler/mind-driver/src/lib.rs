@@ -7,8 +7,8 @@
 //! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module;
 //!   [`segments`] says at which ops a program is cut.
 //! - [`patch`] edits modules, [`graph_diff`] compares them as graphs, [`equivalence`] by the bits of their results.
-//! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`failure`] why a
-//!   pipeline stopped.
+//! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`mod@explain`] which of
+//!   them led to a value, [`failure`] why a pipeline stopped.
 //!
 //! Features, all on by default, leave out what a pass author may not need: `egraph`, `loops` and `jit` are parts of the
 //! compiler, `draw`, `irv2`, `mil`, `onnx` and `package` formats.
@@ -31,6 +31,7 @@ pub mod equivalence;
 #[cfg(feature = "jit")]
 pub mod executable;
 pub mod expected_panic;
+pub mod explain;
 pub mod failure;
 pub mod formats;
 pub mod graph_diff;

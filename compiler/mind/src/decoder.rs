@@ -36,7 +36,41 @@ impl Files {
         let opened = mind_model::Files::open(path.as_ref(), WeightsAt::Beside, &mut Disk);
         Ok(Files(opened?))
     }
+
+    /// Whether they are those of an encoder, of which [`encoder`](crate::encoder) makes vectors.
+    ///
+    /// # Errors
+    ///
+    /// Files that are broken, contradict each other or describe no supported model.
+    pub fn is_encoder(&self) -> Result<bool, Error> {
+        let (document, _, _) = self.0.model()?;
+        Ok(document.config.family.is_encoder())
+    }
+
+    /// The files, as the crate of models knows them.
+    pub(crate) fn inner(&self) -> &mind_model::Files {
+        &self.0
+    }
+
+    /// The model compiled for this machine, its tokenizer if there is one, and what is odd about the files.
+    pub(crate) fn compiled(&self, config: &Config) -> Result<Compiled<'_>, Error> {
+        let Files(files) = self;
+        let name = files.config.name();
+        let (document, checkpoint, warnings) = files.model()?;
+        let engine = Engine::new(config).map_err(|found| crate::error::refused(name, "", found))?;
+        let weights = MappedWeights {
+            weights: CheckpointWeights(checkpoint),
+            files: files.contents(),
+        };
+        let runner = Runner::Jit(Arc::new(engine));
+        let model = mind_model::Model::new(document.config, Box::new(weights), runner)?;
+        let text = files.tokenizer.as_deref().map(Text::new).transpose()?;
+        Ok((Arc::new(model), text, warnings))
+    }
 }
+
+/// A compiled model, its tokenizer, and what is odd about its files.
+pub(crate) type Compiled<'f> = (Arc<mind_model::Model<'f>>, Option<Text>, Diagnostics);
 
 /// A decoder model, ready to run sequences. It can be used from any thread, and by several sessions at once.
 pub struct Decoder<'f> {
@@ -53,19 +87,9 @@ impl<'f> Decoder<'f> {
     /// Files that are broken, contradict each other or describe no supported model; an instruction set that the machine
     /// lacks; no memory.
     pub fn new(files: &'f Files, config: &Config) -> Result<Decoder<'f>, Error> {
-        let Files(files) = files;
-        let name = files.config.name();
-        let (document, checkpoint, warnings) = files.model()?;
-        let engine = Engine::new(config).map_err(|found| crate::error::refused(name, "", found))?;
-        let weights = MappedWeights {
-            weights: CheckpointWeights(checkpoint),
-            files: files.contents(),
-        };
-        let runner = Runner::Jit(Arc::new(engine));
-        let model = mind_model::Model::new(document.config, Box::new(weights), runner)?;
-        let text = files.tokenizer.as_deref().map(Text::new).transpose()?;
+        let (model, text, warnings) = files.compiled(config)?;
         Ok(Decoder {
-            model: Arc::new(model),
+            model,
             text,
             warnings,
         })
@@ -137,11 +161,33 @@ impl<'f> Decoder<'f> {
         count: usize,
         sampling: Sampling,
     ) -> Result<String, Error> {
-        let Some(text) = &self.text else {
-            let message = "the model has no tokenizer.json, so that text has no tokens";
-            return Err(invalid("<prompt>", prompt, message));
-        };
-        let tokens = self.generate(&text.encode(prompt)?, count, sampling)?;
-        Ok(text.decode(&tokens)?)
+        let tokens = self.generate(&self.encode(prompt)?, count, sampling)?;
+        self.decode(&tokens)
     }
+
+    /// The tokens of a text, with those that the model expects at its start.
+    ///
+    /// # Errors
+    ///
+    /// A model without a `tokenizer.json`, a text that it refuses.
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>, Error> {
+        Ok(tokenizer(&self.text)?.encode(text)?)
+    }
+
+    /// The text of tokens.
+    ///
+    /// # Errors
+    ///
+    /// A model without a `tokenizer.json`, a token that it does not have.
+    pub fn decode(&self, tokens: &[u32]) -> Result<String, Error> {
+        Ok(tokenizer(&self.text)?.decode(tokens)?)
+    }
+}
+
+/// # Errors
+///
+/// A model without a tokenizer.
+pub(crate) fn tokenizer(text: &Option<Text>) -> Result<&Text, Error> {
+    let message = "the model has no tokenizer.json, so that text has no tokens";
+    text.as_ref().ok_or_else(|| invalid("<model>", "", message))
 }

@@ -163,8 +163,28 @@ impl Model<'_> {
             .iter()
             .map(|(name, array)| (name.as_ref(), array.borrow()));
         let named: Vec<(&str, &Tensor)> = named.collect();
-        let views = in_order("input", &self.executable.inputs, &named)?;
-        let tensors = self.inner.run_new(&views)?;
+        self.run_views(&in_order("input", &self.executable.inputs, &named)?)
+    }
+
+    /// Runs on arrays where they are, in the order of [`inputs`](Executable::inputs), and returns new outputs.
+    ///
+    /// ```
+    /// use mind::{Config, DType, Module, View};
+    ///
+    /// let module = Module::parse("mic@2\nT0 f32 2\na x T0\nr 0\nO 1")?;
+    /// let executable = module.compile(&Config::default())?;
+    /// let model = executable.bind_views(&[])?;
+    /// let x: Vec<u8> = [-1.0f32, 2.0].iter().flat_map(|x| x.to_ne_bytes()).collect();
+    /// let outputs = model.run_views(&[View::from_bytes(DType::F32, &[2], &x)])?;
+    /// assert_eq!(outputs[0].elements::<f32>(), [0.0, 2.0]);
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run_into`](Model::run_into).
+    pub fn run_views(&self, inputs: &[View<'_>]) -> Result<Outputs, Error> {
+        let tensors = self.inner.run_new(inputs)?;
         let names = self.executable.outputs.iter().map(|port| port.name.clone());
         Ok(Outputs::new(names, tensors))
     }

@@ -17,21 +17,27 @@
 //! ```
 //!
 //! - [`Module`]: reading, building, verifying, printing, interpreting; [`ReadOptions`] for ONNX models.
-//! - [`Optimizer`]: passes and rules by text; [`Report`] says what they did.
+//! - [`Statement`]: ops to walk.
+//! - [`Optimizer`]: passes and rules by text; [`Report`] says what they did. [`check_rules`] tries rules out.
 //! - [`Executable`]: code for this machine, called with arrays by name or where they are.
-//! - [`decoder`]: models that generate text.
+//! - [`decoder`] and [`encoder`]: models that generate text, and those that make vectors of it.
 //! - [`ir`]: the formats mic@1 and mic@2 as functions, and the graph of a module.
 //! - [`patch`]: edits of a module by the ids of its values.
 
+mod compare;
 mod error;
 mod exec;
 mod module;
 mod optimize;
 mod read;
+mod rules;
 mod run;
+mod statement;
 mod types;
+mod write;
 
 pub mod decoder;
+pub mod encoder;
 pub mod ir;
 
 pub use error::{Error, Rejected};
@@ -47,8 +53,11 @@ pub use optimize::{
     FastMath, Level, Optimizer, PassReport, Remark, Report, RuleCounts, RuleReport,
 };
 pub use read::ReadOptions;
+pub use rules::{Refusal, RuleVerdict, check_rules};
 pub use run::{Buffer, Element, Outputs, Tensor};
+pub use statement::{Attribute, Body, Statement};
 pub use types::{DType, Extent, Type};
+pub use write::Written;
 
 /// The ops of the core dialect, by family. Each has a constructor `build`, and `with` where it has attributes.
 ///

@@ -7,14 +7,11 @@ use std::sync::Arc;
 
 use mind_core::ops::input::Input;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
-use mind_draw::Detail;
 use mind_driver::disk::Disk;
-use mind_driver::formats::{FORMATS, FormatInfo, LoadOptions, Write, WriteOptions};
-use mind_driver::host::FileSystem;
+use mind_driver::formats::{FormatInfo, LoadOptions};
 use mind_driver::input;
-use mind_driver::input::FileError;
 use mind_driver::load::load_module;
-use mind_driver::mil::{self, weights};
+use mind_driver::mil::weights;
 use mind_driver::patch::{self, Edit};
 use mind_driver::session::Session;
 use mind_ir::builder::{Build, Builder};
@@ -23,7 +20,7 @@ use mind_ir::graph::{InsertPoint, NewOp};
 use mind_ir::opdef::Op;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Graph, ValueId};
-use mind_to_mil::Config;
+use mind_transforms::{Known, specialize};
 
 pub use mind_driver::formats::Format;
 
@@ -62,7 +59,8 @@ use crate::types::Type;
 pub struct Module {
     pub(crate) graph: Graph,
     pub(crate) source: Arc<SourceFile>,
-    format: &'static FormatInfo,
+    pub(crate) format: &'static FormatInfo,
+    output_names: Vec<String>,
 }
 
 /// An input or output of a module.
@@ -116,24 +114,71 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// Those of [`from_file`](Module::from_file); a dimension or an input that the model does not have; extents or
-    /// arrays for a module that is no ONNX model.
+    /// Those of [`from_file`](Module::from_file); a dimension or an input that the module does not have; arrays for a
+    /// module that is no ONNX model.
     pub fn from_file_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Module, Error> {
         let path = path.as_ref().to_string_lossy();
         let input = input::read(&mut Disk, &path, &options.load)?;
-        options.check(&input)?;
+        options.check(&input.path, input.options.from)?;
         let mut module = Module::load(&path, input.bytes, &input.options)?;
         let read = weights::read(&mut module.graph, &input.path, &mut Disk);
         read.map_err(|found| module.refused(found))?;
-        Ok(module)
+        module.extended(options)
+    }
+
+    /// Reads and verifies the module that the bytes of a file are, as `options` say: a text or an ONNX model. `name` is
+    /// that of the file in diagnostics. Files beside it cannot be read.
+    ///
+    /// ```
+    /// use mind::{Module, ReadOptions};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/classifier.onnx");
+    /// let bytes = std::fs::read(path).expect("a file");
+    /// let module = Module::from_bytes("classifier.onnx", bytes, &ReadOptions::new().dim("batch", 2))?;
+    /// assert_eq!(module.inputs()[0].ty.to_string(), "f32[2, 1, 8, 8]");
+    /// assert_eq!(module.output_names(), ["classes"]);
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`from_file_with`](Module::from_file_with).
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Module, Error> {
+        let format = options.load.from.or_else(|| FormatInfo::of_bytes(&bytes));
+        options.check(name, format)?;
+        Module::load(name, bytes, &options.load)?.extended(options)
+    }
+
+    /// The module with the extents that `options` give, where reading it did not take them.
+    fn extended(mut self, options: &ReadOptions) -> Result<Module, Error> {
+        let dims = &options.load.dims;
+        if dims.is_empty() || self.format.reads_dims() {
+            return Ok(self);
+        }
+        let pairs = dims.iter().map(|(name, extent)| (name.as_str(), *extent));
+        let extents = mind_interp::Extents::given(&self.graph, pairs).map_err(|error| {
+            let unbound: mind_interp::Unbound = error.into();
+            self.refused(unbound.diagnostic(&self.graph))
+        })?;
+        let extents = extents.env();
+        let known = Known {
+            symbol: &|sym| extents.get(sym).map(|extent| extent as i64),
+            input: &|_, _| None,
+        };
+        let done = specialize(&mut self.graph, &known, &VerifyConfig::default());
+        done.map_err(|found| self.refused(found))?;
+        Ok(self)
     }
 
     fn load(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Result<Module, Error> {
+        let format = options.from.or_else(|| FormatInfo::of_bytes(&bytes));
+        let output_names = format.map_or_else(Vec::new, |row| row.output_names(&bytes));
         let loaded = load_module(&session().formats, name, bytes, options)?;
         Ok(Module {
             graph: loaded.graph,
             source: Arc::new(loaded.file),
             format: loaded.format,
+            output_names,
         })
     }
 
@@ -178,6 +223,11 @@ impl Module {
     pub fn output(&mut self, value: ValueId) {
         let mut outputs = self.graph.outputs().to_vec();
         outputs.push(value);
+        self.set_outputs(&outputs);
+    }
+
+    /// Makes these values the outputs, in the place of those that there are.
+    pub fn set_outputs(&mut self, outputs: &[ValueId]) {
         let body = self.graph.body();
         if let Some(end) = self.graph.terminator(body) {
             self.graph.erase(end);
@@ -186,7 +236,7 @@ impl Module {
             InsertPoint::End(body),
             NewOp {
                 def: Yield::DEF,
-                operands: &outputs,
+                operands: outputs,
                 attrs: &[],
                 results: 0,
                 span: Span::FILE,
@@ -221,6 +271,26 @@ impl Module {
             ty: Type::of(self.graph.ty(value), &self.graph),
         };
         self.graph.outputs().iter().map(port).collect()
+    }
+
+    /// What the file that the module was read from calls its outputs, in order; empty if it has no names for them.
+    pub fn output_names(&self) -> &[String] {
+        if self.output_names.len() == self.graph.outputs().len() {
+            &self.output_names
+        } else {
+            &[]
+        }
+    }
+
+    /// Names the outputs, as [`write`](Module::write) then does where a format has names for them.
+    pub fn name_outputs(&mut self, names: Vec<String>) {
+        self.output_names = names;
+    }
+
+    /// The numbers that the outputs have in Core text, in order.
+    pub fn output_ids(&self) -> Vec<u64> {
+        let outputs = self.graph.outputs().iter();
+        outputs.map(|&value| self.graph.label(value)).collect()
     }
 
     /// Checks every rule of the ops, and gives each value its type.
@@ -258,61 +328,6 @@ impl Module {
         printed.map_err(|found| self.refused(found))
     }
 
-    /// Writes the module to a file, in the format that the file's name ends with: `.mic` or `.mic1`, `.mic2`, `.core`,
-    /// `.mil`, `.c`, `.dot`, `.svg`, `.html`. `.mic` is mic@2 if the module was read from that.
-    ///
-    /// # Errors
-    ///
-    /// Another ending, an op that the format cannot say, a file that cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        let text = self.written(path)?;
-        let written = Disk.write(path, text.as_bytes());
-        let failed = |source| FileError::System {
-            path: path.to_owned(),
-            source,
-        };
-        Ok(written.map_err(failed)?)
-    }
-
-    fn written(&self, path: &Path) -> Result<String, Error> {
-        let end = path.extension().unwrap_or_default();
-        let ends = |row: &&FormatInfo| row.extensions.iter().any(|own| *own == end);
-        let row = FORMATS.iter().find(ends);
-        let row = if end == "mic" && self.format.text() == Some(Format::Mic2) {
-            Some(self.format)
-        } else {
-            row
-        };
-        let lowered_graph;
-        let write = row.and_then(|row| row.write);
-        let graph = if let Some(Write::Program(_)) = write {
-            let mut program = self.graph.clone();
-            let lowered = mil::lower(session(), &mut program, &Config::default());
-            lowered.map_err(|found| self.refused(found))?;
-            lowered_graph = program;
-            &lowered_graph
-        } else {
-            &self.graph
-        };
-        let options = WriteOptions {
-            name: self.source.name(),
-            input: self.format,
-            function: "module",
-            has_main: false,
-            detail: Detail::Folded,
-        };
-        let printed = write.and_then(|write| write.text(session(), graph, &options));
-        let printed = printed.unwrap_or_else(|| {
-            let path = path.display();
-            Err(error(format!(
-                "`{path}` ends with no format that is written as one file"
-            ))
-            .into())
-        });
-        printed.map_err(|found| self.refused(found))
-    }
-
     /// The module with the states of a program of MIL as inputs and outputs.
     pub(crate) fn without_states(&self) -> Result<Module, Error> {
         let mut module = self.clone();
@@ -347,12 +362,7 @@ impl Module {
         let module = self.without_states()?;
         let g = &module.graph;
         let bound = mind_interp::bind(g, &arrays, mind_interp::Extents::default());
-        let bound = bound.map_err(|errors| {
-            let mut found = Diagnostics::new();
-            let errors = errors.iter().map(|error| error.diagnostic(g));
-            errors.for_each(|error| found.push(error));
-            self.refused(found)
-        })?;
+        let bound = bound.map_err(|errors| module.unbound(&errors))?;
         let results = mind_interp::run(g, &bound, &mind_interp::RunConfig::default());
         let tensors = results.map_err(|error| self.refused(error.diagnostic(g)))?;
         let names = module.outputs().into_iter().map(|port| port.name);
@@ -417,6 +427,7 @@ impl From<Graph> for Module {
             graph,
             source: Arc::new(SourceFile::new("<module>", "")),
             format: Format::Core.info(),
+            output_names: Vec::new(),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Optimising modules, and what came of it.
 
+use std::sync::Arc;
+
 use mind_diag::{SourceFile, Span};
 use mind_driver::admission::refusals;
+use mind_driver::explain::{Explain, Story};
 use mind_driver::failure;
 use mind_driver::history::Record;
 use mind_driver::session::{LEVELS, PASSES};
@@ -17,8 +20,8 @@ use mind_transforms::rules;
 pub use mind_pass::RuleCounts;
 pub use mind_rules::FastMath;
 
-use crate::error::{Error, refused};
-use crate::module::{Module, session};
+use crate::error::{Error, invalid, refused};
+use crate::module::{Format, Module, session};
 
 /// A named pipeline. Each keeps every bit of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -159,6 +162,8 @@ impl Optimizer {
             pass: "",
             passes: Vec::new(),
             remarks: Vec::new(),
+            history: Vec::new(),
+            missed_at: Vec::new(),
         };
         let manager = Manager {
             registry: &session().registry,
@@ -175,12 +180,19 @@ impl Optimizer {
         );
         done.map_err(|failure| module.refused(failure::diagnostics(failure)))?;
         let Recorder {
-            passes, remarks, ..
+            passes,
+            remarks,
+            history,
+            missed_at,
+            ..
         } = recorder;
         Ok(Report {
             passes,
             remarks,
             statistics,
+            history: history.into(),
+            missed_at,
+            source: module.source.clone(),
         })
     }
 }
@@ -221,6 +233,18 @@ pub struct Report {
     passes: Vec<PassReport>,
     remarks: Vec<Remark>,
     statistics: Statistics,
+    history: Arc<[Record]>,
+    missed_at: Vec<Missed>,
+    source: Arc<SourceFile>,
+}
+
+/// A rule that did not act.
+#[derive(Clone, Debug)]
+struct Missed {
+    pass: &'static str,
+    rule: String,
+    span: Span,
+    reason: String,
 }
 
 /// A pass that was run.
@@ -288,6 +312,41 @@ impl Report {
         all.map(|(pass, name, counts)| RuleReport { pass, name, counts })
     }
 
+    /// Which rewrites led from the text to a value of `module`, which is the one that was optimised: `%7` as the value is
+    /// called in Core text, `out:0` for an output, `rule@12` for what a rule did on a line of the text, or an empty text for
+    /// every value that a rewrite made.
+    ///
+    /// ```
+    /// use mind::{Level, Module};
+    ///
+    /// let mut module = Module::parse("mic@2\nT0 f32 4\na x T0\nr 0\nr 1\nO 2")?;
+    /// let report = module.optimize(Level::O2)?;
+    /// let text = report.explain(&module, "out:0")?;
+    /// assert!(text.contains("core.relu %2 at <text>:5 -> core.relu %1"), "{text}");
+    /// assert!(report.explain(&module, "relu-relu@5")?.contains("acted"));
+    /// assert!(report.explain(&module, "%9").is_err());
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A value that the module does not have.
+    pub fn explain(&self, module: &Module, asked: &str) -> Result<String, Error> {
+        let mut explain = Explain::parse(asked, &RewriteOptions::default());
+        for missed in &self.missed_at {
+            let Missed {
+                pass,
+                rule,
+                span,
+                reason,
+            } = missed;
+            explain.missed(&self.source, pass, rule, *span, reason);
+        }
+        let story = Story::new(&self.source, &self.history, &module.graph, Format::Core);
+        let told = story.tell(&explain);
+        told.map_err(|why| invalid("<explain>", asked, why))
+    }
+
     /// The counters of passes: (pass, counter, count).
     pub fn counters(&self) -> impl Iterator<Item = (&str, &str, u64)> {
         self.statistics.iter()
@@ -301,6 +360,8 @@ struct Recorder<'s> {
     pass: &'static str,
     passes: Vec<PassReport>,
     remarks: Vec<Remark>,
+    history: Vec<Record>,
+    missed_at: Vec<Missed>,
 }
 
 impl Recorder<'_> {
@@ -322,6 +383,7 @@ impl Listener for Recorder<'_> {
         let rules = record.steps.iter().map(|step| step.rule.clone()).collect();
         let text = format!("{} became {}", record.from, record.to);
         self.push(rules, record.span, text, true);
+        self.history.push(record);
     }
 
     fn hears_missed(&self, _: &str) -> bool {
@@ -330,6 +392,12 @@ impl Listener for Recorder<'_> {
 
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {
         self.push(vec![rule.to_owned()], span, reason.to_owned(), false);
+        self.missed_at.push(Missed {
+            pass: self.pass,
+            rule: rule.to_owned(),
+            span,
+            reason: reason.to_owned(),
+        });
     }
 }
 

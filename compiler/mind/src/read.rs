@@ -1,8 +1,7 @@
 //! How files are read.
 
 use mind_diag::{Diagnostic, Span};
-use mind_driver::formats::LoadOptions;
-use mind_driver::input::Input;
+use mind_driver::formats::{FormatInfo, LoadOptions};
 
 use crate::error::{Error, refused};
 use crate::module::Format;
@@ -46,7 +45,17 @@ impl ReadOptions {
         self
     }
 
-    /// Gives the open dimension `name` of an ONNX model its extent.
+    /// Gives the open dimension `name` its extent: an ONNX model is read with it, and it replaces the name in the types
+    /// of any other module.
+    ///
+    /// ```
+    /// use mind::{Module, ReadOptions};
+    ///
+    /// let text = b"mic@2\nS B\nT0 f32 B\na x T0\nr 0\nO 1".to_vec();
+    /// let module = Module::from_bytes("relu.mic", text, &ReadOptions::new().dim("B", 4))?;
+    /// assert_eq!(module.outputs()[0].ty.to_string(), "f32[4]");
+    /// # Ok::<(), mind::Error>(())
+    /// ```
     pub fn dim(mut self, name: impl Into<String>, extent: usize) -> ReadOptions {
         self.load.dims.push((name.into(), extent));
         self
@@ -67,16 +76,14 @@ impl ReadOptions {
 
     /// # Errors
     ///
-    /// Extents or arrays that are given to a module of a format that takes none.
-    pub(crate) fn check(&self, input: &Input) -> Result<(), Error> {
-        let is_given = !self.load.dims.is_empty() || !self.load.bound.is_empty();
-        let takes = input.options.from.is_some_and(|format| format.reads_dims());
-        if !is_given || takes {
+    /// Arrays that are given to a module of a format that takes none.
+    pub(crate) fn check(&self, path: &str, format: Option<&FormatInfo>) -> Result<(), Error> {
+        if self.load.bound.is_empty() || format.is_some_and(FormatInfo::reads_dims) {
             return Ok(());
         }
-        let message = "extents of dimensions and arrays of inputs are given to ONNX models alone";
-        let help = "a run of another module takes its extents from the arrays that it is given";
+        let message = "arrays of inputs are given to ONNX models alone";
+        let help = "bind the weights of another module to its executable";
         let found = Diagnostic::error(Span::FILE, message).help(help);
-        Err(refused(&input.path, "", found))
+        Err(refused(path, "", found))
     }
 }

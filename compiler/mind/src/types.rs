@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use mind_ir::Graph;
 use mind_ir::types::{Dim, MAX_RANK, TensorType, TypeView};
-use mind_ir::{Graph, Sym};
 
 pub use mind_ir::types::DType;
 
@@ -52,13 +52,7 @@ impl Type {
     }
 
     pub(crate) fn of(ty: TypeView<'_>, g: &Graph) -> Type {
-        let name = |sym: Sym| g.name(sym).to_owned();
-        let extent = |&dim: &Dim| match dim {
-            Dim::Fixed(extent) => Extent::Fixed(usize::try_from(extent).unwrap_or(usize::MAX)),
-            Dim::Symbol(sym) => Extent::Symbol(name(sym)),
-            Dim::Dynamic => Extent::Unknown,
-        };
-        Type::new(ty.dtype, ty.shape.iter().map(extent))
+        Type::new(ty.dtype, ty.shape.iter().map(|&dim| Extent::of(dim, g)))
     }
 
     pub(crate) fn intern(&self, g: &mut Graph) -> TensorType {
@@ -126,6 +120,16 @@ fn extent(text: &str) -> Result<Extent, String> {
                 "`{number}` is no extent: write a number from 0, a name or `?`"
             )),
         },
+    }
+}
+
+impl Extent {
+    pub(crate) fn of(dim: Dim, g: &Graph) -> Extent {
+        match dim {
+            Dim::Fixed(extent) => Extent::Fixed(usize::try_from(extent).unwrap_or(usize::MAX)),
+            Dim::Symbol(sym) => Extent::Symbol(g.name(sym).to_owned()),
+            Dim::Dynamic => Extent::Unknown,
+        }
     }
 }
 

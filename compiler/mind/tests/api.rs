@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::thread;
 
 use mind::decoder::{Decoder, Files, Sampling, largest};
+use mind::encoder::Encoder;
 use mind::ops::contract::MatMul;
 use mind::{
     Config, Engine, Error, ExecutionError, Extent, FastMath, Format, Level, Module, Optimizer,
-    ReadOptions, Tensor, Type, View, ViewMut,
+    ReadOptions, Tensor, Type, View, ViewMut, Written,
 };
 
 /// `x w`, for any number of rows.
@@ -252,6 +253,16 @@ fn what_is_saved_is_read_back() -> Result<(), Error> {
         let text = std::fs::read_to_string(folder.join(name)).expect("the file");
         assert!(text.starts_with(start), "{name}: {text}");
     }
+    for name in ["m.onnx", "m.mlpackage"] {
+        let fixed = Module::parse("mic@2\nT0 f32 1 2\na x T0\nth 0\nO 1")?;
+        fixed.save(folder.join(name))?;
+        let read = Module::from_file(folder.join(name))?;
+        assert_eq!(
+            (read.inputs().len(), read.outputs().len()),
+            (1, 1),
+            "{name}"
+        );
+    }
     let refused = module.save(folder.join("m.zip")).unwrap_err();
     assert!(
         refused.to_string().contains("m.zip` ends with no format"),
@@ -296,14 +307,12 @@ fn a_model_is_read_with_extents_and_constants() -> Result<(), Error> {
     let text = "the model has no input `x`; its inputs are `image`";
     assert!(unknown.to_string().contains(text), "{unknown}");
     let mlp = format!("{examples}mlp.mic");
-    for options in [
-        ReadOptions::new().dim("batch", 1),
-        ReadOptions::new().bind("x", image),
-    ] {
-        let refused = Module::from_file_with(&mlp, &options).unwrap_err();
-        let text = "given to ONNX models alone";
-        assert!(refused.to_string().contains(text), "{refused}");
-    }
+    let refused = Module::from_file_with(&mlp, &ReadOptions::new().bind("x", image)).unwrap_err();
+    let text = "given to ONNX models alone";
+    assert!(refused.to_string().contains(text), "{refused}");
+    let refused = Module::from_file_with(&mlp, &ReadOptions::new().dim("batch", 1)).unwrap_err();
+    let text = "the module has no dimension `batch`";
+    assert!(refused.to_string().contains(text), "{refused}");
     let as_mic = Module::from_file_with(&mlp, &ReadOptions::new().format(Format::Mic2));
     assert!(matches!(as_mic, Err(Error::Rejected(_))));
     Ok(())
@@ -351,6 +360,39 @@ fn a_decoder_completes_a_prompt() -> Result<(), Error> {
         logits = session.decode(*token)?;
     }
     assert_eq!(largest(&logits), tokens[3]);
+    Ok(())
+}
+
+#[test]
+fn an_encoder_makes_vectors() -> Result<(), Error> {
+    let files = Files::open(tiny("tiny-bert"))?;
+    assert!(files.is_encoder()? && !Files::open(tiny("tiny-qwen2"))?.is_encoder()?);
+    let encoder = Encoder::new(&files, &Config::default())?;
+    let (cat, dog) = (encoder.embed("a cat")?, encoder.embed("a dog")?);
+    assert_eq!(cat.len(), encoder.width());
+    assert!(cat != dog && cat == encoder.embed("a cat")?);
+    let long = encoder.embed(&"cat ".repeat(10_000)).unwrap_err();
+    assert!(matches!(long, Error::Model(_)), "{long}");
+    Ok(())
+}
+
+#[test]
+fn outputs_keep_the_names_of_their_file() -> Result<(), Error> {
+    let model = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/classifier.onnx"
+    );
+    let mut module = Module::from_file(model)?;
+    module.optimize(Level::O1)?;
+    let Written::Bytes(bytes) = module.write("onnx")? else {
+        panic!("an ONNX model is bytes");
+    };
+    let again = Module::from_bytes("again.onnx", bytes, &ReadOptions::new())?;
+    assert_eq!(again.output_names(), ["classes"]);
+    assert_eq!(module.bit_difference(&again, 3)?, None);
+    // Names of other outputs are none of the module's.
+    module.set_outputs(&[]);
+    assert!(module.output_names().is_empty());
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Running this program again, and command lines of the shell.
 
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -10,13 +11,25 @@ use mind_driver::host::{ChildLimits, ProcessEnd, Rerun};
 
 use crate::unfinished::Group;
 
-/// Runs this program with other arguments until it ends, or its time is up.
+/// Runs this program, or `itself`, with other arguments until it ends, or its time is up.
 ///
 /// # Errors
 ///
 /// It could not be started, or its end could not be waited for.
-pub(crate) fn rerun(args: &[&str], stdin: &[u8], limits: &ChildLimits) -> io::Result<Rerun> {
-    let mut command = Command::new(std::env::current_exe()?);
+pub(crate) fn rerun(
+    itself: Option<&[OsString]>,
+    args: &[&str],
+    stdin: &[u8],
+    limits: &ChildLimits,
+) -> io::Result<Rerun> {
+    let mut command = match itself {
+        Some([program, first @ ..]) => {
+            let mut command = Command::new(program);
+            command.args(first);
+            command
+        }
+        Some([]) | None => Command::new(std::env::current_exe()?),
+    };
     command
         .args(args)
         .stdin(Stdio::piped())

@@ -3,17 +3,18 @@
 mod child;
 mod memory;
 mod out_of_memory;
-mod package;
 mod ticker;
 mod unfinished;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
-use mind_driver::disk::{Disk, partial_name};
+use mind_driver::disk::{self, Disk, partial_name};
 use mind_driver::host::{
     self, ChildLimits, Contents, FileSystem, Host, ProcessEnd, Progress, Rerun, Style, Tool, Work,
 };
@@ -26,8 +27,17 @@ pub fn main(tool: Tool) -> ExitCode {
         .skip(1)
         .map(|arg| arg.to_string_lossy().into_owned())
         .collect();
+    ExitCode::from(run(tool, &args, None))
+}
+
+/// Runs `tool` with these arguments and the streams of this process, and returns its exit code.
+///
+/// `itself` is the program that runs the tool again, and what its arguments start with; `None` if that is the program
+/// of this process.
+pub fn run(tool: Tool, args: &[String], itself: Option<Vec<OsString>>) -> u8 {
     let mut host = ProcessHost {
         started: Instant::now(),
+        itself,
         stdout: io::BufWriter::new(io::stdout()),
         stderr: io::stderr(),
         scratch: None,
@@ -35,34 +45,40 @@ pub fn main(tool: Tool) -> ExitCode {
         style: Style::default(),
     };
     silence_expected_panics();
-    let code = tool(&args, &mut host);
+    out_of_memory::exit_without_memory();
+    let code = tool(args, &mut host);
     if let Some(folder) = &host.scratch {
         // What is left behind is no failure of the tool.
         let _ = fs::remove_dir_all(folder);
     }
     match host.stdout.flush() {
-        Ok(()) => ExitCode::from(code),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
+        Ok(()) => code,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code,
         Err(error) => {
             // Standard error has nowhere to report its own failures to.
             let _ = writeln!(host.stderr, "error: standard output: {error}");
-            ExitCode::FAILURE
+            1
         }
     }
 }
 
-/// Panics that a tool expects and catches are not told to the user.
-fn silence_expected_panics() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        if !mind_driver::expected_panic::is_expected() {
-            usual(info);
-        }
-    }));
+/// Panics that a tool expects and catches are not reported to the user.
+pub fn silence_expected_panics() {
+    static SILENCED: Once = Once::new();
+    SILENCED.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !mind_driver::expected_panic::is_expected() {
+                usual(info);
+            }
+        }));
+    });
 }
 
 struct ProcessHost {
     started: Instant,
+    /// What runs this tool again, if it is not the program of this process.
+    itself: Option<Vec<OsString>>,
     /// The folder for files that nobody keeps, once it is made.
     scratch: Option<PathBuf>,
     /// The files written there.
@@ -112,7 +128,10 @@ impl FileSystem for ProcessHost {
     }
 
     fn write_package(&mut self, folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
-        package::write(folder, files)
+        let mut unfinished = Vec::new();
+        disk::write_package(folder, files, &mut |path| {
+            unfinished.push(Unfinished::new(path))
+        })
     }
 }
 
@@ -142,7 +161,7 @@ impl Host for ProcessHost {
     }
 
     fn rerun(&mut self, args: &[&str], stdin: &[u8], limits: &ChildLimits) -> io::Result<Rerun> {
-        child::rerun(args, stdin, limits)
+        child::rerun(self.itself.as_deref(), args, stdin, limits)
     }
 
     fn stdout(&mut self) -> &mut dyn Write {

@@ -1,15 +1,24 @@
 //! The end of a process that the system refuses memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mind_ir::eval::probes_memory;
 
 #[global_allocator]
 static ALLOCATOR: OrExit = OrExit;
 
-/// The system's allocator. Where that gives no memory, the tool reports an error and exits, unless the code that asks
-/// handles it.
+/// The system's allocator. Where that gives no memory, a tool reports an error and exits, unless the code that asks
+/// handles it. A process that runs no tool, but has this crate among its libraries, goes on as with any allocator.
 struct OrExit;
+
+/// Whether the process runs a tool.
+static IS_TOOL: AtomicBool = AtomicBool::new(false);
+
+/// From now on the process runs a tool.
+pub(crate) fn exit_without_memory() {
+    IS_TOOL.store(true, Ordering::Relaxed);
+}
 
 // SAFETY: every call goes to the system's allocator with the arguments that it was made with.
 unsafe impl GlobalAlloc for OrExit {
@@ -35,7 +44,7 @@ unsafe impl GlobalAlloc for OrExit {
 }
 
 fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
-    if memory.is_null() && !probes_memory() {
+    if memory.is_null() && IS_TOOL.load(Ordering::Relaxed) && !probes_memory() {
         exit(bytes);
     }
     memory

@@ -30,8 +30,6 @@ mod view;
 
 pub use server::serve;
 
-use std::process::ExitCode;
-
 use clap::Command;
 use lsp_server::Connection;
 
@@ -54,22 +52,29 @@ pub fn command() -> Command {
         .args(mind_cli::style::args())
 }
 
-/// Serves standard input and output until the editor leaves.
+/// Serves standard input and output until the editor leaves, and returns the exit code.
 ///
-/// The exit code is 1 when it left without asking for shutdown first.
-pub fn run() -> ExitCode {
+/// It is 1 when the editor left without asking for shutdown first. Arguments that are wrong, and those that ask for help
+/// or the version, end the call at once.
+pub fn run(args: &[String]) -> u8 {
+    let named = std::iter::once("mind-lsp").chain(args.iter().map(String::as_str));
+    if let Err(shown) = command().try_get_matches_from(named) {
+        // A stream that is closed has no reader.
+        let _ = shown.print();
+        return u8::try_from(shown.exit_code()).unwrap_or(2);
+    }
     let (connection, threads) = Connection::stdio();
     let served = serve(&connection);
     drop(connection);
     match (served, threads.join()) {
-        (Ok(()), Ok(())) => ExitCode::SUCCESS,
+        (Ok(()), Ok(())) => 0,
         (Err(error), _) => {
             eprintln!("mind-lsp: {error}");
-            ExitCode::FAILURE
+            1
         }
         (Ok(()), Err(error)) => {
             eprintln!("mind-lsp: {error}");
-            ExitCode::FAILURE
+            1
         }
     }
 }

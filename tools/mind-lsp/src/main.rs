@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Help, the version and mistakes end the process here.
-    mind_lsp::command().get_matches();
-    mind_lsp::run()
+    let args: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
+    ExitCode::from(mind_lsp::run(&args))
 }

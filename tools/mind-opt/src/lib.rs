@@ -14,7 +14,6 @@ mod diff;
 #[cfg_attr(not(feature = "egraph"), path = "egraph/absent.rs")]
 mod egraph;
 mod expected;
-mod explain;
 mod listing;
 #[cfg_attr(not(feature = "mil"), path = "mil/absent.rs")]
 mod mil;

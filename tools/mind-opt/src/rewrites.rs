@@ -3,13 +3,13 @@
 use clap::ArgMatches;
 use mind_cli::bisect::Bisect;
 use mind_diag::{SourceFile, Span};
+use mind_driver::explain::{Explain, Story};
 use mind_driver::formats::Format;
 use mind_driver::history::Record;
 use mind_ir::Graph;
 use mind_ir::listener::{Rewrite, RuleTime};
 use mind_pass::{Drawing, RewriteOptions};
 
-use super::explain::{Explain, Story};
 use super::remarks::Remarks;
 use super::{egraph, report};
 

@@ -10,6 +10,9 @@ use memmap2::Mmap;
 
 #[cfg_attr(not(feature = "below"), path = "closed.rs")]
 mod below;
+mod package;
+
+pub use package::write_package;
 
 /// The files of the machine. A file that is written comes into its place as a whole.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,6 +73,10 @@ impl FileSystem for Disk {
 
     fn create_dir(&mut self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
+    }
+
+    fn write_package(&mut self, folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
+        write_package(folder, files, &mut |_| {})
     }
 }
 

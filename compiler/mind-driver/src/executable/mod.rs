@@ -57,6 +57,16 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The elements of an array of this dtype and shape in native-order bytes, row-major; truth values are 0 and 1. That
+    /// they fill the shape is checked when run.
+    pub fn from_bytes(dtype: DType, shape: &'a [usize], bytes: &'a [u8]) -> View<'a> {
+        View {
+            dtype,
+            shape,
+            bytes,
+        }
+    }
+
     /// The elements of a tensor.
     pub fn of(tensor: &'a Tensor) -> View<'a> {
         View {

@@ -65,6 +65,11 @@ impl Tensor {
         &self.buffer
     }
 
+    /// The elements in row-major order, without the shape.
+    pub fn into_buffer(self) -> Buffer {
+        self.buffer
+    }
+
     /// The elements, when they are of type `T`. Panics on another dtype.
     pub fn elements<T: Element>(&self) -> &[T] {
         T::peek(&self.buffer).expect("elements are read in their own dtype")

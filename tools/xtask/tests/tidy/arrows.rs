@@ -84,6 +84,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("xtask", &["lit-tests", "mind-lsp"]),
+    (
+        "mind-python",
+        &[
+            "mind",
+            "mind-fmt",
+            "mind-lsp",
+            "mind-opt",
+            "mind-reduce",
+            "mind-run",
+            "mind-translate",
+        ],
+    ),
 ];
 
 /// What only these crates may know.
@@ -92,6 +104,7 @@ const SOLE_USERS: &[(&str, &[&str])] = &[
     ("minijinja", &["mind-model"]),
     ("lsp-server", &["mind-lsp"]),
     ("lsp-types", &["mind-lsp"]),
+    ("pyo3", &["mind-python"]),
     ("bumpalo", &["mind-ir"]),
     ("insta", &["mind-snapshot"]),
     ("egg", &["mind-eqsat"]),

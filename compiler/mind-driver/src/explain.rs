@@ -1,11 +1,11 @@
-//! `--explain`: which rules led to a value, or why a rule did not act.
+//! Which rules led to a value, or why a rule did not act.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
+use crate::formats::Format;
+use crate::history::{Record, RecordedStep, op_text, place_text};
 use mind_diag::{SourceFile, Span};
-use mind_driver::formats::Format;
-use mind_driver::history::{Record, RecordedStep, op_text, place_text};
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::RewriteOptions;
@@ -18,7 +18,7 @@ const LINES: usize = 200;
 
 /// What is to be explained.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Explain {
+pub enum Explain {
     /// Every changed value and every group.
     All,
     /// The value of the output that is printed so, or output number N as `out:N`.
@@ -29,7 +29,7 @@ pub(super) enum Explain {
 
 /// A rule and a line of the input, and what was heard of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct RuleAt {
+pub struct RuleAt {
     rule: String,
     line: usize,
     heard: Vec<String>,
@@ -37,7 +37,7 @@ pub(super) struct RuleAt {
 
 impl Explain {
     /// What the value of `--explain` asks for; empty for everything.
-    pub(super) fn parse(text: &str, rewriting: &RewriteOptions) -> Explain {
+    pub fn parse(text: &str, rewriting: &RewriteOptions) -> Explain {
         let at = text.rsplit_once('@');
         let at = at.and_then(|(rule, line)| Some((rule, line.parse().ok()?)));
         match (text, at) {
@@ -56,7 +56,7 @@ impl Explain {
     }
 
     /// The rule that is asked about.
-    pub(super) fn rule(&self) -> Option<&str> {
+    pub fn rule(&self) -> Option<&str> {
         match self {
             Explain::Rule(at) => Some(&at.rule),
             Explain::All | Explain::Value(_) => None,
@@ -64,19 +64,12 @@ impl Explain {
     }
 
     /// Whether it matters why `rule` does not act.
-    pub(super) fn asks(&self, rule: &str) -> bool {
+    pub fn asks(&self, rule: &str) -> bool {
         matches!(self, Explain::Rule(at) if at.rule == rule)
     }
 
     /// A rule did not act.
-    pub(super) fn missed(
-        &mut self,
-        file: &SourceFile,
-        pass: &str,
-        rule: &str,
-        span: Span,
-        reason: &str,
-    ) {
+    pub fn missed(&mut self, file: &SourceFile, pass: &str, rule: &str, span: Span, reason: &str) {
         if let Explain::Rule(at) = self
             && at.rule == rule
             && at.line == file.position(span).0
@@ -90,7 +83,7 @@ impl Explain {
 }
 
 /// What happened to a module: its rewrites in order, the result, and how that is printed.
-pub(super) struct Story<'a> {
+pub struct Story<'a> {
     file: &'a SourceFile,
     history: &'a [Record],
     g: &'a Graph,
@@ -101,7 +94,7 @@ pub(super) struct Story<'a> {
 
 impl<'a> Story<'a> {
     /// What happened to `g`, which is printed as `format`.
-    pub(super) fn new(
+    pub fn new(
         file: &'a SourceFile,
         history: &'a [Record],
         g: &'a Graph,
@@ -127,7 +120,7 @@ impl<'a> Story<'a> {
     /// # Errors
     ///
     /// A value that the output does not have.
-    pub(super) fn tell(&self, asked: &Explain) -> Result<String, String> {
+    pub fn tell(&self, asked: &Explain) -> Result<String, String> {
         let mut out = String::new();
         match asked {
             Explain::All => self.all(&mut out),

@@ -4,20 +4,22 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use mind_driver::disk::partial_name;
-
-use crate::unfinished::Unfinished;
+use super::partial_name;
 
 /// What every package holds, by which an older one is known.
 const MANIFEST: &str = "Manifest.json";
 
 /// Writes a folder of files beside `folder` and puts it in its place, where nothing, an empty folder or an older
-/// package may be.
+/// package may be. `making` is called with the path of each file and folder before it is made.
 ///
 /// # Errors
 ///
 /// What the file system reports; something else in that place.
-pub(crate) fn write(folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
+pub fn write_package(
+    folder: &Path,
+    files: &[(&Path, &[u8])],
+    making: &mut dyn FnMut(&Path),
+) -> io::Result<()> {
     if folder.exists() && !folder.join(MANIFEST).is_file() {
         let is_empty = fs::read_dir(folder)?.next().is_none();
         if !is_empty {
@@ -27,7 +29,7 @@ pub(crate) fn write(folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
         }
     }
     let partial = partial_name(folder);
-    let (written, _unfinished) = fill(&partial, files);
+    let written = fill(&partial, files, making);
     let placed = written.and_then(|()| replace(&partial, folder));
     if placed.is_err() {
         // The error that matters is the one already in hand.
@@ -36,29 +38,27 @@ pub(crate) fn write(folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
     placed
 }
 
-/// Writes the files; what was made so far is to be removed by an interrupt.
-fn fill(partial: &Path, files: &[(&Path, &[u8])]) -> (io::Result<()>, Vec<Unfinished>) {
-    let mut unfinished = vec![Unfinished::new(partial)];
+fn fill(partial: &Path, files: &[(&Path, &[u8])], making: &mut dyn FnMut(&Path)) -> io::Result<()> {
+    making(partial);
     let mut made: Vec<&Path> = Vec::new();
-    let written = fs::create_dir_all(partial).and_then(|()| {
-        files.iter().try_for_each(|(path, bytes)| {
-            let above = path
-                .ancestors()
-                .skip(1)
-                .filter(|own| !own.as_os_str().is_empty());
-            for folder in above.collect::<Vec<_>>().into_iter().rev() {
-                if !made.contains(&folder) {
-                    unfinished.push(Unfinished::new(&partial.join(folder)));
-                    made.push(folder);
-                }
+    fs::create_dir_all(partial)?;
+    for (path, bytes) in files {
+        let above = path
+            .ancestors()
+            .skip(1)
+            .filter(|own| !own.as_os_str().is_empty());
+        for folder in above.collect::<Vec<_>>().into_iter().rev() {
+            if !made.contains(&folder) {
+                making(&partial.join(folder));
+                made.push(folder);
             }
-            let path = partial.join(path);
-            unfinished.push(Unfinished::new(&path));
-            fs::create_dir_all(path.parent().unwrap_or(partial))?;
-            fs::write(path, bytes)
-        })
-    });
-    (written, unfinished)
+        }
+        let path = partial.join(path);
+        making(&path);
+        fs::create_dir_all(path.parent().unwrap_or(partial))?;
+        fs::write(path, bytes)?;
+    }
+    Ok(())
 }
 
 /// Puts `new` in the place of `folder`.
@@ -84,14 +84,19 @@ mod tests {
 
     #[test]
     fn a_package_is_replaced_as_a_whole_and_nothing_else_is() {
-        #[cfg(unix)]
-        let _alone = crate::unfinished::ALONE.lock().expect("no test panicked");
         let place = std::env::temp_dir().join(format!("mind-package-{}", std::process::id()));
         fs::create_dir(&place).expect("a folder");
         let folder = place.join("m.mlpackage");
         let manifest = (Path::new(MANIFEST), b"{}".as_slice());
         let model = (Path::new("Data/com.apple.CoreML/model"), b"1".as_slice());
-        write(&folder, &[model, manifest]).expect("a new package");
+        let mut made = Vec::new();
+        let written = write_package(&folder, &[model, manifest], &mut |path| {
+            made.push(path.to_owned());
+        });
+        written.expect("a new package");
+        assert_eq!(made.len(), 5, "three folders and two files: {made:?}");
+        let write =
+            |folder: &Path, files: &[(&Path, &[u8])]| write_package(folder, files, &mut |_| {});
         write(&folder, &[manifest]).expect("in the place of the old one");
         assert!(!folder.join("Data").exists() && folder.join(MANIFEST).is_file());
         // A file where a folder must be is an error that leaves the old package.

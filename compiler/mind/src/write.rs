@@ -1,0 +1,166 @@
+//! Modules in the formats of files.
+
+use std::path::{Path, PathBuf};
+
+use mind_diag::Diagnostics;
+use mind_draw::Detail;
+use mind_driver::disk::Disk;
+use mind_driver::formats::{BinaryOptions, FORMATS, FormatInfo, Write, WriteOptions};
+use mind_driver::host::FileSystem;
+use mind_driver::input::FileError;
+use mind_driver::mil;
+use mind_ir::Graph;
+use mind_to_mil::Config;
+
+use crate::error::{Error, invalid};
+use crate::module::{Format, Module, error, session};
+
+/// A module in the format of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Written {
+    /// A text.
+    Text(String),
+    /// The bytes of a file that is no text.
+    Bytes(Vec<u8>),
+    /// The files of a folder, by their paths in it.
+    Folder(Vec<(PathBuf, Vec<u8>)>),
+}
+
+impl Written {
+    /// What the tools call the formats that modules are written in.
+    pub fn formats() -> Vec<&'static str> {
+        FormatInfo::words(|row| !matches!(row.write, None | Some(Write::Description)))
+    }
+}
+
+impl Module {
+    /// The module in the format that the tools call `format`: `mic1`, `mic2`, `core`, `mil`, `mil-primer`, `mlpackage`,
+    /// `onnx`, `c`, `dot`, `svg` or `html`.
+    ///
+    /// ```
+    /// use mind::{Module, Written};
+    ///
+    /// let module = Module::parse("mic@2\nT0 f32 1 4\na x T0\nr 0\nO 1")?;
+    /// let Written::Text(drawing) = module.write("svg")? else { panic!("a drawing is a text") };
+    /// assert!(drawing.starts_with("<svg"));
+    /// let Written::Bytes(model) = module.write("onnx")? else { panic!("an ONNX model is bytes") };
+    /// assert_eq!(Module::from_bytes("relu.onnx", model, &Default::default())?.to_string(), module.to_string());
+    /// let refused = module.write("onyx").unwrap_err();
+    /// assert!(refused.to_string().contains("`onyx` is no format that a module is written in"), "{refused}");
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Another word, all that the format cannot say.
+    pub fn write(&self, format: &str) -> Result<Written, Error> {
+        let row = FormatInfo::named(format);
+        let written = row.and_then(|row| self.written(row));
+        written.unwrap_or_else(|| {
+            let message = format!(
+                "`{format}` is no format that a module is written in; those are {}",
+                Written::formats().join(", ")
+            );
+            Err(invalid("<format>", format, message))
+        })
+    }
+
+    /// Writes the module to a file, in the format that the file's name ends with: `.mic` or `.mic1`, `.mic2`, `.core`,
+    /// `.mil`, `.onnx`, `.c`, `.dot`, `.svg`, `.html`; `.mlpackage` is a folder. `.mic` is mic@2 if the module was read
+    /// from that.
+    ///
+    /// # Errors
+    ///
+    /// Another ending, an op that the format cannot say, a file that cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let written = self.row_of(path).and_then(|row| self.written(row));
+        let written = written.unwrap_or_else(|| {
+            let path = path.display();
+            let message = format!("`{path}` ends with no format that is written as a file");
+            Err(self.refused(error(message)))
+        });
+        let stored = match written? {
+            Written::Text(text) => Disk.write(path, text.as_bytes()),
+            Written::Bytes(bytes) => Disk.write(path, &bytes),
+            Written::Folder(files) => {
+                let files: Vec<(&Path, &[u8])> = files
+                    .iter()
+                    .map(|(path, bytes)| (path.as_path(), bytes.as_slice()))
+                    .collect();
+                Disk.write_package(path, &files)
+            }
+        };
+        let failed = |source| FileError::System {
+            path: path.to_owned(),
+            source,
+        };
+        Ok(stored.map_err(failed)?)
+    }
+
+    /// The format that the name of a file ends with.
+    fn row_of(&self, path: &Path) -> Option<&'static FormatInfo> {
+        let end = path.extension().unwrap_or_default();
+        if end == "mic" && self.format.text() == Some(Format::Mic2) {
+            return Some(self.format);
+        }
+        let ends = |row: &&FormatInfo| row.extensions.iter().any(|own| *own == end);
+        FORMATS.iter().find(ends)
+    }
+
+    /// The module in a format; `None` if that is not one of modules.
+    fn written(&self, row: &'static FormatInfo) -> Option<Result<Written, Error>> {
+        let write = row.write?;
+        let written = match write {
+            Write::Text(_) | Write::C(_) | Write::Drawing(_) => self.text(write, &self.graph)?,
+            Write::Program(_) => match self.program() {
+                Ok(program) => self.text(write, &program)?,
+                Err(found) => Err(found),
+            },
+            Write::Package => self.program().and_then(package),
+            Write::Binary(binary) => {
+                let options = BinaryOptions {
+                    outputs: self.output_names(),
+                    ..BinaryOptions::default()
+                };
+                binary(&self.graph, &options).map(|own| Written::Bytes(own.file))
+            }
+            Write::Description => return None,
+        };
+        Some(written.map_err(|found| self.refused(found)))
+    }
+
+    fn text(&self, write: Write, graph: &Graph) -> Option<Result<Written, Diagnostics>> {
+        let options = WriteOptions {
+            name: self.source.name(),
+            input: self.format,
+            function: "module",
+            has_main: false,
+            detail: Detail::Folded,
+        };
+        let text = write.text(session(), graph, &options)?;
+        Some(text.map(Written::Text))
+    }
+
+    /// The module as a program of MIL.
+    fn program(&self) -> Result<Graph, Diagnostics> {
+        let mut program = self.graph.clone();
+        mil::lower(session(), &mut program, &Config::default())?;
+        Ok(program)
+    }
+}
+
+/// A program of MIL as a Core ML package.
+fn package(mut program: Graph) -> Result<Written, Diagnostics> {
+    mind_mil::names::assign_names(&mut program);
+    let package = mind_coreml::package::package(&program)?;
+    let data = Path::new("Data").join("com.apple.CoreML");
+    Ok(Written::Folder(vec![
+        (data.join("weights").join("weight.bin"), package.weights),
+        (data.join("model.mlmodel"), package.model),
+        (
+            PathBuf::from("Manifest.json"),
+            package.manifest.into_bytes(),
+        ),
+    ]))
+}

@@ -1,0 +1,228 @@
+//! Arrays that come out: owned elements that Python reads and writes where they are.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+use mind::{Buffer, DType, Tensor};
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
+
+/// An array of a result. It has the buffer protocol, so `memoryview(array)` and `numpy.asarray(array)` share its elements.
+/// Those of bf16, for which that protocol has no word, are 16-bit integers there.
+#[pyclass(frozen, module = "mind_opt")]
+pub(crate) struct Array {
+    /// What `start` points into. Nothing reads it: Python code may write the elements at any time.
+    _elements: Buffer,
+    start: Start,
+    bytes: usize,
+    dtype: DType,
+    shape: Box<[isize]>,
+    strides: Box<[isize]>,
+}
+
+/// The start of the elements.
+struct Start(*mut u8);
+
+// SAFETY: the pointer is into memory that the array owns and Rust code does not read or write; Python code does so by the
+// rules that it has for buffers.
+unsafe impl Send for Start {}
+// SAFETY: as above.
+unsafe impl Sync for Start {}
+
+impl Array {
+    pub(crate) fn new(tensor: Tensor) -> Array {
+        let dtype = tensor.dtype();
+        let shape: Box<[isize]> = tensor.shape().iter().map(|&n| n as isize).collect();
+        let mut strides = vec![dtype.size() as isize; shape.len()].into_boxed_slice();
+        for axis in (1..shape.len()).rev() {
+            strides[axis - 1] = strides[axis] * shape[axis].max(1);
+        }
+        let mut elements = tensor.into_buffer();
+        Array {
+            bytes: elements.as_bytes().len(),
+            start: Start(start(&mut elements)),
+            _elements: elements,
+            dtype,
+            shape,
+            strides,
+        }
+    }
+
+    pub(crate) fn is_bf16(&self) -> bool {
+        self.dtype == DType::BF16
+    }
+}
+
+fn start(elements: &mut Buffer) -> *mut u8 {
+    match elements {
+        Buffer::F16(own) => own.as_mut_ptr().cast(),
+        Buffer::BF16(own) => own.as_mut_ptr().cast(),
+        Buffer::F32(own) => own.as_mut_ptr().cast(),
+        Buffer::F64(own) => own.as_mut_ptr().cast(),
+        Buffer::I8(own) => own.as_mut_ptr().cast(),
+        Buffer::I16(own) => own.as_mut_ptr().cast(),
+        Buffer::I32(own) => own.as_mut_ptr().cast(),
+        Buffer::I64(own) => own.as_mut_ptr().cast(),
+        Buffer::U8(own) => own.as_mut_ptr(),
+        Buffer::U16(own) => own.as_mut_ptr().cast(),
+        Buffer::U32(own) => own.as_mut_ptr().cast(),
+        Buffer::U64(own) => own.as_mut_ptr().cast(),
+        Buffer::Bool(own) => own.as_mut_ptr().cast(),
+    }
+}
+
+/// What the `struct` module calls elements of a dtype.
+fn format(dtype: DType) -> &'static CStr {
+    match dtype {
+        DType::F16 => c"e",
+        DType::BF16 | DType::U16 => c"H",
+        DType::F32 => c"f",
+        DType::F64 => c"d",
+        DType::I8 => c"b",
+        DType::I16 => c"h",
+        DType::I32 => c"i",
+        DType::I64 => c"q",
+        DType::U8 => c"B",
+        DType::U32 => c"I",
+        DType::U64 => c"Q",
+        DType::Bool => c"?",
+    }
+}
+
+#[pymethods]
+impl Array {
+    /// The extents, outermost first.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.shape.iter())
+    }
+
+    /// The type of an element: `f32`, `bf16` and so on.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        self.dtype.name()
+    }
+
+    /// The elements as nested lists.
+    fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if slf.get().dtype == DType::BF16 {
+            let message =
+                "elements of bf16 are no Python numbers: `memoryview(array)` has their bits";
+            return Err(PyBufferError::new_err(message));
+        }
+        PyMemoryView::from(slf.as_any())?.call_method0(intern!(py, "tolist"))
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        match self.shape.first() {
+            Some(&extent) => Ok(extent as usize),
+            None => Err(pyo3::exceptions::PyTypeError::new_err(
+                "an array of rank 0 has no length",
+            )),
+        }
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let py = slf.py();
+        let rebuild = py
+            .import(intern!(py, "mind_opt._native"))?
+            .getattr(intern!(py, "array"))?;
+        let bytes = py.get_type::<PyBytes>().call1((slf,))?;
+        let state = (slf.get().dtype.name(), slf.get().shape(py)?, bytes);
+        Ok((rebuild, state.into_pyobject(py)?))
+    }
+
+    fn __repr__(&self) -> String {
+        let extents: Vec<String> = self.shape.iter().map(isize::to_string).collect();
+        format!("Array({}[{}])", self.dtype, extents.join(", "))
+    }
+
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        if view.is_null() {
+            return Err(PyBufferError::new_err("no view is given"));
+        }
+        let own = slf.get();
+        let asked = |flag: c_int| flags & flag == flag;
+        if asked(ffi::PyBUF_F_CONTIGUOUS) && own.shape.len() > 1 {
+            return Err(PyBufferError::new_err("the array is row-major"));
+        }
+        let optional = |flag: c_int, list: &[isize]| {
+            if asked(flag) && !list.is_empty() {
+                list.as_ptr().cast_mut()
+            } else {
+                ptr::null_mut()
+            }
+        };
+        // SAFETY: the caller passes a view to fill. Shape, strides and elements live as long as the array, which the view
+        // holds; consumers of buffers do not write shape and strides.
+        unsafe {
+            (*view).buf = own.start.0.cast::<c_void>();
+            (*view).len = own.bytes as isize;
+            (*view).readonly = 0;
+            (*view).itemsize = own.dtype.size() as isize;
+            (*view).format = if asked(ffi::PyBUF_FORMAT) {
+                format(own.dtype).as_ptr().cast_mut()
+            } else {
+                ptr::null_mut()
+            };
+            (*view).ndim = own.shape.len() as c_int;
+            (*view).shape = optional(ffi::PyBUF_ND, &own.shape);
+            (*view).strides = optional(ffi::PyBUF_STRIDES, &own.strides);
+            (*view).suboffsets = ptr::null_mut();
+            (*view).internal = ptr::null_mut();
+            (*view).obj = slf.into_ptr();
+        }
+        Ok(())
+    }
+}
+
+/// A tensor as users of Python have arrays: one of numpy if that is installed, else an [`Array`]. For bf16 numpy needs the
+/// package `ml_dtypes`.
+pub(crate) fn given_out(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
+    let dtype = tensor.dtype();
+    let array = Bound::new(py, Array::new(tensor))?.into_any();
+    let Ok(numpy) = py.import(intern!(py, "numpy")) else {
+        return Ok(array);
+    };
+    if dtype != DType::BF16 {
+        return numpy.call_method1(intern!(py, "asarray"), (array,));
+    }
+    match py.import(intern!(py, "ml_dtypes")) {
+        Ok(types) => {
+            let bits = numpy.call_method1(intern!(py, "asarray"), (array,))?;
+            let bf16 = types.getattr(intern!(py, "bfloat16"))?;
+            bits.call_method1(intern!(py, "view"), (bf16,))
+        }
+        Err(_) => Ok(array),
+    }
+}
+
+/// The array of a pickle.
+#[pyfunction]
+pub(crate) fn array(dtype: &str, shape: Vec<usize>, bytes: &[u8]) -> PyResult<Array> {
+    let known = DType::parse(dtype);
+    let count = shape
+        .iter()
+        .try_fold(1usize, |all, &extent| all.checked_mul(extent));
+    let wanted = known.and_then(|known| count?.checked_mul(known.size()));
+    match known {
+        Some(known) if wanted == Some(bytes.len()) => Ok(Array::new(Tensor::new(
+            shape,
+            Buffer::from_bytes(known, bytes),
+        ))),
+        _ => {
+            let message = format!("{} bytes are no array of {dtype}{shape:?}", bytes.len());
+            Err(pyo3::exceptions::PyValueError::new_err(message))
+        }
+    }
+}

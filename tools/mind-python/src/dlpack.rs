@@ -1,0 +1,153 @@
+//! Tensors of other libraries, by DLPack.
+//!
+//! Source: the header `dlpack.h`, version 0.8, whose structures every later version still exports under the capsule name
+//! `dltensor`.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::NonNull;
+
+use mind::DType;
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+
+/// The CPU among the devices of DLPack.
+const CPU: i64 = 1;
+
+const NAME: &std::ffi::CStr = c"dltensor";
+const USED: &std::ffi::CStr = c"used_dltensor";
+
+#[repr(C)]
+struct DlTensor {
+    data: *mut c_void,
+    device: [c_int; 2],
+    ndim: c_int,
+    code: u8,
+    bits: u8,
+    lanes: u16,
+    shape: *mut i64,
+    strides: *mut i64,
+    byte_offset: u64,
+}
+
+#[repr(C)]
+struct DlManagedTensor {
+    tensor: DlTensor,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut DlManagedTensor)>,
+}
+
+/// A tensor that another library keeps until this is dropped.
+pub(crate) struct Managed(NonNull<DlManagedTensor>);
+
+// SAFETY: the tensor is owned, and the library's deleter may be called by any thread.
+unsafe impl Send for Managed {}
+// SAFETY: nothing is changed through a shared reference.
+unsafe impl Sync for Managed {}
+
+impl Drop for Managed {
+    fn drop(&mut self) {
+        // SAFETY: the pointer is that of a capsule that was marked as used, so that this is its only owner.
+        unsafe {
+            if let Some(deleter) = self.0.as_ref().deleter {
+                deleter(self.0.as_ptr());
+            }
+        }
+    }
+}
+
+impl Managed {
+    /// Takes over the tensor that `object` exports.
+    ///
+    /// # Errors
+    ///
+    /// What the library raises; a tensor that is not on the CPU.
+    pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Managed> {
+        let py = object.py();
+        let device = object.call_method0(intern!(py, "__dlpack_device__"))?;
+        let (device, _): (i64, i64) = device.extract()?;
+        if device != CPU {
+            let message = format!("it is on device {device} of DLPack, expected {CPU}, the CPU");
+            return Err(PyBufferError::new_err(message));
+        }
+        let capsule = object.call_method0(intern!(py, "__dlpack__"))?;
+        // SAFETY: the object is alive, and the calls check that it is a capsule of this name. Renaming it moves the
+        // tensor to us.
+        unsafe {
+            let tensor = ffi::PyCapsule_GetPointer(capsule.as_ptr(), NAME.as_ptr());
+            let Some(tensor) = NonNull::new(tensor.cast::<DlManagedTensor>()) else {
+                return Err(PyErr::fetch(py));
+            };
+            if ffi::PyCapsule_SetName(capsule.as_ptr(), USED.as_ptr()) != 0 {
+                return Err(PyErr::fetch(py));
+            }
+            Ok(Managed(tensor))
+        }
+    }
+
+    fn tensor(&self) -> &DlTensor {
+        // SAFETY: the tensor lives until this is dropped.
+        unsafe { &self.0.as_ref().tensor }
+    }
+
+    /// The dtype of the elements.
+    pub(crate) fn dtype(&self) -> Option<DType> {
+        let own = self.tensor();
+        match (own.code, own.bits, own.lanes) {
+            (0, 8, 1) => Some(DType::I8),
+            (0, 16, 1) => Some(DType::I16),
+            (0, 32, 1) => Some(DType::I32),
+            (0, 64, 1) => Some(DType::I64),
+            (1, 8, 1) => Some(DType::U8),
+            (1, 16, 1) => Some(DType::U16),
+            (1, 32, 1) => Some(DType::U32),
+            (1, 64, 1) => Some(DType::U64),
+            (2, 16, 1) => Some(DType::F16),
+            (2, 32, 1) => Some(DType::F32),
+            (2, 64, 1) => Some(DType::F64),
+            (4, 16, 1) => Some(DType::BF16),
+            (6, 8, 1) => Some(DType::Bool),
+            _ => None,
+        }
+    }
+
+    /// What the elements are, for messages.
+    pub(crate) fn format(&self) -> String {
+        let own = self.tensor();
+        format!(
+            "DLPack code {}, {} bits, {} lanes",
+            own.code, own.bits, own.lanes
+        )
+    }
+
+    /// The extents, outermost first.
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        let own = self.tensor();
+        self.listed(own.shape)
+            .iter()
+            .map(|&extent| extent as usize)
+            .collect()
+    }
+
+    /// From one element to the next along each axis, in elements; `None` if the elements lie row by row.
+    pub(crate) fn strides(&self) -> Option<Vec<isize>> {
+        let own = self.tensor();
+        let listed = (!own.strides.is_null()).then(|| self.listed(own.strides));
+        listed.map(|strides| strides.iter().map(|&stride| stride as isize).collect())
+    }
+
+    fn listed(&self, list: *const i64) -> &[i64] {
+        match usize::try_from(self.tensor().ndim) {
+            // SAFETY: shape and strides have as many numbers as the tensor has dimensions.
+            Ok(rank) if rank > 0 => unsafe { std::slice::from_raw_parts(list, rank) },
+            _ => &[],
+        }
+    }
+
+    /// The first element.
+    pub(crate) fn start(&self) -> *const u8 {
+        let own = self.tensor();
+        own.data.cast::<u8>().wrapping_add(own.byte_offset as usize)
+    }
+}

@@ -1,0 +1,431 @@
+//! Modules compiled for this machine.
+
+use std::num::NonZero;
+use std::sync::Arc;
+
+use mind::{Config, Isa, Tensor, View};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use self_cell::self_cell;
+
+use crate::array::given_out;
+use crate::errors::{error, raised};
+use crate::given::Given;
+use crate::port::Port;
+
+/// What a module is compiled for.
+///
+/// # Errors
+///
+/// No threads, an unknown instruction set.
+pub(crate) fn config(threads: Option<usize>, isa: Option<&str>) -> PyResult<Config> {
+    let threads = match threads {
+        None => None,
+        Some(count) => match NonZero::new(count) {
+            Some(count) => Some(count),
+            None => {
+                return Err(PyValueError::new_err(
+                    "a module runs on one thread at least",
+                ));
+            }
+        },
+    };
+    let isa = isa.map(|name| {
+        let known = Isa::ALL.into_iter().find(|own| own.name() == name);
+        known.ok_or_else(|| {
+            let names = Isa::ALL.map(Isa::name).join(", ");
+            PyValueError::new_err(format!(
+                "there is no instruction set `{name}`; they are {names}"
+            ))
+        })
+    });
+    Ok(Config {
+        threads,
+        isa: isa.transpose()?,
+        ..Config::default()
+    })
+}
+
+type Model<'m> = mind::Model<'m>;
+
+/// A compiled module, and weights by name.
+struct Weights {
+    executable: Arc<mind::Executable>,
+    arrays: Vec<(String, Tensor)>,
+}
+
+self_cell!(
+    /// An executable with its weights.
+    struct BoundModel {
+        owner: Weights,
+        #[not_covariant]
+        dependent: Model,
+    }
+);
+
+/// # Errors
+///
+/// Weights that are missing, do not fit, or are none of the module.
+fn bound(
+    executable: &Arc<mind::Executable>,
+    arrays: Vec<(String, Tensor)>,
+) -> Result<BoundModel, mind::Error> {
+    let executable = executable.clone();
+    BoundModel::try_new(Weights { executable, arrays }, |own| {
+        own.executable
+            .bind(own.arrays.iter().map(|(name, array)| (name, array)))
+    })
+}
+
+/// A compiled module. Calling it runs it on arrays by position or by name, inputs first, then weights. Any thread can call
+/// it, several at once.
+#[pyclass(frozen, module = "mind_opt")]
+pub(crate) struct Executable {
+    inner: Arc<mind::Executable>,
+    /// The module as Core text, and what it was compiled for, to be compiled again elsewhere.
+    text: Arc<str>,
+    config: Config,
+    outputs: Arc<[String]>,
+    /// The executable itself, if it has no weights.
+    complete: Option<BoundModel>,
+}
+
+impl Executable {
+    pub(crate) fn new(
+        py: Python<'_>,
+        module: mind::Module,
+        outputs: Vec<String>,
+        config: &Config,
+    ) -> PyResult<Executable> {
+        let made = py.detach(move || -> Result<_, mind::Error> {
+            let text = module.print(mind::Format::Core)?;
+            let inner = Arc::new(module.compile(config)?);
+            let complete = inner.params().is_empty();
+            let complete = complete.then(|| bound(&inner, Vec::new())).transpose()?;
+            Ok((text, inner, complete))
+        });
+        let (text, inner, complete) = made.map_err(|why| raised(py, &why))?;
+        Ok(Executable {
+            inner,
+            text: text.into(),
+            config: config.clone(),
+            outputs: outputs.into(),
+            complete,
+        })
+    }
+
+    /// The arrays of a call, in the order of inputs, then weights.
+    fn arrays(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        named: Option<&Bound<'_, PyDict>>,
+        has_weights: bool,
+    ) -> PyResult<Vec<Given>> {
+        let weights = if has_weights {
+            self.inner.params()
+        } else {
+            &[]
+        };
+        let ports: Vec<&mind::Port> = self.inner.inputs().iter().chain(weights).collect();
+        arrays(&ports, args, named)
+    }
+}
+
+/// The arrays of a call, in the order of `ports`.
+///
+/// # Errors
+///
+/// Arrays that are missing, given twice or for no port.
+fn arrays(
+    ports: &[&mind::Port],
+    args: &Bound<'_, PyTuple>,
+    named: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Vec<Given>> {
+    let py = args.py();
+    let known = || {
+        let names: Vec<String> = ports
+            .iter()
+            .map(|port| format!("{}: {}", port.name, port.ty))
+            .collect();
+        format!("the module takes {}", names.join(", "))
+    };
+    let refused = |message: String| error(py, "ArrayError", &message, Some(&known()));
+    let one = args.get_item(0).ok().filter(|_| args.len() == 1);
+    let one = one.as_ref().and_then(|one| one.cast::<PyDict>().ok());
+    let (positional, named) = match (one, named) {
+        (Some(dict), None) => (0, Some(dict)),
+        (_, named) => (args.len(), named),
+    };
+    if positional > ports.len() {
+        return Err(refused(format!(
+            "{positional} arrays are given, expected {}",
+            ports.len()
+        )));
+    }
+    for name in named.into_iter().flat_map(|named| named.keys()) {
+        let name: String = name.extract()?;
+        match ports.iter().position(|port| port.name == name) {
+            None => return Err(refused(format!("the module has no input `{name}`"))),
+            Some(at) if at < positional => {
+                return Err(refused(format!(
+                    "`{name}` is given by position and by name"
+                )));
+            }
+            Some(_) => {}
+        }
+    }
+    let each = ports.iter().enumerate().map(|(at, port)| {
+        let array = if at < positional {
+            Some(args.get_item(at)?)
+        } else {
+            named
+                .map(|named| named.get_item(&port.name))
+                .transpose()?
+                .flatten()
+        };
+        match array {
+            Some(array) => Given::new(&port.name, &array),
+            None => Err(refused(format!(
+                "no array is given for `{}` of type {}",
+                port.name, port.ty
+            ))),
+        }
+    });
+    each.collect()
+}
+
+/// Runs a model: its outputs in order.
+fn run<'py>(
+    py: Python<'py>,
+    model: &BoundModel,
+    arrays: &[Given],
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let views: Vec<View<'_>> = arrays.iter().map(Given::view).collect();
+    let outputs = py.detach(|| model.with_dependent(|_, model| model.run_views(&views)));
+    let outputs = outputs.map_err(|why| raised(py, &why))?;
+    let outputs = outputs.into_iter().map(|(_, tensor)| given_out(py, tensor));
+    outputs.collect()
+}
+
+/// One output, or a tuple of several.
+fn result<'py>(
+    py: Python<'py>,
+    mut outputs: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match outputs.len() {
+        1 => Ok(outputs.remove(0)),
+        _ => Ok(PyTuple::new(py, outputs)?.into_any()),
+    }
+}
+
+fn dict<'py>(
+    py: Python<'py>,
+    names: &[String],
+    outputs: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, output) in names.iter().zip(outputs) {
+        dict.set_item(name, output)?;
+    }
+    Ok(dict)
+}
+
+#[pymethods]
+impl Executable {
+    /// The inputs that each call is given, in order.
+    #[getter]
+    fn inputs(&self) -> Vec<Port> {
+        Port::of(self.inner.inputs())
+    }
+
+    /// The weights, in order.
+    #[getter]
+    fn params(&self) -> Vec<Port> {
+        Port::of(self.inner.params())
+    }
+
+    /// The outputs, in order.
+    #[getter]
+    fn outputs(&self) -> Vec<Port> {
+        let ports = self.inner.outputs().iter().zip(self.outputs.iter());
+        ports
+            .map(|(port, name)| Port::new(name, port.ty.clone()))
+            .collect()
+    }
+
+    /// Binds weights by name, all of them. They are copied, and packed once for each set of extents.
+    #[pyo3(signature = (weights=None, /, **named))]
+    fn bind(
+        slf: &Bound<'_, Self>,
+        weights: Option<&Bound<'_, PyDict>>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<BoundExecutable> {
+        let py = slf.py();
+        let own = slf.get();
+        let given = match (weights, named) {
+            (Some(_), Some(_)) => {
+                return Err(PyTypeError::new_err(
+                    "weights are a dict or keywords, not both",
+                ));
+            }
+            (dict, named) => dict.or(named),
+        };
+        let ports: Vec<&mind::Port> = own.inner.params().iter().collect();
+        let arrays = arrays(&ports, &PyTuple::empty(py), given)?;
+        let named = own.inner.params().iter().zip(&arrays);
+        let named: Vec<(String, Tensor)> = named
+            .map(|(port, array)| (port.name.clone(), array.tensor()))
+            .collect();
+        let model = py
+            .detach(|| bound(&own.inner, named))
+            .map_err(|why| raised(py, &why))?;
+        Ok(BoundExecutable {
+            executable: slf.clone().unbind(),
+            model,
+        })
+    }
+
+    /// Runs on arrays by position, by keyword, or in one dict: the output, or a tuple of several.
+    #[pyo3(signature = (*args, **named))]
+    fn __call__<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        result(args.py(), self.outputs_of(args, named)?)
+    }
+
+    /// Runs on arrays as a call does, and returns the outputs by name.
+    #[pyo3(signature = (*args, **named))]
+    fn run<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        dict(args.py(), &self.outputs, self.outputs_of(args, named)?)
+    }
+
+    fn __repr__(&self) -> String {
+        let isa = self.config.isa.unwrap_or_else(Isa::detect);
+        let (inputs, params) = (self.inner.inputs().len(), self.inner.params().len());
+        let outputs = self.outputs.len();
+        format!("Executable({inputs} inputs, {params} weights, {outputs} outputs, {isa})")
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let py = slf.py();
+        let own = slf.get();
+        let rebuild = py
+            .import(intern!(py, "mind_opt._pickle"))?
+            .getattr(intern!(py, "executable"))?;
+        let names: Vec<&str> = own.outputs.iter().map(String::as_str).collect();
+        let threads = own.config.threads.map(NonZero::get);
+        let isa = own.config.isa.map(Isa::name);
+        let state = (env!("CARGO_PKG_VERSION"), &*own.text, names, threads, isa);
+        Ok((rebuild, state.into_pyobject(py)?))
+    }
+}
+
+impl Executable {
+    fn outputs_of<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let py = args.py();
+        if let Some(model) = &self.complete {
+            return run(py, model, &self.arrays(args, named, false)?);
+        }
+        let arrays = self.arrays(args, named, true)?;
+        let (inputs, weights) = arrays.split_at(self.inner.inputs().len());
+        let named = self.inner.params().iter().zip(weights);
+        let named = named
+            .map(|(port, array)| (port.name.clone(), array.tensor()))
+            .collect();
+        let model = py
+            .detach(|| bound(&self.inner, named))
+            .map_err(|why| raised(py, &why))?;
+        run(py, &model, inputs)
+    }
+}
+
+/// A compiled module with its weights. Calling it runs it on inputs by position or by name.
+#[pyclass(frozen, module = "mind_opt")]
+pub(crate) struct BoundExecutable {
+    executable: Py<Executable>,
+    model: BoundModel,
+}
+
+impl BoundExecutable {
+    fn outputs_of<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let arrays = self.executable.get().arrays(args, named, false)?;
+        run(args.py(), &self.model, &arrays)
+    }
+}
+
+#[pymethods]
+impl BoundExecutable {
+    /// The inputs that each call is given, in order.
+    #[getter]
+    fn inputs(&self) -> Vec<Port> {
+        self.executable.get().inputs()
+    }
+
+    /// The outputs, in order.
+    #[getter]
+    fn outputs(&self) -> Vec<Port> {
+        self.executable.get().outputs()
+    }
+
+    /// Runs on inputs by position, by keyword, or in one dict: the output, or a tuple of several.
+    #[pyo3(signature = (*args, **named))]
+    fn __call__<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        result(args.py(), self.outputs_of(args, named)?)
+    }
+
+    /// Runs on inputs as a call does, and returns the outputs by name.
+    #[pyo3(signature = (*args, **named))]
+    fn run<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let outputs = self.outputs_of(args, named)?;
+        dict(args.py(), &self.executable.get().outputs, outputs)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Bound{}", self.executable.get().__repr__())
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let py = slf.py();
+        let own = slf.get();
+        let rebuild = py
+            .import(intern!(py, "mind_opt._pickle"))?
+            .getattr(intern!(py, "bound"))?;
+        let weights = PyDict::new(py);
+        own.model.with_dependent(|weights_of, _| -> PyResult<()> {
+            for (name, array) in &weights_of.arrays {
+                weights.set_item(name, given_out(py, array.clone())?)?;
+            }
+            Ok(())
+        })?;
+        let state = (own.executable.bind(py), weights);
+        Ok((rebuild, state.into_pyobject(py)?))
+    }
+}

@@ -1,0 +1,255 @@
+//! Arrays that come in: whatever has the buffer protocol or is a tensor of DLPack, read where it is if its layout allows
+//! that.
+
+use mind::{Buffer, DType, Tensor, View};
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use crate::array::Array;
+use crate::buffer::Held;
+use crate::dlpack::Managed;
+use crate::errors::error;
+
+/// An array of the caller's.
+pub(crate) struct Given {
+    elements: Elements,
+    shape: Vec<usize>,
+    dtype: DType,
+}
+
+enum Elements {
+    /// The caller's memory, which is kept where it is.
+    There { memory: Memory, _keeps: Owner },
+    /// Elements that were copied: from another layout, or truth values that are neither 0 nor 1.
+    Copied(Vec<u8>),
+}
+
+/// The owner of the caller's memory.
+enum Owner {
+    Buffer { _buffer: Held },
+    Tensor { _tensor: Managed },
+}
+
+/// Memory of the caller's.
+#[derive(Clone, Copy)]
+struct Memory {
+    start: *const u8,
+    bytes: usize,
+}
+
+// SAFETY: the memory is read alone, and its owner stands beside it. That nothing writes it during a call is what every user
+// of buffers asks of the caller.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn bytes(&self) -> &[u8] {
+        match self.bytes {
+            0 => &[],
+            // SAFETY: the owner keeps that many bytes where they are.
+            bytes => unsafe { std::slice::from_raw_parts(self.start, bytes) },
+        }
+    }
+}
+
+/// The layout of an array of the caller's.
+struct Layout {
+    start: *const u8,
+    shape: Vec<usize>,
+    /// From one element to the next along each axis, in bytes; `None` if they lie row by row.
+    strides: Option<Vec<isize>>,
+}
+
+impl Given {
+    /// The array `object`, which is for the input or weight `name`.
+    ///
+    /// # Errors
+    ///
+    /// An object that is no array, elements that no dtype has, memory that is closed.
+    pub(crate) fn new(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Given> {
+        let py = object.py();
+        let (dtype, layout, owner) = exported(name, object)?;
+        let memory = layout.whole(dtype);
+        let elements = match memory {
+            Some(memory) => Elements::There {
+                memory,
+                _keeps: owner,
+            },
+            None => Elements::Copied(layout.gathered(dtype).ok_or_else(|| {
+                let message = format!("`{name}`: there is no memory for a contiguous copy");
+                error(py, "ArrayError", &message, None)
+            })?),
+        };
+        let mut own = Given {
+            elements,
+            shape: layout.shape,
+            dtype,
+        };
+        if dtype == DType::Bool && own.bytes().iter().any(|&byte| byte > 1) {
+            let bytes = own.bytes().iter().map(|&byte| u8::from(byte != 0));
+            own.elements = Elements::Copied(bytes.collect());
+        }
+        Ok(own)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.elements {
+            Elements::There { memory, .. } => memory.bytes(),
+            Elements::Copied(bytes) => bytes,
+        }
+    }
+
+    /// The array for an executable.
+    pub(crate) fn view(&self) -> View<'_> {
+        View::from_bytes(self.dtype, &self.shape, self.bytes())
+    }
+
+    /// A copy of the array.
+    pub(crate) fn tensor(&self) -> Tensor {
+        Tensor::new(
+            self.shape.clone(),
+            Buffer::from_bytes(self.dtype, self.bytes()),
+        )
+    }
+}
+
+impl Layout {
+    /// The bytes of all elements, if they lie row by row.
+    fn whole(&self, dtype: DType) -> Option<Memory> {
+        let size = dtype.size();
+        let is_empty = self.shape.contains(&0);
+        let bytes = if is_empty {
+            0
+        } else {
+            self.shape
+                .iter()
+                .try_fold(size, |all, &n| all.checked_mul(n))?
+        };
+        let strides = self.strides.as_deref().unwrap_or_default();
+        let mut next = size as isize;
+        for (&extent, &stride) in self.shape.iter().zip(strides).rev() {
+            if extent != 1 && stride != next && !is_empty {
+                return None;
+            }
+            next = next.checked_mul(extent as isize)?;
+        }
+        Some(Memory {
+            start: self.start,
+            bytes,
+        })
+    }
+
+    /// A copy of the elements, row by row; `None` if there is no memory for it. A broadcast array has more elements than
+    /// memory.
+    fn gathered(&self, dtype: DType) -> Option<Vec<u8>> {
+        let size = dtype.size();
+        let count = self
+            .shape
+            .iter()
+            .try_fold(1usize, |all, &n| all.checked_mul(n))?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(count.checked_mul(size)?).ok()?;
+        let strides = self.strides.as_deref().unwrap_or_default();
+        let mut index = vec![0usize; self.shape.len()];
+        let mut offset = 0isize;
+        for _ in 0..count {
+            // SAFETY: the offset is that of an element, whose owner is kept meanwhile.
+            let element = unsafe { std::slice::from_raw_parts(self.start.offset(offset), size) };
+            bytes.extend_from_slice(element);
+            for axis in (0..self.shape.len()).rev() {
+                index[axis] += 1;
+                offset += strides[axis];
+                if index[axis] < self.shape[axis] {
+                    break;
+                }
+                offset -= strides[axis] * self.shape[axis] as isize;
+                index[axis] = 0;
+            }
+        }
+        Some(bytes)
+    }
+}
+
+/// What an object exports, and what keeps that.
+fn exported(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(DType, Layout, Owner)> {
+    let py = object.py();
+    if let Ok(array) = object.cast::<Array>() {
+        return of_buffer(name, Held::new(object)?, array.get().is_bf16(), py);
+    }
+    // Arrays of numpy with elements of `ml_dtypes` have no buffer, but a view of their bits has.
+    let dtype = object.getattr_opt(intern!(py, "dtype"))?;
+    let dtype = dtype.map(|dtype| dtype.getattr_opt(intern!(py, "name")));
+    if let Some(dtype) = dtype.transpose()?.flatten()
+        && dtype
+            .extract::<String>()
+            .is_ok_and(|name| name == "bfloat16")
+    {
+        let bits = object.call_method1(intern!(py, "view"), ("uint16",))?;
+        return of_buffer(name, Held::new(&bits)?, true, py);
+    }
+    match Held::new(object) {
+        Ok(buffer) => of_buffer(name, buffer, false, py),
+        Err(_) if object.hasattr(intern!(py, "__dlpack__"))? => of_tensor(name, object),
+        Err(why) => {
+            let kind = object.get_type().name()?;
+            let why = why.value(py).to_string();
+            let message = format!("`{name}`: this {kind} is no array: {why}");
+            let help =
+                "pass an object with the buffer protocol, as `numpy.asarray(...)` or `array.array`";
+            Err(error(py, "ArrayError", &message, Some(help)))
+        }
+    }
+}
+
+fn of_buffer(
+    name: &str,
+    buffer: Held,
+    is_bf16: bool,
+    py: Python<'_>,
+) -> PyResult<(DType, Layout, Owner)> {
+    let dtype = match buffer.dtype() {
+        Some(DType::U16) if is_bf16 => DType::BF16,
+        Some(dtype) => dtype,
+        None => return Err(no_dtype(py, name, &buffer.format().to_string_lossy())),
+    };
+    if buffer.is_indirect() {
+        let message = format!("`{name}`: arrays of pointers to rows are not read");
+        let help = "make a contiguous copy, as `numpy.ascontiguousarray(...)`";
+        return Err(error(py, "ArrayError", &message, Some(help)));
+    }
+    let layout = Layout {
+        start: buffer.start(),
+        shape: buffer.shape(),
+        strides: buffer.strides(),
+    };
+    Ok((dtype, layout, Owner::Buffer { _buffer: buffer }))
+}
+
+fn of_tensor(name: &str, object: &Bound<'_, PyAny>) -> PyResult<(DType, Layout, Owner)> {
+    let py = object.py();
+    let tensor = Managed::new(object).map_err(|why| {
+        let kind = object.get_type().name();
+        let kind = kind.map_or_else(|_| "object".to_owned(), |kind| kind.to_string());
+        let message = format!("`{name}`: this {kind} is not taken: {}", why.value(py));
+        let help = "tensors are those of the CPU that need no gradient, as `x.detach().cpu()`";
+        error(py, "ArrayError", &message, Some(help))
+    })?;
+    let dtype = tensor
+        .dtype()
+        .ok_or_else(|| no_dtype(py, name, &tensor.format()))?;
+    let size = dtype.size() as isize;
+    let strides = tensor.strides();
+    let layout = Layout {
+        start: tensor.start(),
+        shape: tensor.shape(),
+        strides: strides.map(|strides| strides.into_iter().map(|own| own * size).collect()),
+    };
+    Ok((dtype, layout, Owner::Tensor { _tensor: tensor }))
+}
+
+fn no_dtype(py: Python<'_>, name: &str, format: &str) -> PyErr {
+    let message = format!("`{name}`: no dtype has elements of format `{format}`");
+    let help = "elements are in native byte order: bool, or integers and floats of 8 to 64 bits";
+    error(py, "ArrayError", &message, Some(help))
+}

@@ -1,0 +1,215 @@
+//! Models that generate text, and those that make vectors of it.
+
+use std::path::PathBuf;
+
+use mind::decoder::{Decoder, Files, Sampler, Sampling};
+use mind::encoder::Encoder;
+use mind::{Config, Error, Tensor};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use self_cell::self_cell;
+
+use crate::array::given_out;
+use crate::errors::{error, raised};
+use crate::executable::config;
+
+type OfDecoder<'f> = Decoder<'f>;
+type OfEncoder<'f> = Encoder<'f>;
+
+self_cell!(
+    struct OwnDecoder {
+        owner: Files,
+        #[not_covariant]
+        dependent: OfDecoder,
+    }
+);
+
+self_cell!(
+    struct OwnEncoder {
+        owner: Files,
+        #[not_covariant]
+        dependent: OfEncoder,
+    }
+);
+
+enum Kind {
+    Decoder(OwnDecoder),
+    Encoder(OwnEncoder),
+}
+
+/// A model from its files: a folder as Hugging Face has them, an IR v2 document, or a GGUF file. The files are mapped:
+/// nothing may change them meanwhile. Any thread can use it, several at once.
+#[pyclass(frozen, module = "mind_opt")]
+pub(crate) struct Model {
+    kind: Kind,
+    path: PathBuf,
+}
+
+/// Finds what kind of model the files are, and compiles it.
+fn opened(path: &PathBuf, config: &Config) -> Result<Kind, Error> {
+    let files = Files::open(path)?;
+    if files.is_encoder()? {
+        let encoder = OwnEncoder::try_new(files, |files| Encoder::new(files, config))?;
+        Ok(Kind::Encoder(encoder))
+    } else {
+        let decoder = OwnDecoder::try_new(files, |files| Decoder::new(files, config))?;
+        Ok(Kind::Decoder(decoder))
+    }
+}
+
+#[pymethods]
+impl Model {
+    #[new]
+    #[pyo3(signature = (path, *, threads=None, isa=None))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        threads: Option<usize>,
+        isa: Option<&str>,
+    ) -> PyResult<Model> {
+        let config = config(threads, isa)?;
+        let kind = py.detach(|| opened(&path, &config));
+        let kind = kind.map_err(|why| raised(py, &why))?;
+        Ok(Model { kind, path })
+    }
+
+    /// `decoder`, which generates text, or `encoder`, which makes vectors of it.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.kind {
+            Kind::Decoder(_) => "decoder",
+            Kind::Encoder(_) => "encoder",
+        }
+    }
+
+    /// What follows a prompt: text after a text, tokens after a list of tokens. At most `count` tokens, and none from the
+    /// first one on that is among `stop`.
+    #[pyo3(signature = (prompt, count=32, *, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0,
+                        repetition_penalty=1.0, seed=0, stop=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn generate<'py>(
+        &self,
+        prompt: &Bound<'py, PyAny>,
+        count: usize,
+        temperature: f64,
+        top_k: usize,
+        top_p: f64,
+        min_p: f64,
+        repetition_penalty: f32,
+        seed: u64,
+        stop: Option<Vec<u32>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = prompt.py();
+        let Kind::Decoder(decoder) = &self.kind else {
+            let help = "`embed` makes a vector of a text";
+            return Err(error(
+                py,
+                "ModelError",
+                "the model is an encoder, which draws no tokens",
+                Some(help),
+            ));
+        };
+        if !(temperature >= 0.0 && top_p > 0.0 && min_p >= 0.0 && repetition_penalty > 0.0) {
+            let message =
+                "temperature and min_p are 0 at least; top_p and repetition_penalty are above 0";
+            return Err(PyValueError::new_err(message));
+        }
+        let sampling = Sampling {
+            temperature,
+            top_k,
+            top_p,
+            min_p,
+            repetition_penalty,
+            seed,
+        };
+        let stop = stop.unwrap_or_default();
+        let text: Option<String> = prompt.extract().ok();
+        let tokens: Vec<u32> = match &text {
+            Some(_) => Vec::new(),
+            None => prompt.extract()?,
+        };
+        let drawn = py.detach(|| {
+            decoder.with_dependent(|_, own| {
+                let prompt = match &text {
+                    Some(text) => own.encode(text)?,
+                    None => tokens,
+                };
+                let drawn = drawn(own, &prompt, count, sampling, &stop)?;
+                let shown = text.is_some().then(|| own.decode(&drawn)).transpose()?;
+                Ok((drawn, shown))
+            })
+        });
+        let (drawn, shown) = drawn.map_err(|why: Error| raised(py, &why))?;
+        match shown {
+            Some(text) => Ok(text.into_pyobject(py)?.into_any()),
+            None => Ok(drawn.into_pyobject(py)?.into_any()),
+        }
+    }
+
+    /// The tokens of a text, with those that the model expects at its start.
+    fn encode(&self, py: Python<'_>, text: &str) -> PyResult<Vec<u32>> {
+        let tokens = match &self.kind {
+            Kind::Decoder(own) => own.with_dependent(|_, own| own.encode(text)),
+            Kind::Encoder(own) => own.with_dependent(|_, own| own.encode(text)),
+        };
+        tokens.map_err(|why| raised(py, &why))
+    }
+
+    /// The text of tokens.
+    fn decode(&self, py: Python<'_>, tokens: Vec<u32>) -> PyResult<String> {
+        let text = match &self.kind {
+            Kind::Decoder(own) => own.with_dependent(|_, own| own.decode(&tokens)),
+            Kind::Encoder(own) => own.with_dependent(|_, own| own.decode(&tokens)),
+        };
+        text.map_err(|why| raised(py, &why))
+    }
+
+    /// The vectors of texts, one row each, pooled and normalised as the files of the model say.
+    fn embed<'py>(&self, py: Python<'py>, texts: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
+        let Kind::Encoder(encoder) = &self.kind else {
+            let help = "`generate` continues a text";
+            let message = "the model is a decoder, which makes no vectors of texts";
+            return Err(error(py, "ModelError", message, Some(help)));
+        };
+        let array = py.detach(|| {
+            encoder.with_dependent(|_, own| {
+                let rows = texts.iter().map(|text| own.embed(text));
+                let rows = rows.collect::<Result<Vec<_>, Error>>()?;
+                Ok(Tensor::of(vec![rows.len(), own.width()], rows.concat()))
+            })
+        });
+        given_out(py, array.map_err(|why: Error| raised(py, &why))?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Model({}, {})", self.path.display(), self.kind())
+    }
+}
+
+/// The tokens that follow a prompt.
+fn drawn(
+    decoder: &Decoder<'_>,
+    prompt: &[u32],
+    count: usize,
+    sampling: Sampling,
+    stop: &[u32],
+) -> Result<Vec<u32>, Error> {
+    if stop.is_empty() {
+        return decoder.generate(prompt, count, sampling);
+    }
+    let mut session = decoder.session(prompt.len().saturating_add(count.saturating_sub(1)))?;
+    let mut sampler = Sampler::new(sampling);
+    let mut tokens = prompt.to_vec();
+    let mut logits = session.prefill(prompt)?;
+    for left in (0..count).rev() {
+        let token = sampler.next(&logits, &tokens);
+        if stop.contains(&token) {
+            break;
+        }
+        tokens.push(token);
+        if left > 0 {
+            logits = session.decode(token)?;
+        }
+    }
+    Ok(tokens.split_off(prompt.len()))
+}

@@ -1,0 +1,530 @@
+//! Modules.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mind::patch::Edit;
+use mind::{Error, ReadOptions, Written};
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+
+use crate::array::given_out;
+use crate::errors::{listed, raised};
+use crate::executable::{Executable, config};
+use crate::given::Given;
+use crate::ops::{Op, ops};
+use crate::optimize::{Report, Requests};
+use crate::port::Port;
+
+/// A module: ops from inputs to outputs. It never changes; what changes a module returns another one.
+#[pyclass(frozen, module = "mind_opt")]
+pub(crate) struct Module {
+    /// Threads take turns.
+    own: Mutex<mind::Module>,
+    /// What led to it.
+    report: Report,
+}
+
+impl Module {
+    pub(crate) fn new(own: mind::Module, report: Report) -> Module {
+        Module {
+            own: Mutex::new(own),
+            report,
+        }
+    }
+
+    /// Does what needs no Python code with the module.
+    pub(crate) fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mind::Module) -> T + Send,
+    ) -> T {
+        py.detach(|| work(&self.own.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// As [`Module::with`], for what may fail.
+    ///
+    /// # Errors
+    ///
+    /// The error as an exception.
+    pub(crate) fn attempt<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mind::Module) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        self.with(py, work).map_err(|why| raised(py, &why))
+    }
+}
+
+/// How a file is read.
+fn options(
+    dims: Option<Vec<(String, usize)>>,
+    arrays: Option<&Bound<'_, PyDict>>,
+    format: Option<&str>,
+    keep_dequantized: bool,
+) -> PyResult<ReadOptions> {
+    let mut options = ReadOptions::new().keeps_dequantized(keep_dequantized);
+    for (name, extent) in dims.unwrap_or_default() {
+        options = options.dim(name, extent);
+    }
+    for (name, array) in arrays.into_iter().flatten() {
+        let name: String = name.extract()?;
+        let array = Given::new(&name, &array)?.tensor();
+        options = options.bind(name, array);
+    }
+    if let Some(word) = format {
+        options = options.format(text_format(word)?);
+    }
+    Ok(options)
+}
+
+fn text_format(word: &str) -> PyResult<mind::Format> {
+    mind::Format::parse(word).ok_or_else(|| {
+        let words: Vec<&str> = mind::Format::ALL.iter().map(|own| own.name()).collect();
+        let words = words.join(", ");
+        PyValueError::new_err(format!("`{word}` is no text format; those are {words}"))
+    })
+}
+
+/// Reads and verifies a module: a path, or the bytes of a file. The content tells the format.
+#[pyfunction]
+#[pyo3(signature = (source, *, dims=None, bind=None, format=None, keep_dequantized=false))]
+pub(crate) fn load(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    dims: Option<&Bound<'_, PyDict>>,
+    bind: Option<&Bound<'_, PyDict>>,
+    format: Option<&str>,
+    keep_dequantized: bool,
+) -> PyResult<Module> {
+    let options = options(extents(dims)?, bind, format, keep_dequantized)?;
+    let read = match source.extract::<PathBuf>() {
+        Ok(path) => py.detach(|| mind::Module::from_file_with(path, &options)),
+        Err(_) => {
+            let bytes = py.get_type::<PyBytes>().call1((source,));
+            let bytes = match bytes {
+                Ok(bytes) if !source.is_instance_of::<pyo3::types::PyInt>() => {
+                    bytes.extract::<Vec<u8>>()?
+                }
+                _ => {
+                    let kind = source.get_type().name()?;
+                    let message =
+                        format!("a module is read from a path or from bytes, not from {kind}");
+                    return Err(pyo3::exceptions::PyTypeError::new_err(message));
+                }
+            };
+            py.detach(|| mind::Module::from_bytes("<bytes>", bytes, &options))
+        }
+    };
+    let own = read.map_err(|why| raised(py, &why))?;
+    Ok(Module::new(own, Report::default()))
+}
+
+/// Reads and verifies a module in a text format, which its first line tells.
+#[pyfunction]
+#[pyo3(signature = (text, *, dims=None, format=None, name="<text>"))]
+pub(crate) fn parse(
+    py: Python<'_>,
+    text: &str,
+    dims: Option<&Bound<'_, PyDict>>,
+    format: Option<&str>,
+    name: &str,
+) -> PyResult<Module> {
+    let options = options(extents(dims)?, None, format, false)?;
+    let bytes = text.as_bytes().to_vec();
+    let read = py.detach(|| mind::Module::from_bytes(name, bytes, &options));
+    let own = read.map_err(|why| raised(py, &why))?;
+    Ok(Module::new(own, Report::default()))
+}
+
+fn extents(dims: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Vec<(String, usize)>>> {
+    let Some(dims) = dims else { return Ok(None) };
+    let pairs = dims.iter().map(|(name, extent)| {
+        let name: String = name.extract()?;
+        match extent.extract::<usize>() {
+            Ok(extent) if isize::try_from(extent).is_ok() => Ok((name, extent)),
+            _ => {
+                let message =
+                    format!("the extent of `{name}` is {extent}, expected a number from 0");
+                Err(PyValueError::new_err(message))
+            }
+        }
+    });
+    pairs.collect::<PyResult<Vec<_>>>().map(Some)
+}
+
+/// A module of inputs and weights alone, as names, types and whether it is a weight.
+#[pyfunction]
+pub(crate) fn interface(py: Python<'_>, ports: Vec<(String, String, bool)>) -> PyResult<Module> {
+    let mut own = mind::Module::new();
+    for (name, ty, is_param) in &ports {
+        let made = if *is_param {
+            own.param(name, ty.as_str())
+        } else {
+            own.input(name, ty.as_str())
+        };
+        made.map_err(|why| raised(py, &why))?;
+    }
+    own.set_outputs(&[]);
+    Ok(Module::new(own, Report::default()))
+}
+
+#[pymethods]
+impl Module {
+    /// The inputs that each run is given, in order.
+    #[getter]
+    fn inputs(&self, py: Python<'_>) -> Vec<Port> {
+        self.with(py, |own| Port::of(&own.inputs()))
+    }
+
+    /// The weights, in order.
+    #[getter]
+    fn params(&self, py: Python<'_>) -> Vec<Port> {
+        self.with(py, |own| Port::of(&own.params()))
+    }
+
+    /// The outputs, in order, as the file that the module was read from calls them, or as Core text does.
+    #[getter]
+    fn outputs(&self, py: Python<'_>) -> Vec<Port> {
+        self.with(py, outputs)
+    }
+
+    /// The ops, in order.
+    #[getter]
+    fn ops(&self, py: Python<'_>) -> PyResult<Vec<Py<Op>>> {
+        let statements = self.with(py, mind::Module::statements);
+        ops(py, statements)
+    }
+
+    /// The values that are the outputs, in order.
+    #[getter]
+    fn output_ids(&self, py: Python<'_>) -> Vec<u64> {
+        self.with(py, mind::Module::output_ids)
+    }
+
+    /// The elements of the constant that computes a value.
+    fn constant<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Bound<'py, PyAny>> {
+        match self.with(py, |own| own.constant(id)) {
+            Some(tensor) => given_out(py, tensor),
+            None => Err(PyValueError::new_err(format!("%{id} is no constant"))),
+        }
+    }
+
+    /// The module optimised by a level from 0 to 3. Its results keep every bit, unless classes of `fast_math` are allowed.
+    #[pyo3(signature = (level=2, *, rules=None, fast_math=None, disable=None, missed=false))]
+    fn optimize(
+        &self,
+        py: Python<'_>,
+        level: u8,
+        rules: Option<&Bound<'_, PyAny>>,
+        fast_math: Option<&Bound<'_, PyAny>>,
+        disable: Option<Vec<String>>,
+        missed: bool,
+    ) -> PyResult<Module> {
+        let level = match level {
+            0 => mind::Level::O0,
+            1 => mind::Level::O1,
+            2 => mind::Level::O2,
+            3 => mind::Level::O3,
+            _ => {
+                let message = format!("there is no level {level}: they are 0 to 3");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let requests = Requests::new(rules, fast_math, disable, missed)?;
+        self.piped(py, level.pipeline(), &requests)
+    }
+
+    /// The module after a pipeline: a text as `canonicalize,fold{max-iters=8},fuse`, a pass of yours, or a list of both.
+    #[pyo3(signature = (pipeline, *, rules=None, fast_math=None, disable=None, missed=false))]
+    fn run_passes(
+        slf: &Bound<'_, Self>,
+        pipeline: &Bound<'_, PyAny>,
+        rules: Option<&Bound<'_, PyAny>>,
+        fast_math: Option<&Bound<'_, PyAny>>,
+        disable: Option<Vec<String>>,
+        missed: bool,
+    ) -> PyResult<Py<Module>> {
+        let py = slf.py();
+        let requests = Requests::new(rules, fast_math, disable, missed)?;
+        let is_one = pipeline.is_instance_of::<PyString>() || pipeline.is_callable();
+        let steps = if is_one {
+            vec![pipeline.clone()]
+        } else {
+            pipeline.try_iter()?.collect::<PyResult<Vec<_>>>()?
+        };
+        let mut module = slf.clone();
+        for step in steps {
+            module = match step.extract::<String>() {
+                Ok(text) => Bound::new(py, module.get().piped(py, &text, &requests)?)?,
+                Err(_) => by_function(&module, &step)?,
+            };
+        }
+        Ok(module.unbind())
+    }
+
+    /// The module after edits, all of them or none: the list that docs/patching.md describes, or its JSON text.
+    fn patch(&self, edits: &Bound<'_, PyAny>) -> PyResult<Module> {
+        let py = edits.py();
+        let text = match edits.extract::<String>() {
+            Ok(text) => text,
+            Err(_) => {
+                let json = py.import(intern!(py, "json"))?;
+                json.call_method1(intern!(py, "dumps"), (edits,))?
+                    .extract()?
+            }
+        };
+        let patched = self.attempt(py, move |own| {
+            let mut module = own.clone();
+            let edits = Edit::read_all(&text)?;
+            module.apply(&edits)?;
+            Ok(module)
+        })?;
+        Ok(Module::new(patched, self.report.clone()))
+    }
+
+    /// The rewrites that led from the text to the module, in order; with `missed`, also the rules that did not act.
+    fn remarks(&self) -> Vec<crate::optimize::Remark> {
+        self.report.remarks()
+    }
+
+    /// The passes that led to the module, in order, each with whether it changed anything.
+    #[getter]
+    fn passes(&self) -> Vec<(String, bool)> {
+        self.report.passes()
+    }
+
+    /// Which rewrites led to a value: `%7`, `out:0`, `rule@12` for what a rule did on a line, or everything.
+    #[pyo3(signature = (value=""))]
+    fn explain(&self, py: Python<'_>, value: &str) -> PyResult<String> {
+        match self.report.last() {
+            Some(report) => self.attempt(py, |own| report.explain(own, value)),
+            None => Ok("no pass has run\n".to_owned()),
+        }
+    }
+
+    /// How another module differs as a graph, as the lines of a diff; empty if it does not.
+    fn diff(&self, py: Python<'_>, other: &Bound<'_, Module>) -> String {
+        let other = other.get().with(py, mind::Module::clone);
+        self.with(py, move |own| own.diff(&other))
+    }
+
+    /// Whether another module computes the same bits on inputs that are made up from `seed`.
+    #[pyo3(signature = (other, seed=1))]
+    fn equal_bits(&self, py: Python<'_>, other: &Bound<'_, Module>, seed: u64) -> PyResult<bool> {
+        Ok(self.bit_difference(py, other, seed)?.is_none())
+    }
+
+    /// Where another module computes other bits on inputs that are made up from `seed`; `None` if it does not.
+    #[pyo3(signature = (other, seed=1))]
+    fn bit_difference(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, Module>,
+        seed: u64,
+    ) -> PyResult<Option<String>> {
+        let other = other.get().with(py, mind::Module::clone);
+        self.attempt(py, move |own| own.bit_difference(&other, seed))
+    }
+
+    /// Compiles the module for this machine: on `threads` threads, as many as the machine has unless given, for the
+    /// instruction set `isa` (`avx512`, `avx2`, `portable`), the widest unless given.
+    #[pyo3(signature = (threads=None, isa=None))]
+    fn compile(
+        &self,
+        py: Python<'_>,
+        threads: Option<usize>,
+        isa: Option<&str>,
+    ) -> PyResult<Executable> {
+        let config = config(threads, isa)?;
+        let own = self.with(py, mind::Module::clone);
+        let names = self.outputs(py).iter().map(Port::called).collect();
+        Executable::new(py, own, names, &config)
+    }
+
+    /// What the module computes from arrays by name, op by op in the reference interpreter: a dict of outputs.
+    fn interpret<'py>(
+        &self,
+        py: Python<'py>,
+        arrays: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut named = Vec::new();
+        for (name, array) in arrays {
+            let name: String = name.extract()?;
+            let array = Given::new(&name, &array)?.tensor();
+            named.push((name, array));
+        }
+        let outputs = self.attempt(py, move |own| own.interpret(named))?;
+        let dict = PyDict::new(py);
+        for (port, (_, tensor)) in self.outputs(py).iter().zip(outputs) {
+            dict.set_item(port.called(), given_out(py, tensor)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// Writes the module to a file, in the format that its name ends with: `.mic`, `.mic2`, `.core`, `.mil`, `.onnx`,
+    /// `.c`, `.dot`, `.svg`, `.html`, or the folder `.mlpackage`.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.attempt(py, move |own| own.save(path))
+    }
+
+    /// The module as text: `core`, `mic1`, `mic2`, `mil`, `mil-primer`, `c`, `dot`, `svg` or `html`.
+    #[pyo3(signature = (format="core"))]
+    fn to_text(&self, py: Python<'_>, format: &str) -> PyResult<String> {
+        match self.attempt(py, |own| own.write(format))? {
+            Written::Text(text) => Ok(text),
+            Written::Bytes(_) | Written::Folder(_) => {
+                let message = format!("`{format}` is no text: `to_bytes` and `save` write it");
+                Err(PyValueError::new_err(message))
+            }
+        }
+    }
+
+    /// The module as the bytes of a file: `onnx`, or a text as UTF-8.
+    #[pyo3(signature = (format="onnx"))]
+    fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        match self.attempt(py, |own| own.write(format))? {
+            Written::Text(text) => Ok(PyBytes::new(py, text.as_bytes())),
+            Written::Bytes(bytes) => Ok(PyBytes::new(py, &bytes)),
+            Written::Folder(_) => {
+                let message = format!("`{format}` is a folder: `save` writes it");
+                Err(PyValueError::new_err(message))
+            }
+        }
+    }
+
+    /// What a format cannot say of the module, each finding with its op and place; empty if `save` will write it.
+    fn missing<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyList>> {
+        let written = self.with(py, |own| own.write(format).map(|_| ()));
+        match written {
+            Err(why) if !Written::formats().contains(&format) => Err(raised(py, &why)),
+            Ok(()) => Ok(PyList::empty(py)),
+            Err(Error::Rejected(why)) => listed(py, &why.diagnostics, Some(&why.file)),
+            Err(why) => Err(raised(py, &why)),
+        }
+    }
+
+    /// Core text.
+    fn __str__(&self, py: Python<'_>) -> String {
+        self.with(py, mind::Module::to_string)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        self.with(py, |own| {
+            let ports = |ports: Vec<Port>| {
+                let texts: Vec<String> = ports.iter().map(Port::text).collect();
+                texts.join(", ")
+            };
+            let ops = own.statements().len();
+            let (inputs, outputs) = (ports(Port::of(&own.inputs())), ports(outputs(own)));
+            format!("Module({inputs} -> {outputs}; {ops} ops)")
+        })
+    }
+
+    /// The drawing of the module with the types of its inputs and outputs, for notebooks.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let drawing = self.to_text(py, "svg")?;
+        let row = |kind: &str, port: &Port| {
+            format!(
+                "<tr><td>{kind}</td><td>{}</td><td>{}</td></tr>",
+                escaped(&port.called()),
+                escaped(&port.ty_text())
+            )
+        };
+        let kinds = [
+            ("input", self.inputs(py)),
+            ("weight", self.params(py)),
+            ("output", self.outputs(py)),
+        ];
+        let rows = kinds
+            .iter()
+            .flat_map(|(kind, ports)| ports.iter().map(move |port| (kind, port)));
+        let rows: String = rows.map(|(kind, port)| row(kind, port)).collect();
+        Ok(format!(
+            "<div style=\"overflow-x:auto\">{drawing}</div><table>{rows}</table>"
+        ))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let py = slf.py();
+        let module = slf.get();
+        let rebuild = py
+            .import(intern!(py, "mind_opt._pickle"))?
+            .getattr(intern!(py, "module"))?;
+        let (text, names) = module.with(py, |own| {
+            (own.print(mind::Format::Core), own.output_names().to_vec())
+        });
+        let text = text.map_err(|why| raised(py, &why))?;
+        let state = (env!("CARGO_PKG_VERSION"), text, names);
+        Ok((rebuild, state.into_pyobject(py)?))
+    }
+}
+
+impl Module {
+    fn piped(&self, py: Python<'_>, pipeline: &str, requests: &Requests) -> PyResult<Module> {
+        let mut module = self.with(py, mind::Module::clone);
+        let ran = py.detach(|| -> Result<_, Error> {
+            let report = requests.optimizer(pipeline)?.run(&mut module)?;
+            Ok((module, report))
+        });
+        let (module, report) = ran.map_err(|why| raised(py, &why))?;
+        Ok(Module::new(module, self.report.then(Arc::new(report))))
+    }
+}
+
+/// The module after a pass that is a Python function.
+fn by_function<'py>(
+    module: &Bound<'py, Module>,
+    step: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, Module>> {
+    let py = module.py();
+    if !step.is_callable() {
+        let kind = step.get_type().name()?;
+        let message = format!("a step of a pipeline is a text or a pass, not {kind}");
+        return Err(pyo3::exceptions::PyTypeError::new_err(message));
+    }
+    let passes = py.import(intern!(py, "mind_opt._passes"))?;
+    let (name, edits): (String, Bound<'py, PyAny>) = passes
+        .call_method1(intern!(py, "edits"), (module, step))?
+        .extract()?;
+    let is_changed = edits.len()? > 0;
+    let own = if is_changed {
+        module.get().patch(&edits)?.own
+    } else {
+        Mutex::new(module.get().with(py, mind::Module::clone))
+    };
+    let report = module.get().report.then_by(name, is_changed);
+    Bound::new(py, Module { own, report })
+}
+
+fn outputs(own: &mind::Module) -> Vec<Port> {
+    let names = own.output_names().iter();
+    let ports = own.outputs();
+    let mut names = names.cloned();
+    let port = |own: &mind::Port| {
+        Port::new(
+            names.next().unwrap_or_else(|| own.name.clone()),
+            own.ty.clone(),
+        )
+    };
+    ports.iter().map(port).collect()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+/// The module of a pickle.
+#[pyfunction]
+pub(crate) fn restore(py: Python<'_>, text: &str, names: Vec<String>) -> PyResult<Module> {
+    let read = py.detach(|| mind::Module::parse_as(mind::Format::Core, text));
+    let mut own = read.map_err(|why| raised(py, &why))?;
+    own.name_outputs(names);
+    Ok(Module::new(own, Report::default()))
+}

@@ -1,0 +1,88 @@
+"""Modules and executables in pickles, and in other processes."""
+
+import copy
+import hashlib
+import multiprocessing
+import pickle
+
+import mind_opt as mo
+import pytest
+from conftest import PRODUCT
+
+numpy = pytest.importorskip("numpy")
+
+W = numpy.array([[1, -1], [1, 1]], "float32")
+X = numpy.array([[1, 2], [3, 4]], "float32")
+
+
+def test_modules_come_back(examples):
+    for name in ["mlp.mic", "residual.mic", "attention.core", "classifier.onnx"]:
+        module = mo.load(examples / name)
+        for one in [module, module.optimize(2)]:
+            again = pickle.loads(pickle.dumps(one))
+            assert str(again) == str(one)
+            assert [port.name for port in again.outputs] == [port.name for port in one.outputs]
+            assert str(copy.deepcopy(one)) == str(one)
+
+
+def test_executables_come_back(examples):
+    f = mo.load(examples / "classifier.onnx").compile(threads=1)
+    image = numpy.linspace(-1, 1, 64, dtype="float32").reshape(1, 1, 8, 8)
+    again = pickle.loads(pickle.dumps(f))
+    assert again(image).tobytes() == f(image).tobytes()
+    assert list(again.run(image)) == ["classes"]
+    g = mo.parse(PRODUCT).compile(threads=1, isa="portable").bind(w=W)
+    again = pickle.loads(pickle.dumps(g))
+    assert again(X).tobytes() == g(X).tobytes()
+    assert repr(again) == repr(g) and "portable" in repr(g)
+
+
+def test_another_version_says_so():
+    from mind_opt import _pickle
+
+    module = mo.parse(PRODUCT)
+    for one in [module, module.compile(), module.compile().bind(w=W)]:
+        data = pickle.dumps(one, protocol=2)
+        assert mo.__version__.encode() in data
+        other = data.replace(mo.__version__.encode(), b"9" * len(mo.__version__))
+        with pytest.raises(mo.VersionError, match="this is a pickle of mind-opt 99999") as caught:
+            pickle.loads(other)
+        assert "install the same version" in caught.value.help
+    with pytest.raises(mo.RejectedError):
+        _pickle.module(mo.__version__, "no module", [])
+
+
+def sums(f, rows):
+    return [f(row) for row in rows]
+
+
+def digest(model, cut):
+    rows = numpy.random.default_rng(1).standard_normal((192, 1, 8, 8)).astype("float32")
+    parts = [rows[at : at + cut] for at in range(0, len(rows), cut)]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        outputs = pool.map(model, parts)
+    return hashlib.sha256(numpy.concatenate(outputs).tobytes()).hexdigest()
+
+
+def test_batches_of_any_size_have_one_checksum(examples):
+    model = mo.load(examples / "classifier.onnx").optimize().compile(threads=1)
+    assert len({digest(model, cut) for cut in [1, 7, 64]}) == 1
+
+
+def forked(f, x, queue):
+    queue.put(f(x).tobytes())
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the system does not fork")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_executables_run_in_forked_processes(threads):
+    side = 256
+    f = mo.parse(f"mic@2\nT0 f32 {side} {side}\na x T0\nm 0 0\nO 1").compile(threads=threads)
+    x = numpy.ones((side, side), "float32")
+    expected = f(x).tobytes()
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    worker = context.Process(target=forked, args=(f, x, queue))
+    worker.start()
+    assert queue.get(timeout=60) == expected
+    worker.join()
