@@ -2,7 +2,7 @@
 
 Each model has a folder with `config.json`, `model.safetensors`, `tokens` (300 ids), `logits` (f32, a row for each
 token) and `generated` (64 ids that follow the first 17 tokens, each the most likely one), or what an encoder has, see
-`transformers_encoders.py`. `models` lists the folders.
+`transformers_encoders.py`, or an encoder-decoder, see `transformers_pairs.py`. `models` lists the folders.
 """
 
 import copy
@@ -18,6 +18,7 @@ from transformers.utils.logging import disable_progress_bar
 # The folder of the script is part of the repository.
 sys.dont_write_bytecode = True
 import transformers_encoders
+import transformers_pairs
 
 SIZES = dict(
     vocab_size=97, hidden_size=48, intermediate_size=80, num_hidden_layers=4, num_attention_heads=6,
@@ -155,6 +156,7 @@ def main(folder):
             (own / "logits").write_bytes(logits.contiguous().numpy().tobytes())
             listed.append((family, variant, name))
     listed += transformers_encoders.write(folder, len(listed))
+    listed += transformers_pairs.write(folder, len(listed))
     lines = [f"{at}\t{family}\t{variant}\t{name}" for at, (family, variant, name) in enumerate(listed)]
     (folder / "models").write_text("\n".join(lines) + "\n")
 

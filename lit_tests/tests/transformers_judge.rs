@@ -8,18 +8,19 @@
 mod described;
 #[path = "transformers/encoder.rs"]
 mod encoder;
+#[path = "transformers/files.rs"]
+mod files;
+#[path = "transformers/pair.rs"]
+mod pair;
 
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use mind_driver::engine::{Config, Engine};
-use mind_irv2::checkpoint::{Checkpoint, Source};
-use mind_irv2::hf;
-use mind_model::{CheckpointWeights, Model, Runner, Session, largest};
-use mind_weights::WeightFile;
+use mind_model::{Session, largest};
+
+use self::files::Files;
 
 /// The largest error that a logit may have, in units of the largest logit of a model.
 const MOST: f64 = 1e-5;
@@ -67,6 +68,8 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
         let own = folder.join(number);
         let error = if own.join("hidden").exists() {
             encoder::compared(family, &own)
+        } else if own.join("pair_logits").exists() {
+            pair::compared(family, &own)
         } else {
             compared(family, &own)
         };
@@ -101,51 +104,18 @@ fn rounded(error: f64) -> &'static str {
 
 /// The largest error of the logits of a model, in units of the largest one.
 fn compared(family: &str, folder: &Path) -> Result<f64, String> {
-    let read =
-        |name: &str| std::fs::read(folder.join(name)).map_err(|why| format!("{name}: {why}"));
-    let ids = |name: &str| -> Result<Vec<u32>, String> {
-        let text = String::from_utf8(read(name)?).map_err(|why| why.to_string())?;
-        let ids = text.split(',').map(|id| id.trim().parse::<u32>());
-        ids.collect::<Result<_, _>>().map_err(|why| why.to_string())
-    };
-    let config = String::from_utf8(read("config.json")?).map_err(|why| why.to_string())?;
-    let bytes = read("model.safetensors")?;
-    let sources = [Source {
-        name: "model.safetensors".to_owned(),
-        file: WeightFile::parse(&bytes).map_err(|why| why.to_string())?,
-    }];
-    let messages = |found: mind_diag::Diagnostics| -> String {
-        let all: Vec<&str> = found.iter().map(|own| own.message.as_str()).collect();
-        all.join("; ")
-    };
-    let read_document = hf::document(Some(&config), &sources, described::families(family));
-    let (document, _) = read_document.map_err(messages)?;
-    let checkpoint = Checkpoint::new(&document.config, &sources).map_err(messages)?;
-    let engine = Engine::new(&Config::default()).map_err(messages)?;
-    let weights = Box::new(CheckpointWeights(checkpoint));
-    let model = Model::new(document.config, weights, Runner::Jit(Arc::new(engine)));
-    let model = Arc::new(model.map_err(|why| why.to_string())?);
+    let files = Files::open(folder)?;
+    let (model, _) = files.model(family)?;
     let session = || Session::new(model.clone(), 320).map_err(|why| why.to_string());
-    let tokens = ids("tokens")?;
-    let (words, _) = read("logits").map(|bytes| {
-        let (words, rest) = bytes.as_chunks::<4>();
-        (words.to_vec(), rest.len())
-    })?;
-    let expected: Vec<f32> = words.into_iter().map(f32::from_le_bytes).collect();
-    let vocab = document.config.vocab_size;
+    let tokens = files::ids(&folder.join("tokens"))?;
+    let expected = files::numbers(&folder.join("logits"))?;
+    let vocab = model.config().vocab_size;
     let found = session()?
         .prefill_all(&tokens)
         .map_err(|why| why.to_string())?;
-    if found.len() != expected.len() {
-        return Err(format!(
-            "{} logits, expected {}",
-            found.len(),
-            expected.len()
-        ));
-    }
+    let mut error = files::distance(&found, &expected)?;
     let most = expected.iter().fold(0f32, |most, x| most.max(x.abs()));
     let far = |(one, other): (&f32, &f32)| f64::from((one - other).abs()) / f64::from(most);
-    let mut error = found.iter().zip(&expected).map(far).fold(0.0, f64::max);
     for length in [1, 17, 255, 300] {
         let last = session()?
             .prefill(&tokens[..length])
@@ -158,7 +128,10 @@ fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     }
     let mut run = session()?;
     let mut last = run.prefill(&tokens[..17]).map_err(|why| why.to_string())?;
-    for (at, token) in ids("generated")?.into_iter().enumerate() {
+    for (at, token) in files::ids(&folder.join("generated"))?
+        .into_iter()
+        .enumerate()
+    {
         let own = largest(&last);
         if own != token {
             return Err(format!("token {at} drawn is {own}, expected {token}"));

@@ -8,21 +8,14 @@ fn main() -> io::Result<()> {
     let root =
         PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("families");
     println!("cargo:rerun-if-changed={}", root.display());
-    let mut text = String::from("static PLANS: &[(&str, Architecture, [&str; 3])] = &[\n");
+    let mut text = String::from("static PLANS: &[PlanFiles] = &[\n");
     for folder in folders(&root.join("plans"))? {
-        let encoder = "encoder_layer_plan.json";
-        let (architecture, layers) = if folder.join(encoder).exists() {
-            ("Architecture::Encoder, ", encoder)
-        } else {
-            ("Architecture::Decoder, ", "decoder_layer_plan.json")
-        };
-        let plan = ["global_buffers.json", layers, "tensors.json"];
-        entry(&mut text, &folder, architecture, &plan);
+        plan(&mut text, &folder);
     }
     text += "];\n\nstatic FAMILIES: &[(&str, [&str; 1])] = &[\n";
     for folder in folders(&root)? {
         if folder.join("family.json").exists() {
-            entry(&mut text, &folder, "", &["family.json"]);
+            entry(&mut text, &folder, "family.json");
         }
     }
     text += "];\n";
@@ -37,16 +30,43 @@ fn main() -> io::Result<()> {
     fs::write(out.join("shipped.rs"), text)
 }
 
-/// A row with the name of a folder, `more` and the texts of its files.
-fn entry(text: &mut String, folder: &Path, more: &str, files: &[&str]) {
+/// A row with the texts of a plan.
+fn plan(text: &mut String, folder: &Path) {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let _ = write!(text, "    ({name:?}, {more}[");
-    for file in files {
+    let layers = |file: &str| {
         let path = folder.join(file);
-        println!("cargo:rerun-if-changed={}", path.display());
-        let _ = write!(text, "include_str!({:?}), ", path.display());
-    }
-    *text += "]),\n";
+        if path.exists() {
+            format!("Some({})", included(&path))
+        } else {
+            "None".to_owned()
+        }
+    };
+    let decoder = layers("decoder_layer_plan.json");
+    let encoder = layers("encoder_layer_plan.json");
+    let architecture = match (decoder.as_str(), encoder.as_str()) {
+        (_, "None") => "Decoder",
+        ("None", _) => "Encoder",
+        (_, _) => "EncoderDecoder",
+    };
+    let globals = included(&folder.join("global_buffers.json"));
+    let tensors = included(&folder.join("tensors.json"));
+    let _ = writeln!(
+        text,
+        "    PlanFiles {{ name: {name:?}, architecture: Architecture::{architecture}, globals: {globals}, \
+         decoder: {decoder}, encoder: {encoder}, tensors: {tensors} }},"
+    );
+}
+
+/// A row with the name of a folder and the text of its file.
+fn entry(text: &mut String, folder: &Path, file: &str) {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let _ = writeln!(text, "    ({name:?}, [{}]),", included(&folder.join(file)));
+}
+
+/// The text of a file as an expression; the file is watched.
+fn included(path: &Path) -> String {
+    println!("cargo:rerun-if-changed={}", path.display());
+    format!("include_str!({:?})", path.display())
 }
 
 /// The folders in a folder, by name.

@@ -27,6 +27,12 @@ pub enum Attribute {
     PositionOffset,
     /// Rows of the table of kinds of tokens.
     TypeVocabSize,
+    /// Classes of distances, each of which adds a number of its own to the scores of each head.
+    RelativeBuckets,
+    /// The distance from which on all are of the last class.
+    RelativeDistance,
+    /// 1 where the MLP has a gate.
+    GatedAct,
 }
 
 /// A row of the table.
@@ -77,7 +83,7 @@ const COUNT: (fn(f64) -> bool, &str) = (is_count, "a whole number from 0");
 
 /// Every attribute, in the order of their declaration.
 #[rustfmt::skip]
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 15] = [
     row(Attribute::EmbeddingScale, "embedding_scale", 1.0, SCALE),
     row(Attribute::ResidualScale, "residual_scale", 1.0, SCALE),
     row(Attribute::AttentionScale, "attention_scale", 0.0, AT_LEAST_ZERO),
@@ -90,6 +96,9 @@ const ROWS: [Row; 12] = [
     row(Attribute::ParallelResidual, "parallel_residual", 0.0, TRUTH),
     row(Attribute::PositionOffset, "position_offset", 0.0, COUNT),
     row(Attribute::TypeVocabSize, "type_vocab_size", 0.0, COUNT),
+    row(Attribute::RelativeBuckets, "relative_buckets", 0.0, COUNT),
+    row(Attribute::RelativeDistance, "relative_distance", 0.0, COUNT),
+    row(Attribute::GatedAct, "gated_act", 0.0, TRUTH),
 ];
 
 impl Attribute {
@@ -117,7 +126,11 @@ impl Attribute {
     pub(crate) fn is_count(self) -> bool {
         matches!(
             self,
-            Attribute::SlidingWindow | Attribute::PositionOffset | Attribute::TypeVocabSize
+            Attribute::SlidingWindow
+                | Attribute::PositionOffset
+                | Attribute::TypeVocabSize
+                | Attribute::RelativeBuckets
+                | Attribute::RelativeDistance
         )
     }
 

@@ -87,11 +87,11 @@ const WORDS: &[Word] = &[
         truth(config.tie_word_embeddings)
     }),
     word("fused_qkv", |config, _| truth(config.family.is_fused())),
-    word("gated_mlp", |config, _| truth(config.family.is_gated())),
+    word("gated_mlp", |config, _| truth(config.has_gate())),
     word("has_lm_head", |config, _| {
         truth(!config.family.is_encoder())
     }),
-    word("has_pos_emb", |config, _| truth(config.rope.is_none())),
+    word("has_pos_emb", |config, _| truth(config.has_positions())),
     word(LAYER, |config, _| config.layer().unwrap_or(0) as f64),
     word("has_pooler", |config, _| {
         truth(config.has_bias("pooler_weight"))
@@ -99,6 +99,9 @@ const WORDS: &[Word] = &[
     word("rope_disabled", |config, _| truth(config.rope.is_none())),
     word("parallel_residual", |config, _| {
         config.attributes.get(Attribute::ParallelResidual)
+    }),
+    word("gated_act", |config, _| {
+        config.attributes.get(Attribute::GatedAct)
     }),
     word("training_enabled", |_, mode| truth(mode == Mode::Backward)),
     word("backward_only", |_, mode| truth(mode == Mode::Backward)),

@@ -7,8 +7,8 @@ use thiserror::Error;
 use crate::attributes::{Activation, Attribute, Attributes, Layers};
 use crate::experts::Experts;
 use crate::factors::FrequencyFactors;
-use crate::family::Family;
-use crate::layout::buffers::{Buffer, Scope};
+use crate::family::{Family, Stack};
+use crate::layout::buffers::Buffer;
 use crate::layout::dims::Dim;
 
 /// How many elements a padded extent is a multiple of: 64 bytes of `f32`, whatever the dtype.
@@ -173,6 +173,21 @@ pub struct Rope {
     pub rotary_dims: usize,
 }
 
+/// The extents of the encoder of an encoder-decoder, as far as it has extents of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EncoderSizes {
+    /// Layers.
+    pub num_layers: usize,
+    /// The width of the MLP.
+    pub intermediate_size: usize,
+    /// Heads, each with a key and a value of its own.
+    pub num_attention_heads: usize,
+    /// Elements a head.
+    pub head_dim: usize,
+    /// The most positions of a text that it reads.
+    pub context_window: usize,
+}
+
 /// What describes a model, unchecked; [`Config::new`] checks it.
 ///
 /// Extents are true ones, without padding.
@@ -206,6 +221,8 @@ pub struct Parameters {
     pub biases: Biases,
     /// The experts of layers that have some.
     pub experts: Option<Experts>,
+    /// The encoder in front of the decoder, of an encoder-decoder.
+    pub encoder: Option<EncoderSizes>,
     /// What the MLP does to each element in between, where its plan asks.
     pub activation: Activation,
     /// Numbers that most models leave at what changes nothing.
@@ -330,6 +347,7 @@ impl Config {
         check_reals(&parameters, &mut errors);
         check_activation(&parameters, &mut errors);
         check_experts(&parameters, &mut errors);
+        check_encoder(&parameters, &mut errors);
         if errors.is_empty() {
             check_sizes(&parameters, &mut errors);
         }
@@ -358,6 +376,54 @@ impl Config {
     /// The layer that conditions are about; `None` for the whole model, in which one holds that does in some layer.
     pub const fn layer(&self) -> Option<usize> {
         self.layer
+    }
+
+    /// The encoder of an encoder-decoder, as a model of its own; `None` for another model.
+    pub fn encoder(&self) -> Option<Config> {
+        let own = self.encoder?;
+        Some(Config::of(Parameters {
+            family: self.family.encoder()?,
+            num_layers: own.num_layers,
+            intermediate_size: own.intermediate_size,
+            num_attention_heads: own.num_attention_heads,
+            num_kv_heads: own.num_attention_heads,
+            head_dim: own.head_dim,
+            context_window: own.context_window,
+            ..self.parameters
+        }))
+    }
+
+    /// The model of the layers of `stack`, of a model that has it.
+    pub fn of_stack(&self, stack: Stack) -> Option<Config> {
+        match stack {
+            Stack::Source => self.encoder(),
+            Stack::Main => Some(*self),
+        }
+    }
+
+    /// The stacks of layers that the model has, in the order in which they run, each as a model of its own.
+    pub fn stacks(&self) -> impl Iterator<Item = (Stack, Config)> + '_ {
+        let all = self.family.architecture().stacks().iter();
+        all.filter_map(|&stack| Some((stack, self.of_stack(stack)?)))
+    }
+
+    /// The layers of its largest stack.
+    pub fn most_layers(&self) -> usize {
+        let of_encoder = self.encoder.map_or(0, |own| own.num_layers);
+        self.num_layers.max(of_encoder)
+    }
+
+    /// Whether the MLP has a gate.
+    pub fn has_gate(&self) -> bool {
+        let mut nodes = self.family.all_nodes();
+        let may_lack = nodes.any(|node| node.reads(Attribute::GatedAct));
+        self.family.is_gated() && (!may_lack || self.attributes.get(Attribute::GatedAct) > 0.0)
+    }
+
+    /// Whether positions have a table of their own.
+    pub fn has_positions(&self) -> bool {
+        let mut nodes = self.family.all_nodes();
+        self.rope.is_none() && nodes.any(|node| node.arg("pos").is_some())
     }
 
     /// The width of all query heads together.
@@ -508,7 +574,7 @@ fn check_reals(p: &Parameters, errors: &mut Vec<ConfigError>) {
         );
     }
     for (attribute, value) in p.attributes.set_ones() {
-        let mut nodes = p.family.nodes().iter();
+        let mut nodes = p.family.all_nodes();
         let is_read = nodes.any(|node| node.reads(attribute));
         real(
             attribute.key(),
@@ -550,6 +616,16 @@ fn check_tables(p: &Parameters, real: &mut impl FnMut(&'static str, f64, bool, &
     let fine = types >= 1.0 || !Dim::TypeVocab.is_of(p.family);
     let key = Attribute::TypeVocabSize.key();
     real(key, types, fine, "at least 1");
+    let buckets = p.attributes.get(Attribute::RelativeBuckets);
+    let distance = p.attributes.get(Attribute::RelativeDistance);
+    let has_classes = Dim::RelativeBuckets.is_of(p.family);
+    // Half of the classes hold one distance each, on either side of a position.
+    let fine = !has_classes || buckets >= 4.0 && buckets % 4.0 == 0.0;
+    let key = Attribute::RelativeBuckets.key();
+    real(key, buckets, fine, "a multiple of 4");
+    let fine = !has_classes || distance > buckets / 2.0;
+    let key = Attribute::RelativeDistance.key();
+    real(key, distance, fine, "above half of `relative_buckets`");
     let first = p.attributes.get(Attribute::PositionOffset);
     let fine = first < p.context_window as f64;
     let key = Attribute::PositionOffset.key();
@@ -557,7 +633,7 @@ fn check_tables(p: &Parameters, real: &mut impl FnMut(&'static str, f64, bool, &
 }
 
 fn check_activation(p: &Parameters, errors: &mut Vec<ConfigError>) {
-    let mut nodes = p.family.nodes().iter();
+    let mut nodes = p.family.all_nodes();
     let is_read = nodes.any(|node| node.kernel.reads_activation);
     if !is_read && p.activation != Activation::default() {
         let activation = p.activation.name();
@@ -587,6 +663,47 @@ fn check_experts(p: &Parameters, errors: &mut Vec<ConfigError>) {
         key,
         value,
         min,
+        max,
+    }));
+}
+
+fn check_encoder(p: &Parameters, errors: &mut Vec<ConfigError>) {
+    let is_asked = p.family.encoder().is_some();
+    let Some(own) = &p.encoder else {
+        if is_asked {
+            let (key, value, min, max) = ("encoder_layers", 0, 1, MAX_COUNT);
+            errors.push(ConfigError::Range {
+                key,
+                value,
+                min,
+                max,
+            });
+        }
+        return;
+    };
+    let most = |max: usize| if is_asked { max } else { 0 };
+    let rows = [
+        ("encoder_layers", own.num_layers, most(MAX_COUNT)),
+        (
+            "encoder_intermediate_size",
+            own.intermediate_size,
+            most(MAX_EXTENT),
+        ),
+        (
+            "encoder_attention_heads",
+            own.num_attention_heads,
+            most(MAX_COUNT),
+        ),
+        ("encoder_head_dim", own.head_dim, most(MAX_EXTENT)),
+        ("source_window", own.context_window, most(MAX_EXTENT)),
+    ];
+    let wrong = rows
+        .into_iter()
+        .filter(|&(_, value, max)| value == 0 || value > max);
+    errors.extend(wrong.map(|(key, value, max)| ConfigError::Range {
+        key,
+        value,
+        min: 1.min(max),
         max,
     }));
 }
@@ -666,10 +783,7 @@ fn check_sizes(p: &Parameters, errors: &mut Vec<ConfigError>) {
         let Some(extents) = buffer.resolved(&config, p.context_window) else {
             return u128::MAX;
         };
-        let count = match buffer.scope {
-            Scope::Global => 1,
-            Scope::Layer => p.num_layers,
-        };
+        let count = buffer.scope.count(p);
         let extents = extents.into_iter().map(wide);
         extents.fold(wide(count), u128::saturating_mul)
     };
@@ -679,15 +793,22 @@ fn check_sizes(p: &Parameters, errors: &mut Vec<ConfigError>) {
     let head = wide(align(p.head_dim));
     let inner = wide(align(p.intermediate_size));
     let context = wide(align(p.context_window));
-    let cache = 2 * wide(p.num_layers) * wide(p.num_kv_heads) * context * head;
+    let source = p.encoder.map_or(0, |own| align(own.context_window));
+    let rows = context + wide(source);
+    let cache = 2 * wide(p.num_layers) * wide(p.num_kv_heads) * rows * head;
     let widest = embed.max(2 * inner).max(wide(p.vocab_size));
     let widest = widest.max(wide(p.num_attention_heads) * head);
     let of_experts = p.experts.map_or(0, |own| own.width.max(own.shared_width));
     let widest = widest.max(2 * wide(align(of_experts)));
+    let of_encoder = p.encoder.map_or(0, |own| {
+        let heads = wide(own.num_attention_heads) * wide(align(own.head_dim));
+        heads.max(2 * wide(align(own.intermediate_size)))
+    });
     let parts = [
         ("weights", weights),
         ("key-value cache", cache),
         ("widest activation", context * widest),
+        ("widest activation", wide(source) * embed.max(of_encoder)),
     ];
     let large = parts
         .into_iter()
@@ -722,6 +843,7 @@ pub(crate) mod tests {
             tie_word_embeddings: true,
             biases: qwen2.biases(&["bq", "bk", "bv"]),
             experts: None,
+            encoder: None,
             activation: Activation::Silu,
             attributes: Attributes::default(),
             sliding_layers: Layers::NONE,

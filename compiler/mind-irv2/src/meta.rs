@@ -1,12 +1,11 @@
 //! Words of `meta` that reading and writing share.
 
 use crate::family::Family;
-use crate::layout::buffers::Scope;
 
 /// The tensors of a layer that a key of `weight_dtypes` means; a whole buffer means each of its tensors.
 pub(crate) fn parts_of(family: Family, key: &str) -> Vec<&'static str> {
     let layered = family.buffers().iter();
-    let layered = layered.filter(|own| own.scope == Scope::Layer);
+    let layered = layered.filter(|own| own.scope.is_layered());
     for buffer in layered {
         let parts = buffer.parts();
         if buffer.name == key {

@@ -6,7 +6,7 @@ use mind_weights::WeightType;
 use crate::attributes::Activation;
 use crate::config::{Config, Rope, RopeScaling};
 use crate::layout::arena::ALIGNMENT;
-use crate::layout::buffers::{Buffer, Scope, When, bytes_of};
+use crate::layout::buffers::{Buffer, When, bytes_of};
 use crate::layout::dims::{Dim, Extent};
 use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
 use crate::schema::Document;
@@ -96,6 +96,15 @@ fn config_value(document: &Document) -> Value {
         if !layers.is_empty() {
             members.push(Member::new(key, Value::array(layers.iter())));
         }
+    }
+    if let Some(own) = &config.encoder {
+        members.extend([
+            Member::new("encoder_layers", own.num_layers),
+            Member::new("encoder_intermediate_size", own.intermediate_size),
+            Member::new("encoder_attention_heads", own.num_attention_heads),
+            Member::new("encoder_head_dim", own.head_dim),
+            Member::new("source_window", own.context_window),
+        ]);
     }
     if let Some(own) = &config.experts {
         members.extend([
@@ -219,6 +228,11 @@ fn buffer(row: &Buffer, document: &Document) -> Value {
 }
 
 fn node_values(config: &Config) -> Vec<Value> {
+    let stacks = config.stacks();
+    stacks.flat_map(|(_, own)| stack_values(&own)).collect()
+}
+
+fn stack_values(config: &Config) -> Vec<Value> {
     let first = nodes(config, Part::First).map(|row| node(row, -1, config));
     let layers = (0..config.num_layers as i64).flat_map(|layer| {
         let own = config.of_layer(layer as usize);
@@ -238,14 +252,18 @@ fn node(row: &Node, layer: i64, config: &Config) -> Value {
             ("buffer", arg.buffer.as_str().into()),
         ])
     });
-    object([
-        ("layer", layer.into()),
-        ("op", row.op().into()),
-        ("kernel", row.kernel.symbol.into()),
-        ("flags", 0usize.into()),
-        ("condition", condition(row.when.as_ref())),
-        ("bindings", Value::array(bindings)),
-    ])
+    let mut members = vec![Member::new("layer", Value::from(layer))];
+    if config.encoder.is_some() {
+        members.push(Member::new("scope", row.stack.name()));
+    }
+    members.extend([
+        Member::new("op", row.op()),
+        Member::new("kernel", row.kernel.symbol),
+        Member::new("flags", 0usize),
+        Member::new("condition", condition(row.when.as_ref())),
+        Member::new("bindings", Value::array(bindings)),
+    ]);
+    Kind::Object(members).into()
 }
 
 fn condition(when: Option<&When>) -> Value {
@@ -259,13 +277,13 @@ fn meta_value(document: &Document) -> Value {
     let mut members = vec![
         Member::new("family", config.family.name()),
         Member::new("fused_qkv", document.fused_qkv),
-        Member::new("gated_mlp", config.family.is_gated()),
-        Member::new("has_pos_emb", config.rope.is_none()),
+        Member::new("gated_mlp", config.has_gate()),
+        Member::new("has_pos_emb", config.has_positions()),
         Member::new("has_lm_head", !config.family.is_encoder()),
         Member::new("tie_word_embeddings", config.tie_word_embeddings),
         Member::new("biases", Value::array(biases)),
     ];
-    let layers = (0..config.num_layers).filter_map(|layer| {
+    let layers = (0..config.most_layers()).filter_map(|layer| {
         let own = layer_types(layer, document);
         (!own.is_empty()).then(|| Member::new(layer.to_string(), Kind::Object(own)))
     });
@@ -282,7 +300,7 @@ fn layer_types(layer: usize, document: &Document) -> Vec<Member> {
     let dtypes = &document.dtypes;
     let mut own = Vec::new();
     let layered = document.config.family.buffers().iter();
-    for row in layered.filter(|row| row.scope == Scope::Layer) {
+    for row in layered.filter(|row| row.scope.is_layered()) {
         let Some((first, parts)) = row.parts().split_first() else {
             continue;
         };

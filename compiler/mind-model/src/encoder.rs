@@ -174,6 +174,12 @@ fn layers(model: &Model<'_>, passes: &Passes, x: &mut [f32]) -> Result<(), Model
     let whole = passes.mask(0, None);
     let project = model.stage(Stage::Project(passes.tokens))?;
     let attend = model.attend(passes.tokens, passes.seen)?;
+    let distances: Vec<Vec<f32>> = match model.distances() {
+        Some(own) => (0..passes.passes)
+            .map(|pass| own.rows(pass * passes.tokens, passes.tokens, passes.seen))
+            .collect(),
+        None => Vec::new(),
+    };
     let finish = model.stage(Stage::Finish(passes.tokens))?;
     let stored = passes.rows().max(passes.seen);
     let mut q = vec![0.0; passes.rows() * q_width];
@@ -216,7 +222,9 @@ fn layers(model: &Model<'_>, passes: &Passes, x: &mut [f32]) -> Result<(), Model
                 .window(layer)
                 .map(|width| passes.mask(pass, Some(width)));
             let mask = narrow.as_ref().unwrap_or(&whole);
-            let looked = [&q[rows(pass, q_width)], &keys[seen], &values[seen], mask];
+            let mut looked: Vec<&[f32]> =
+                vec![&q[rows(pass, q_width)], &keys[seen], &values[seen], mask];
+            looked.extend(distances.get(pass).map(Vec::as_slice));
             attend.run(&looked, &mut [&mut mixed])?;
             let own = &mut x[rows(pass, config.hidden_size)];
             finish[&(Some(layer), None)].run(&[own, &mixed], &mut [&mut y])?;

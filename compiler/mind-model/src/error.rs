@@ -63,6 +63,18 @@ pub enum ModelError {
         /// The family.
         family: &'static str,
     },
+    /// A model that reads no text first.
+    #[error("models of {family} are no encoder-decoders, which read a text first")]
+    NoSource {
+        /// The family.
+        family: &'static str,
+    },
+    /// An encoder-decoder without a text.
+    #[error("models of {family} are encoder-decoders, which need a text to read first")]
+    NeedsSource {
+        /// The family.
+        family: &'static str,
+    },
     /// More tokens than an encoder has positions.
     #[error("{tokens} tokens are more than the model's context of {context}")]
     Long {

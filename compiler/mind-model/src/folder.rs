@@ -8,8 +8,8 @@ use mind_driver::host::{Contents, FileSystem};
 use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
 use mind_irv2::family::FILE_NAMES;
 use mind_irv2::{
-    Architecture, Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, hf,
-    is_document, read as read_document,
+    Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, hf, is_document,
+    read as read_document,
 };
 use mind_weights::{Container, FileError, WeightFile, part_names, shards};
 
@@ -58,6 +58,15 @@ pub enum FolderError {
     /// A file about text that does not say what it is read for.
     #[error("{}: {}", .1.name(), messages(.0))]
     Text(Diagnostics, Box<SourceFile>),
+    /// No file says which token a decoder starts from.
+    #[error(
+        "{}: no `decoder_start_token_id`, in generation_config.json or config.json, for the decoder to start from",
+        path.display()
+    )]
+    NoStart {
+        /// The folder.
+        path: PathBuf,
+    },
     /// No file has a template for conversations.
     #[error(
         "{}: no chat template, which is `chat_template.jinja`, `chat_template` of tokenizer_config.json or \
@@ -88,6 +97,7 @@ impl FolderError {
             FolderError::Read { .. }
             | FolderError::NoWeights { .. }
             | FolderError::NoTemplate { .. }
+            | FolderError::NoStart { .. }
             | FolderError::Several { .. } => Err(self),
         }
     }
@@ -208,10 +218,10 @@ impl Files {
             let text = String::from_utf8(bytes).map_err(|error| not_utf8(&path, &error))?;
             Ok(Some(SourceFile::new(path.display().to_string(), text)))
         };
-        let [family, globals, plan, tensors] = FILE_NAMES;
+        let [family, globals, plan, encoder, tensors] = FILE_NAMES;
         let missing = || refused(&folder.join(family), &io::ErrorKind::NotFound.into());
         let files = FamilyFiles {
-            encoder_layer_plan: text(Architecture::Encoder.plan_file())?,
+            encoder_layer_plan: text(encoder)?,
             family: text(family)?.ok_or_else(missing)?,
             global_buffers: text(globals)?,
             layer_plan: text(plan)?,

@@ -1,10 +1,10 @@
-//! Decoder and encoder models that run.
+//! Decoder, encoder and encoder-decoder models that run.
 //!
 //! A [`Model`] compiles the parts of a layer once and binds them to the weights of every layer. A [`Session`] is
 //! one sequence: it keeps keys and values of the tokens it has seen, so that each further token costs one pass.
 //! [`Sampler`] picks the next token, [`BeamSearch`] finds the most likely sequence. [`Text`] turns text into tokens,
 //! [`TextStream`] tokens into text as they come, and [`ChatTemplate`] makes the prompt of a conversation.
-//! An [`Encoder`] makes vectors of whole texts with the same parts, and a [`Pooling`] one vector of them.
+//! A session of an encoder-decoder reads a text first. An [`Encoder`] makes vectors of whole texts with the same parts, and a [`Pooling`] one vector of them.
 //!
 //! Rows of a pass do not see each other but through the cache, sums follow the order of docs/numerics.md, and
 //! rows of the cache that hold nothing are zeros under a mask. So a sequence has the same logits, bit for bit,
@@ -15,6 +15,7 @@ pub mod c;
 mod cache;
 mod chat;
 mod checkpoint;
+mod distance;
 mod encoder;
 mod error;
 mod folder;
@@ -28,6 +29,7 @@ mod sample;
 mod sentence;
 mod session;
 mod sizes;
+mod source;
 mod stream;
 mod text;
 mod text_files;

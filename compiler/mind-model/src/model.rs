@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
 use mind_irv2::graph::BuildError;
-use mind_irv2::graph::parts::{self, Stored};
+use mind_irv2::graph::distance::Distances;
+use mind_irv2::graph::parts::{self, Stored, Tables};
 use mind_irv2::graph::routed::{self, Cut};
 use mind_irv2::{Attribute, Config};
 use mind_weights::WeightType;
 
+use crate::distance::DistanceBias;
 use crate::error::ModelError;
 use crate::part::{Module, Part};
 use crate::sizes;
@@ -40,12 +42,16 @@ pub(crate) enum Stage {
     Merge(usize),
     /// What makes logits.
     Head(usize),
-    /// Between tables and the first layer of an encoder.
+    /// Between tables and the first layer.
     Embed(usize),
     /// Behind the last layer of an encoder.
     Close(usize),
     /// What makes one vector of the first row.
     Pool,
+    /// Between attention to the own text and to that of an encoder, in a layer of its decoder.
+    Ask(usize),
+    /// Keys and values of what an encoder says, for a layer of its decoder.
+    Source(usize),
 }
 
 /// What a part belongs to: a layer, and an expert of it, if to any.
@@ -59,9 +65,11 @@ pub(crate) type Parts = BTreeMap<Owner, Part>;
 
 impl Stage {
     /// The stages of a layer, for passes of `tokens` tokens.
-    fn of_layers(tokens: usize) -> [Stage; 5] {
+    fn of_layers(tokens: usize) -> [Stage; 7] {
         [
+            Stage::Source(tokens),
             Stage::Project(tokens),
+            Stage::Ask(tokens),
             Stage::Finish(tokens),
             Stage::Route(tokens),
             Stage::Expert(tokens),
@@ -80,6 +88,8 @@ impl Stage {
             Stage::Embed(tokens) => parts::embed(config, tokens, stored),
             Stage::Close(tokens) => parts::close(config, tokens, stored),
             Stage::Pool => parts::pool(config, 1, stored),
+            Stage::Ask(tokens) => parts::ask(config, tokens, stored),
+            Stage::Source(tokens) => parts::source(config, tokens, stored),
         }
     }
 
@@ -89,7 +99,7 @@ impl Stage {
         let mut stages = if config.family.is_encoder() {
             vec![Stage::Embed(tokens), Stage::Close(tokens), Stage::Pool]
         } else {
-            vec![Stage::Head(tokens)]
+            vec![Stage::Head(tokens), Stage::Embed(tokens)]
         };
         stages.extend(Stage::of_layers(tokens));
         stages
@@ -109,7 +119,10 @@ impl Stage {
             Stage::Embed(_) => once(parts::has_embed(config)),
             Stage::Close(_) => once(parts::has_close(config)),
             Stage::Pool => once(parts::has_pool(config)),
-            Stage::Project(_) => layers.map(|layer| (Some(layer), None)).collect(),
+            Stage::Ask(_) | Stage::Source(_) if !parts::has_source(config) => Vec::new(),
+            Stage::Project(_) | Stage::Ask(_) | Stage::Source(_) => {
+                layers.map(|layer| (Some(layer), None)).collect()
+            }
             Stage::Finish(_) => of_layers(false),
             Stage::Route(_) | Stage::Merge(_) => of_layers(true),
             Stage::Expert(_) => {
@@ -140,21 +153,31 @@ pub(crate) struct Placed {
     pub(crate) kind: u32,
 }
 
-/// A model, ready to run: a decoder by sessions, an encoder by [`Encoder`](crate::Encoder). It can be used from any
-/// thread, and several times at once.
+/// A model, ready to run: a decoder by sessions, an encoder by [`Encoder`](crate::Encoder), an encoder-decoder by sessions that
+/// read a text first. It can be used from any thread, and several times at once.
 pub struct Model<'w> {
     config: Config,
-    weights: Box<dyn Weights + 'w>,
+    weights: Arc<dyn Weights + 'w>,
     runner: Runner,
-    /// Whether there is a table of positions.
-    has_positions: bool,
-    /// Whether there is a table of kinds of tokens.
-    has_kinds: bool,
+    tables: Tables,
+    /// What distances add to scores, if they do.
+    distances: Option<DistanceBias>,
+    /// The encoder of an encoder-decoder.
+    source: Option<Arc<Model<'w>>>,
     modules: Memo<(Stage, Vec<bool>, Vec<WeightType>), Arc<Module>>,
     stages: Memo<Stage, Arc<Parts>>,
     /// Where layers with experts are cut.
     cut: Option<Cut>,
-    attention: Memo<(usize, usize), Arc<Part>>,
+    attention: Memo<Attention, Arc<Part>>,
+}
+
+/// What attention is compiled for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Attention {
+    /// Whether keys and values are those of what an encoder says.
+    is_across: bool,
+    tokens: usize,
+    seen: usize,
 }
 
 impl<'w> Model<'w> {
@@ -169,13 +192,30 @@ impl<'w> Model<'w> {
         weights: Box<dyn Weights + 'w>,
         runner: Runner,
     ) -> Result<Model<'w>, ModelError> {
-        let has = |name: &str| {
-            let own = config.family.buffer(name);
-            own.is_some_and(|own| config.has(own))
+        Model::shared(config, Arc::from(weights), runner)
+    }
+
+    fn shared(
+        config: Config,
+        weights: Arc<dyn Weights + 'w>,
+        runner: Runner,
+    ) -> Result<Model<'w>, ModelError> {
+        let source = match config.encoder() {
+            Some(own) => {
+                let encoder = Model::shared(own, weights.clone(), runner.clone())?;
+                Some(Arc::new(encoder))
+            }
+            None => None,
+        };
+        let tables = parts::tables(&config);
+        let distances = match Distances::of(&config).zip(tables.distances) {
+            Some((own, table)) => Some(DistanceBias::new(&config, own, (&*weights, table))?),
+            None => None,
         };
         let model = Model {
-            has_positions: has("pos_emb"),
-            has_kinds: has("token_type_emb"),
+            tables,
+            distances,
+            source,
             cut: config.experts.map(|_| routed::cut(&config)).transpose()?,
             config,
             weights,
@@ -214,8 +254,9 @@ impl<'w> Model<'w> {
             .unwrap_or_else(PoisonError::into_inner);
         let kept_by_attention = attention.values().map(|part| part.kept_bytes());
         let arrays = attention.keys();
-        let arrays = arrays.map(|&(tokens, seen)| sizes::array_bytes(&self.config, tokens, seen));
-        kept + kept_by_attention.sum::<u64>() + arrays.max().unwrap_or(0)
+        let arrays = arrays.map(|own| sizes::array_bytes(&self.config, own.tokens, own.seen));
+        let of_encoder = self.source.as_ref().map_or(0, |own| own.activation_bytes());
+        kept + kept_by_attention.sum::<u64>() + arrays.max().unwrap_or(0) + of_encoder
     }
 
     /// The part that computes the logits of `rows` rows.
@@ -231,25 +272,59 @@ impl<'w> Model<'w> {
     /// How many parts with weights the model of `config` packs: [`Weights::release`] is called after each.
     pub fn packed_parts(config: &Config) -> u64 {
         let stages = Stage::of_model(config, 1).into_iter();
-        stages.map(|stage| stage.owners(config).len() as u64).sum()
+        let own: u64 = stages.map(|stage| stage.owners(config).len() as u64).sum();
+        own + config.encoder().map_or(0, |own| Model::packed_parts(&own))
+    }
+
+    /// The encoder of an encoder-decoder; `None` for another model.
+    pub(crate) fn source(&self) -> Option<&Arc<Model<'w>>> {
+        self.source.as_ref()
+    }
+
+    /// What distances add to scores, if they do.
+    pub(crate) fn distances(&self) -> Option<&DistanceBias> {
+        self.distances.as_ref()
     }
 
     /// Attention of `tokens` queries over so many rows of the cache. The memory of other extents is given back: a
     /// sequence that grows leaves them behind.
     pub(crate) fn attend(&self, tokens: usize, seen: usize) -> Result<Arc<Part>, ModelError> {
+        self.attention(Attention {
+            is_across: false,
+            tokens,
+            seen,
+        })
+    }
+
+    /// Attention of `tokens` queries over so many rows of what an encoder says.
+    pub(crate) fn look(&self, tokens: usize, seen: usize) -> Result<Arc<Part>, ModelError> {
+        self.attention(Attention {
+            is_across: true,
+            tokens,
+            seen,
+        })
+    }
+
+    fn attention(&self, wanted: Attention) -> Result<Arc<Part>, ModelError> {
         let mut made = self
             .attention
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let others = made.iter().filter(|&(&key, _)| key != (tokens, seen));
+        let is_other = |own: &Attention| own.is_across == wanted.is_across && *own != wanted;
+        let others = made.iter().filter(|(own, _)| is_other(own));
         others.for_each(|(_, part)| part.release());
-        if let Some(part) = made.get(&(tokens, seen)) {
+        if let Some(part) = made.get(&wanted) {
             return Ok(part.clone());
         }
-        let graph = parts::attend(&self.config, tokens, seen)?;
+        let Attention { tokens, seen, .. } = wanted;
+        let graph = if wanted.is_across {
+            parts::look(&self.config, tokens, seen)?
+        } else {
+            parts::attend(&self.config, tokens, seen)?
+        };
         let module = self.module(graph)?;
         let part = Arc::new(Part::new(&module, None, || Ok(Vec::new()))?);
-        made.insert((tokens, seen), part.clone());
+        made.insert(wanted, part.clone());
         Ok(part)
     }
 
@@ -264,7 +339,7 @@ impl<'w> Model<'w> {
         if token as usize >= vocab_size {
             return Err(ModelError::Token { token, vocab_size });
         }
-        self.weights.row("token_emb", token as usize, row)?;
+        self.weights.row(self.tables.tokens, token as usize, row)?;
         let scale = self.config.attributes.get(Attribute::EmbeddingScale) as f32;
         if scale != 1.0 {
             row.iter_mut().for_each(|x| *x *= scale);
@@ -277,15 +352,15 @@ impl<'w> Model<'w> {
             }
             Ok(())
         };
-        if self.has_kinds {
+        if let Some(table) = self.tables.kinds {
             let kinds = self.config.attributes.get(Attribute::TypeVocabSize) as usize;
             if kind as usize >= kinds {
                 return Err(ModelError::Kind { kind, kinds });
             }
-            added("token_type_emb", kind as usize)?;
+            added(table, kind as usize)?;
         }
-        if self.has_positions {
-            added("pos_emb", position)?;
+        if let Some(table) = self.tables.positions {
+            added(table, position)?;
         }
         Ok(())
     }

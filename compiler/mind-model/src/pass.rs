@@ -1,14 +1,27 @@
 //! One pass of some tokens through all layers.
 
+use std::sync::Arc;
+
 use mind_irv2::Turning;
 use mind_irv2::graph::parts::MASKED;
 
 use crate::cache::Cache;
 use crate::error::ModelError;
 use crate::mixture::Mixture;
-use crate::model::{Model, Placed, Stage};
+use crate::model::{Model, ONCE, Parts, Placed, Stage};
+use crate::part::Part;
 use crate::rotation::Rotation;
 use crate::sizes::{pass_tokens, seen_rows};
+use crate::source::Source;
+
+/// What a pass of a sequence reads besides its cache.
+#[derive(Clone, Copy)]
+pub(crate) struct Sequence<'s, 'w> {
+    pub(crate) model: &'s Model<'w>,
+    pub(crate) rotation: &'s Rotation,
+    /// The text that the model has read first, if it is an encoder-decoder.
+    pub(crate) source: Option<&'s Source>,
+}
 
 /// Runs `tokens` through all layers, the first one at position `first`, and writes their keys and values into
 /// the cache; gives the rows of the last layer's output, `[tokens, D]`.
@@ -18,15 +31,15 @@ use crate::sizes::{pass_tokens, seen_rows};
 /// A token that is none, no memory. The cache then holds what it held in front of `first`, and nothing
 /// behind.
 pub(crate) fn run(
-    (model, rotation): (&Model<'_>, &Rotation),
+    of: Sequence<'_, '_>,
     cache: &mut Cache,
     first: usize,
     tokens: &[u32],
 ) -> Result<Vec<f32>, ModelError> {
     let padded = pass_tokens(tokens.len());
-    let result = layers((model, rotation), cache, first, tokens, padded);
+    let result = layers(of, cache, first, tokens, padded);
     if result.is_err() {
-        for layer in 0..model.config().num_layers {
+        for layer in 0..of.model.config().num_layers {
             cache.clear(layer, first..first + padded);
         }
     }
@@ -34,7 +47,11 @@ pub(crate) fn run(
 }
 
 fn layers(
-    (model, rotation): (&Model<'_>, &Rotation),
+    Sequence {
+        model,
+        rotation,
+        source,
+    }: Sequence<'_, '_>,
     cache: &mut Cache,
     first: usize,
     tokens: &[u32],
@@ -51,6 +68,11 @@ fn layers(
             kind: 0,
         };
         model.embed(placed, row)?;
+    }
+    if let Some(part) = model.stage(Stage::Embed(padded))?.get(&ONCE) {
+        let mut embedded = x.clone();
+        part.run(&[&x], &mut [&mut embedded])?;
+        x = embedded;
     }
     let here = first..first + padded;
     let rotations = Turning::ALL.map(|turning| {
@@ -70,6 +92,11 @@ fn layers(
         None => None,
     };
     let attend = model.attend(padded, seen)?;
+    let distances = model.distances().map(|own| own.rows(first, padded, seen));
+    let mut across = match source {
+        Some(source) => Some(Across::new(model, source, padded)?),
+        None => None,
+    };
     let mut q = vec![0.0; padded * config.q_width()];
     let mut mixed = q.clone();
     let mut y = x.clone();
@@ -89,9 +116,15 @@ fn layers(
             (Some(narrow), Some(_)) => narrow,
             _ => &whole,
         };
-        attend.run(&[&q, keys, values, mask], &mut [&mut mixed])?;
+        let mut looked: Vec<&[f32]> = vec![&q, keys, values, mask];
+        looked.extend(distances.as_deref());
+        attend.run(&looked, &mut [&mut mixed])?;
+        let kept = match &mut across {
+            Some(own) => own.run(layer, &x, &mut mixed)?,
+            None => &x,
+        };
         match finish.get(&owner) {
-            Some(finish) => finish.run(&[&x, &mixed], &mut [&mut y])?,
+            Some(finish) => finish.run(&[kept, &mixed], &mut [&mut y])?,
             None => {
                 if let Some(own) = &mut mixture {
                     own.run(layer, tokens.len(), [&x, &mixed], &mut y)?;
@@ -102,6 +135,41 @@ fn layers(
     }
     x.truncate(tokens.len() * width);
     Ok(x)
+}
+
+/// Attention of a pass to what an encoder says.
+struct Across<'s> {
+    source: &'s Source,
+    ask: Arc<Parts>,
+    look: Arc<Part>,
+    mask: Vec<f32>,
+    q: Vec<f32>,
+    /// The stream behind attention to the own text.
+    kept: Vec<f32>,
+}
+
+impl<'s> Across<'s> {
+    fn new(model: &Model<'_>, source: &'s Source, padded: usize) -> Result<Self, ModelError> {
+        let config = model.config();
+        Ok(Across {
+            source,
+            ask: model.stage(Stage::Ask(padded))?,
+            look: model.look(padded, source.seen())?,
+            mask: source.mask(padded),
+            q: vec![0.0; padded * config.q_width()],
+            kept: vec![0.0; padded * config.hidden_size],
+        })
+    }
+
+    /// Puts what a layer sees of the text in the place of `mixed`, which it has seen of its own; the stream in between.
+    fn run(&mut self, layer: usize, x: &[f32], mixed: &mut [f32]) -> Result<&[f32], ModelError> {
+        let outputs: &mut [&mut [f32]] = &mut [&mut self.q, &mut self.kept];
+        self.ask[&(Some(layer), None)].run(&[x, mixed], outputs)?;
+        let [keys, values] = self.source.rows(layer);
+        self.look
+            .run(&[&self.q, keys, values, &self.mask], &mut [mixed])?;
+        Ok(&self.kept)
+    }
 }
 
 /// 0 where a query may look, and [`MASKED`] at later positions and at those behind a window: `[tokens, seen]`.

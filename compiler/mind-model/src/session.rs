@@ -5,15 +5,18 @@ use std::sync::Arc;
 use crate::cache::Cache;
 use crate::error::ModelError;
 use crate::model::Model;
-use crate::pass;
+use crate::pass::{self, Sequence};
 use crate::rotation::Rotation;
 use crate::sizes::MOST_TOKENS;
+use crate::source::Source;
 
 /// A sequence that a model goes on with.
 pub struct Session<'w> {
     model: Arc<Model<'w>>,
     cache: Cache,
     rotation: Rotation,
+    /// The text that an encoder-decoder has read, which forks share.
+    source: Option<Arc<Source>>,
     capacity: usize,
     /// Tokens seen.
     length: usize,
@@ -25,8 +28,35 @@ impl<'w> Session<'w> {
     ///
     /// # Errors
     ///
-    /// A model of an encoder, a capacity of 0 or beyond the model's context, no memory for the cache.
+    /// A model of an encoder, one of an encoder-decoder, which reads a text first, a capacity of 0 or beyond the model's context, no memory for the cache.
     pub fn new(model: Arc<Model<'w>>, capacity: usize) -> Result<Session<'w>, ModelError> {
+        if model.source().is_some() {
+            let family = model.config().family.name();
+            return Err(ModelError::NeedsSource { family });
+        }
+        Session::with(model, None, capacity)
+    }
+
+    /// An empty sequence of at most `capacity` tokens behind a text: an encoder-decoder reads its tokens once.
+    ///
+    /// # Errors
+    ///
+    /// A model that is no encoder-decoder, no token, one outside of the vocabulary, more than its encoder has positions, a
+    /// capacity of 0 or beyond the model's context, no memory.
+    pub fn behind(
+        model: Arc<Model<'w>>,
+        text: &[u32],
+        capacity: usize,
+    ) -> Result<Session<'w>, ModelError> {
+        let source = Source::read(&model, text)?;
+        Session::with(model, Some(Arc::new(source)), capacity)
+    }
+
+    fn with(
+        model: Arc<Model<'w>>,
+        source: Option<Arc<Source>>,
+        capacity: usize,
+    ) -> Result<Session<'w>, ModelError> {
         if model.config().family.is_encoder() {
             let family = model.config().family.name();
             return Err(ModelError::Encoder { family });
@@ -41,6 +71,7 @@ impl<'w> Session<'w> {
         Ok(Session {
             cache: Cache::new(model.config(), capacity)?,
             rotation: Rotation::new(model.config(), capacity),
+            source,
             model,
             capacity,
             length: 0,
@@ -77,6 +108,7 @@ impl<'w> Session<'w> {
             cache: self.cache.fork(self.model.config(), self.length)?,
             model: self.model.clone(),
             rotation: self.rotation.clone(),
+            source: self.source.clone(),
             ..*self
         })
     }
@@ -138,7 +170,12 @@ impl<'w> Session<'w> {
         let mut rows = Vec::new();
         let mut first = self.length;
         for chunk in tokens.chunks(MOST_TOKENS) {
-            let done = pass::run((&self.model, &self.rotation), &mut self.cache, first, chunk);
+            let of = Sequence {
+                model: &self.model,
+                rotation: &self.rotation,
+                source: self.source.as_deref(),
+            };
+            let done = pass::run(of, &mut self.cache, first, chunk);
             let passed = done.inspect_err(|_| {
                 for layer in 0..self.model.config().num_layers {
                     self.cache.clear(layer, self.length..first);

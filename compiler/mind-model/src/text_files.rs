@@ -77,6 +77,18 @@ impl Json {
         Some(Json { file, root })
     }
 
+    /// The token at `key`; `None` if the key is absent, or `null`.
+    fn token(&self, key: &str) -> Result<Option<u32>, FolderError> {
+        let Some(value) = self.root.get(key).filter(|own| !own.is_null()) else {
+            return Ok(None);
+        };
+        let id = value.integer().and_then(|id| u32::try_from(id).ok());
+        match id {
+            Some(id) => Ok(Some(id)),
+            None => Err(self.wrong(key, value, "a token id")),
+        }
+    }
+
     /// The tokens of `eos_token_id`: one, or several; `None` if the key is absent.
     fn ends(&self) -> Result<Option<Vec<u32>>, FolderError> {
         let key = "eos_token_id";
@@ -163,6 +175,30 @@ impl<'f> TextFiles<'f> {
         let ids = HEADER_ENDS.iter().filter_map(|key| header.meta(key));
         let ids = ids.filter_map(MetaValue::natural);
         Ok(ids.filter_map(|id| u32::try_from(id).ok()).collect())
+    }
+
+    /// The token that the decoder of an encoder-decoder starts from: `decoder_start_token_id` of `generation_config.json`, else
+    /// of `config.json`, else their `bos_token_id`.
+    ///
+    /// # Errors
+    ///
+    /// A value that is no token id; no file says it.
+    pub fn start(&self) -> Result<u32, FolderError> {
+        // The configuration was read before.
+        let config = mind_json::parse(self.files.config.text(), &Limits::default());
+        let config = config.ok().map(|root| Json {
+            file: self.files.config.clone(),
+            root,
+        });
+        for key in ["decoder_start_token_id", "bos_token_id"] {
+            for file in [&self.generation, &config].into_iter().flatten() {
+                if let Some(token) = file.token(key)? {
+                    return Ok(token);
+                }
+            }
+        }
+        let path = self.files.folder().to_owned();
+        Err(FolderError::NoStart { path })
     }
 
     /// How a conversation is written: `chat_template.jinja`, else `chat_template` of `tokenizer_config.json`, the one

@@ -1,7 +1,7 @@
 //! Which tensors a model has, and in which shapes.
 
 use crate::config::Config;
-use crate::family::{Fused, Layout};
+use crate::family::{Fused, Layout, Stack};
 use crate::layout::buffers::Scope;
 
 /// The true shape of the tensor `part`; `None` if models of the family have no such tensor.
@@ -60,9 +60,15 @@ pub(super) fn expected(config: &Config) -> Vec<(&'static str, Option<usize>)> {
     let globals = has(*config, Scope::Global, None).map(String::as_str);
     let globals = globals.filter(|part| *part != LM_HEAD || !config.tie_word_embeddings);
     all.extend(globals.map(|part| (part, None)));
-    for layer in 0..config.num_layers {
-        let own = has(config.of_layer(layer), Scope::Layer, Some(layer));
-        all.extend(own.map(|part| (part.as_str(), Some(layer))));
+    for (stack, own) in config.stacks() {
+        let scope = match stack {
+            Stack::Source => Scope::Encoder,
+            Stack::Main => Scope::Layer,
+        };
+        for layer in 0..own.num_layers {
+            let parts = has(own.of_layer(layer), scope, Some(layer));
+            all.extend(parts.map(|part| (part.as_str(), Some(layer))));
+        }
     }
     all
 }

@@ -5,7 +5,7 @@
 //! | `family.json` | the name, how a `config.json` is read, and which plan the family follows |
 //! | `global_buffers.json` | the buffers that the model has once |
 //! | `decoder_layer_plan.json` | the buffers of a layer and the steps in front of, in and behind the layers |
-//! | `encoder_layer_plan.json` | the same of an encoder, instead |
+//! | `encoder_layer_plan.json` | the same of an encoder: instead, or in front of a decoder |
 //! | `tensors.json` | what checkpoints call the weights |
 //!
 //! The last three make a plan, which families share. A description is read once and kept for the life of the process:
@@ -25,13 +25,14 @@ use std::sync::{Mutex, PoisonError};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_json::{Limits, Value};
 
-pub use architecture::Architecture;
+pub use architecture::{Architecture, Stack};
 pub(crate) use experts::Count;
 pub(crate) use names::{Fused, Layout, Match, Spelling, TensorNames};
 pub(crate) use rules::{Base, How, NoRope, Rules, WindowLayers, WindowRule};
 pub(crate) use shared::{Becomes, is_one_of, shared_keys};
 
 use self::plan::Plan;
+use self::shipped::{PlanFiles, PlanText};
 use crate::config::Biases;
 use crate::layout::buffers::Buffer;
 use crate::layout::dims::Dim;
@@ -40,7 +41,11 @@ use crate::read::field::Reader;
 
 /// A family of models: those whose hyperparameters and tensors are read, and whose layers are computed, alike.
 #[derive(Clone, Copy)]
-pub struct Family(&'static Description);
+pub struct Family {
+    own: &'static Description,
+    /// Which of its layers are meant.
+    stack: Stack,
+}
 
 /// What the files of a family say.
 pub(crate) struct Description {
@@ -52,7 +57,7 @@ pub(crate) struct Description {
 
 impl PartialEq for Family {
     fn eq(&self, other: &Family) -> bool {
-        std::ptr::eq(self.0, other.0)
+        std::ptr::eq(self.own, other.own) && self.stack == other.stack
     }
 }
 
@@ -60,7 +65,8 @@ impl Eq for Family {}
 
 impl Hash for Family {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        std::ptr::hash(self.0, state);
+        std::ptr::hash(self.own, state);
+        self.stack.hash(state);
     }
 }
 
@@ -83,12 +89,26 @@ impl Family {
 
     /// The word for it in `model_type` and in `meta.family`.
     pub fn name(self) -> &'static str {
-        &self.0.name
+        &self.own.name
     }
 
     /// What its layers are for.
     pub fn architecture(self) -> Architecture {
-        self.0.plan.architecture
+        match self.stack {
+            Stack::Source => Architecture::Encoder,
+            Stack::Main => self.own.plan.architecture,
+        }
+    }
+
+    /// The stack of layers that it is about; it has the buffers of both.
+    pub fn stack(self) -> Stack {
+        self.stack
+    }
+
+    /// The encoder of an encoder-decoder, as a family of encoders.
+    pub fn encoder(self) -> Option<Family> {
+        let stack = Stack::Source;
+        (self.architecture() == Architecture::EncoderDecoder).then_some(Family { stack, ..self })
     }
 
     /// Whether its positions see all others, and it has no head that draws tokens.
@@ -98,7 +118,7 @@ impl Family {
 
     /// Its buffers, in the order in which documents list them.
     pub fn buffers(self) -> &'static [Buffer] {
-        &self.0.plan.buffers
+        &self.own.plan.buffers
     }
 
     /// The buffer called `name`.
@@ -112,9 +132,15 @@ impl Family {
         extents.any(|extent| extent.dim == dim)
     }
 
-    /// The steps of its plan: those in front of the layers, those of a layer, those behind the layers.
-    pub fn nodes(self) -> &'static [Node] {
-        &self.0.plan.nodes
+    /// The steps of its layers' plan: those in front of the layers, those of a layer, those behind the layers.
+    pub fn nodes(self) -> impl Iterator<Item = &'static Node> {
+        let nodes = self.own.plan.nodes.iter();
+        nodes.filter(move |node| node.stack == self.stack)
+    }
+
+    /// The steps of all plans, those of an encoder in front of a decoder first.
+    pub fn all_nodes(self) -> impl Iterator<Item = &'static Node> {
+        self.own.plan.nodes.iter()
     }
 
     /// The weights that a checkpoint may lack.
@@ -156,7 +182,7 @@ impl Family {
 
     /// Whether its checkpoints keep q, k and v in one matrix.
     pub(crate) fn is_fused(self) -> bool {
-        self.0.rules.is_fused
+        self.own.rules.is_fused
     }
 
     /// Whether its MLP has a gate.
@@ -166,11 +192,11 @@ impl Family {
     }
 
     pub(crate) fn names(self) -> &'static TensorNames {
-        &self.0.names
+        &self.own.names
     }
 
     pub(crate) fn rules(self) -> &'static Rules {
-        &self.0.rules
+        &self.own.rules
     }
 }
 
@@ -213,7 +239,7 @@ pub struct FamilyFiles {
     pub global_buffers: Option<SourceFile>,
     /// `decoder_layer_plan.json`, if there is one.
     pub layer_plan: Option<SourceFile>,
-    /// `encoder_layer_plan.json`, if there is one; a family has one of the two.
+    /// `encoder_layer_plan.json`, if there is one; an encoder-decoder has both.
     pub encoder_layer_plan: Option<SourceFile>,
     /// `tensors.json`, if there is one.
     pub tensors: Option<SourceFile>,
@@ -253,7 +279,10 @@ impl Family {
         if let Some((_, family)) = read.iter().find(|(own, _)| *own == key) {
             return Ok(*family);
         }
-        let family = Family(Box::leak(Box::new(description(files)?)));
+        let family = Family {
+            own: Box::leak(Box::new(description(files)?)),
+            stack: Stack::Main,
+        };
         read.push((key, family));
         Ok(family)
     }
@@ -288,12 +317,11 @@ fn checked<T>(
 /// Which plan a family follows, and which of its variants.
 struct Head {
     name: String,
-    plan: Option<shipped::PlanFiles>,
+    plan: Option<&'static PlanFiles>,
     switches: Vec<String>,
 }
 
 fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
-    let own_layers = own_layers(files)?;
     let head = checked(&files.family, |root, r| {
         let (name, span) = r.text(root, "family")?;
         if name.is_empty() {
@@ -316,12 +344,9 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
             }
             None => None,
         };
-        let own = [
-            &files.global_buffers,
-            &own_layers.map(|(_, own)| own.clone()),
-            &files.tensors,
-        ];
-        if plan.is_none() && own.iter().any(|own| own.is_none()) && !r.found.has_errors() {
+        let has_layers = files.layer_plan.is_some() || files.encoder_layer_plan.is_some();
+        let has_all = has_layers && files.global_buffers.is_some() && files.tensors.is_some();
+        if plan.is_none() && !has_all && !r.found.has_errors() {
             let message = "`plan` is missing";
             let help = "a family without `plan` has the files `global_buffers.json`, `decoder_layer_plan.json` or `encoder_layer_plan.json`, and `tensors.json`";
             r.push_with_help(crate::codes::MISSING, root.span, message, help);
@@ -332,26 +357,46 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
             switches: r.texts(root, "switches"),
         })
     })?;
-    let file = |own: &Option<SourceFile>, of: fn(&shipped::PlanFiles) -> SourceFile| {
-        let own = own.as_ref();
-        let own = own.map(|own| SourceFile::new(own.name(), own.text()));
-        own.or_else(|| head.plan.as_ref().map(of))
-            .unwrap_or_else(|| SourceFile::new("", ""))
+    let source = |own: &SourceFile| SourceFile::new(own.name(), own.text());
+    let file = |own: &Option<SourceFile>, of: PlanText| {
+        let own = own.as_ref().map(source);
+        own.or_else(|| head.plan.as_ref().and_then(|plan| plan.file(of)))
     };
-    let globals = file(&files.global_buffers, |plan| plan.file(0));
-    let of_plan = head.plan.as_ref().map(|plan| plan.architecture);
-    let architecture = own_layers.map(|(architecture, _)| architecture).or(of_plan);
-    let architecture = architecture.unwrap_or(Architecture::Decoder);
-    let layer = file(&own_layers.map(|(_, own)| own.clone()), |plan| plan.file(1));
-    let tensors = file(&files.tensors, |plan| plan.file(2));
-    let declared = checked(&layer, plan::switches)?;
+    // One is there where the other is not, or both are.
+    let none = || SourceFile::new("", "");
+    let globals = file(&files.global_buffers, PlanText::Globals).unwrap_or_else(none);
+    let tensors = file(&files.tensors, PlanText::Tensors).unwrap_or_else(none);
+    let mut layers = Vec::new();
+    let architecture = architecture(files, head.plan);
+    for &stack in architecture.stacks() {
+        let (own, of) = match (architecture, stack) {
+            (Architecture::Encoder, Stack::Main)
+            | (
+                Architecture::Decoder | Architecture::Encoder | Architecture::EncoderDecoder,
+                Stack::Source,
+            ) => (&files.encoder_layer_plan, PlanText::Encoder),
+            (Architecture::Decoder | Architecture::EncoderDecoder, Stack::Main) => {
+                (&files.layer_plan, PlanText::Decoder)
+            }
+        };
+        layers.push((stack, file(own, of).unwrap_or_else(none)));
+    }
+    let mut declared = Vec::new();
+    for (_, file) in &layers {
+        declared.extend(checked(file, plan::switches)?);
+    }
+    let switches = (declared.as_slice(), head.switches.as_slice());
     let mut buffers = checked(&globals, |root, r| {
-        plan::globals(root, architecture, (&declared, &head.switches), r)
+        plan::globals(root, architecture, switches, r)
     })?;
-    let (own, nodes) = checked(&layer, |root, r| {
-        plan::layers(root, architecture, (&declared, &head.switches), &buffers, r)
-    })?;
-    buffers.extend(own);
+    let mut nodes = Vec::new();
+    for (stack, file) in &layers {
+        let (own, steps) = checked(file, |root, r| {
+            plan::layers(root, (architecture, *stack), switches, &buffers, r)
+        })?;
+        buffers.extend(own);
+        nodes.extend(steps);
+    }
     let plan = Plan {
         architecture,
         buffers,
@@ -382,33 +427,26 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
     })
 }
 
-/// The plan of layers in the folder of `family.json`.
-///
-/// # Errors
-///
-/// Plans of a decoder's and of an encoder's layers.
-fn own_layers(
-    files: &FamilyFiles,
-) -> Result<Option<(Architecture, &SourceFile)>, Box<FamilyError>> {
-    match (&files.layer_plan, &files.encoder_layer_plan) {
-        (Some(_), Some(file)) => {
-            let message = "`decoder_layer_plan.json` is there too: models of an encoder and a decoder are not supported";
-            let found = mind_diag::Diagnostic::error(mind_diag::Span::FILE, message);
-            let file = SourceFile::new(file.name(), file.text());
-            let found = found.code(crate::codes::UNSUPPORTED).into();
-            Err(Box::new(FamilyError { file, found }))
+/// What the layers of a family are for: what the files in its folder say, and the plan where they say nothing. A plan of an
+/// encoder or of a decoder alone replaces that of an encoder-decoder, and nothing else of it.
+fn architecture(files: &FamilyFiles, plan: Option<&PlanFiles>) -> Architecture {
+    let of_plan = plan.map(|plan| plan.architecture);
+    match (&files.layer_plan, &files.encoder_layer_plan, of_plan) {
+        (Some(_), Some(_), _) | (_, _, Some(Architecture::EncoderDecoder)) => {
+            Architecture::EncoderDecoder
         }
-        (Some(own), None) => Ok(Some((Architecture::Decoder, own))),
-        (None, Some(own)) => Ok(Some((Architecture::Encoder, own))),
-        (None, None) => Ok(None),
+        (Some(_), None, _) => Architecture::Decoder,
+        (None, Some(_), _) => Architecture::Encoder,
+        (None, None, of_plan) => of_plan.unwrap_or(Architecture::Decoder),
     }
 }
 
-/// The names of files, as a folder of a family of decoders has them; one of encoders has
-/// [`Architecture::plan_file`] instead.
-pub const FILE_NAMES: [&str; 4] = [
+/// The names of files, as a folder of a family has them; a family has a plan of decoder layers, one of encoder layers, or
+/// both.
+pub const FILE_NAMES: [&str; 5] = [
     "family.json",
     "global_buffers.json",
     "decoder_layer_plan.json",
+    "encoder_layer_plan.json",
     "tensors.json",
 ];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mind_json::Value;
 
 use crate::codes;
-use crate::layout::buffers::{Buffer, Scope};
+use crate::layout::buffers::Buffer;
 use crate::read::field::{Reader, present, shown};
 
 /// Whose names a checkpoint has.
@@ -241,7 +241,7 @@ fn tables(names: &mut TensorNames, root: &Value, buffers: &[Buffer], r: &mut Rea
                 Some([]) | None => vec![&member.value],
                 Some(all) => all.iter().collect(),
             };
-            let expected = usize::from(buffer.scope == Scope::Layer);
+            let expected = usize::from(buffer.scope.is_layered());
             let most_experts = usize::from(buffer.is_of_experts());
             let mut all = Vec::new();
             for own in patterns {

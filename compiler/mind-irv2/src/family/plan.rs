@@ -3,13 +3,13 @@
 use mind_diag::Span;
 use mind_json::Value;
 
-use super::Architecture;
+use super::{Architecture, Stack};
 use crate::codes;
 use crate::condition::Condition;
 use crate::config::Biases;
 use crate::experts::Among;
-use crate::graph::plan::{EMBEDDED, LAYER_INPUT, LAYER_OUTPUT, LOGITS, ROTATION};
-use crate::kernels::{EXPERTS, KERNELS, Kernel, kernel_of};
+use crate::graph::plan::{ENCODED, LOGITS, ROTATION, Stream};
+use crate::kernels::{CROSS_ATTENTION, EXPERTS, KERNELS, Kernel, POSITION_BIAS, kernel_of};
 use crate::layout::buffers::{Buffer, Kind, Scope, When};
 use crate::layout::dims::Dim;
 use crate::layout::nodes::{Access, Arg, Node, Part};
@@ -46,8 +46,14 @@ pub(super) fn globals(
     r.foreign(root, &["buffers"]);
     let buffers = buffers(root, architecture, switches, &[], r);
     let needed = match architecture {
-        Architecture::Decoder => &[EMBEDDED, LOGITS][..],
-        Architecture::Encoder => &[EMBEDDED],
+        Architecture::Decoder => &[Stream::MAIN.embedded, LOGITS][..],
+        Architecture::Encoder => &[Stream::MAIN.embedded],
+        Architecture::EncoderDecoder => &[
+            Stream::SOURCE.embedded,
+            ENCODED,
+            Stream::MAIN.embedded,
+            LOGITS,
+        ],
     };
     for &name in needed {
         if !buffers.iter().any(|own| own.name == name) {
@@ -61,17 +67,18 @@ pub(super) fn globals(
     Some(buffers)
 }
 
-/// The buffers and steps of `decoder_layer_plan.json` or `encoder_layer_plan.json`.
+/// The buffers and steps of `decoder_layer_plan.json` or `encoder_layer_plan.json`, for the layers of `stack`.
 pub(super) fn layers(
     root: &Value,
-    architecture: Architecture,
+    (architecture, stack): (Architecture, Stack),
     switches: (&[String], &[String]),
     globals: &[Buffer],
     r: &mut Reader,
 ) -> Option<(Vec<Buffer>, Vec<Node>)> {
     r.foreign(root, &["switches", "buffers", "first", "steps", "last"]);
     let own = buffers(root, architecture, switches, globals, r);
-    for name in [LAYER_INPUT, LAYER_OUTPUT] {
+    let stream = Stream::of(stack);
+    for name in [stream.input, stream.output] {
         if !own.iter().any(|buffer| buffer.name == name) {
             r.push(
                 codes::MISSING,
@@ -87,27 +94,38 @@ pub(super) fn layers(
     }
     let all: Vec<&Buffer> = globals.iter().chain(&own).collect();
     let mut nodes = Vec::new();
-    let last = match architecture {
-        Architecture::Decoder => LOGITS,
+    let last = match (architecture, stack) {
+        (Architecture::Decoder | Architecture::EncoderDecoder, Stack::Main) => LOGITS,
         // What the last layer leaves may be what the model says.
-        Architecture::Encoder => LAYER_OUTPUT,
+        (Architecture::Encoder, Stack::Main)
+        | (
+            Architecture::Decoder | Architecture::Encoder | Architecture::EncoderDecoder,
+            Stack::Source,
+        ) => stream.output,
     };
     let parts = [
-        ("first", Part::First, LAYER_INPUT, EMBEDDED),
-        ("steps", Part::Layer, LAYER_INPUT, LAYER_OUTPUT),
-        ("last", Part::Last, LAYER_OUTPUT, last),
+        ("first", Part::First, stream.input, stream.embedded),
+        ("steps", Part::Layer, stream.input, stream.output),
+        ("last", Part::Last, stream.output, last),
     ];
+    let has_source = (architecture, stack) == (Architecture::EncoderDecoder, Stack::Main);
+    // What distances add to scores is there in all layers.
+    let mut ahead: Vec<String> = Vec::new();
     for (key, part, carried, result) in parts {
+        let mut written: Vec<String> = match part {
+            Part::First => Vec::new(),
+            Part::Layer | Part::Last => vec![carried.to_owned()],
+        };
+        written.extend(ahead.iter().cloned());
+        written.extend(has_source.then(|| ENCODED.to_owned()));
         let flow = Flow {
-            written: match part {
-                Part::First => Vec::new(),
-                Part::Layer | Part::Last => vec![carried.to_owned()],
-            },
+            written,
             broken: false,
         };
+        let before = nodes.len();
         steps(
             root,
-            (key, part),
+            (key, part, stack),
             switches,
             &all,
             flow,
@@ -115,8 +133,16 @@ pub(super) fn layers(
             &mut nodes,
             r,
         );
+        if part == Part::First {
+            let biases = nodes[before..]
+                .iter()
+                .filter(|node| node.op() == POSITION_BIAS);
+            let args = biases.flat_map(|node: &Node| &node.args);
+            let outs = args.filter(|arg| arg.access.writes());
+            ahead.extend(outs.map(|arg| arg.buffer.clone()));
+        }
     }
-    let op = architecture.attention();
+    let op = architecture.attention(stack);
     let attentions = nodes.iter().filter(|node| node.kernel.op == op);
     let foreign = nodes
         .iter()
@@ -138,6 +164,19 @@ pub(super) fn layers(
             crate::read::field::span_of(root, "steps"),
             message,
         );
+    }
+    let across = nodes
+        .iter()
+        .filter(|node| node.kernel.op == CROSS_ATTENTION);
+    let expected = usize::from(has_source);
+    if !r.found.has_errors() && across.clone().count() != expected {
+        let message = format!(
+            "`steps` has {} steps `{CROSS_ATTENTION}`, expected {expected}",
+            across.count()
+        );
+        let span = crate::read::field::span_of(root, "steps");
+        let help = "layers of the decoder of an encoder-decoder have one, others have none";
+        r.push_with_help(codes::FLOW, span, message, help);
     }
     let experts = nodes.iter().filter(|node| node.kernel.op == EXPERTS);
     if experts.clone().count() > 1 {
@@ -312,7 +351,7 @@ fn buffer(value: &Value, architecture: Architecture, r: &mut Reader) -> Option<(
         shape,
         when: when(value, r),
         optional: r.maybe_truth(value, "optional").unwrap_or(false),
-        layers: among(value, scope == Scope::Layer, r),
+        layers: among(value, scope.is_layered(), r),
     };
     Some((buffer, span))
 }
@@ -330,7 +369,7 @@ struct Flow {
 )]
 fn steps(
     root: &Value,
-    (key, part): (&str, Part),
+    (key, part, stack): (&str, Part, Stack),
     switches: (&[String], &[String]),
     buffers: &[&Buffer],
     mut flow: Flow,
@@ -358,6 +397,7 @@ fn steps(
         let args = bindings(value, kernel, buffers, &mut flow, r);
         flow.broken |= r.found.error_count() > before;
         nodes.push(Node {
+            stack,
             part,
             kernel,
             when,

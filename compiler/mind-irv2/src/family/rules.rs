@@ -134,6 +134,10 @@ pub(crate) struct Number {
     /// What it is made of where the key is silent.
     pub(crate) value: Base,
     pub(crate) how: How,
+    /// The words of the key that mean 1, of a number that is a truth.
+    pub(crate) words: Vec<String>,
+    /// Keys of which the first that is there says whether the number is read; it is neutral where that is false.
+    pub(crate) asked_by: Vec<String>,
 }
 
 /// What a number is made of.
@@ -221,6 +225,10 @@ const PARAMETERS: &[&str] = &[
     "context_window",
     "rms_norm_eps",
     "rope_theta",
+    "encoder_layers",
+    "encoder_intermediate_size",
+    "encoder_attention_heads",
+    "source_window",
 ];
 
 impl Rules {
@@ -285,6 +293,7 @@ pub(super) fn read(root: &Value, plan: &Plan, r: &mut Reader) -> Option<Rules> {
     reads.extend(rules.keys.iter().flat_map(|(_, keys)| keys.clone()));
     reads.extend(rules.biases.iter().filter_map(|rule| rule.key.clone()));
     reads.extend(rules.numbers.iter().filter_map(|rule| rule.key.clone()));
+    reads.extend(rules.numbers.iter().flat_map(|rule| rule.asked_by.clone()));
     reads.extend(rules.experts.iter().flat_map(ExpertRule::keys).cloned());
     if let Some(window) = &rules.window {
         reads.push(window.key.clone());
@@ -562,7 +571,7 @@ fn numbers(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<Number> {
             r.wrong(&member.key, value, "an object");
             continue;
         }
-        r.foreign(value, &["key", "default", "of", "how"]);
+        r.foreign(value, &["key", "default", "of", "how", "words", "asked_by"]);
         let default = real(value, "default", r);
         let base = match (default, r.maybe_text(value, "of")) {
             (Some(value), None) => Base::Value(value),
@@ -596,9 +605,19 @@ fn numbers(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<Number> {
             key: owned(value, "key", r),
             value: base,
             how,
+            words: maybe_texts(value, "words", r),
+            asked_by: maybe_texts(value, "asked_by", r),
         });
     }
     all
+}
+
+/// The texts of an array; none where it is absent.
+fn maybe_texts(value: &Value, key: &str, r: &mut Reader) -> Vec<String> {
+    match present(value, key) {
+        Some(_) => r.texts(value, key),
+        None => Vec::new(),
+    }
 }
 
 fn refuses(root: &Value, r: &mut Reader) -> Vec<Refusal> {

@@ -13,33 +13,43 @@ pub(super) struct PlanFiles {
     name: &'static str,
     /// What its layers are for.
     pub(super) architecture: Architecture,
-    texts: &'static [&'static str; 3],
+    globals: &'static str,
+    decoder: Option<&'static str>,
+    encoder: Option<&'static str>,
+    tensors: &'static str,
+}
+
+/// A text of a plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PlanText {
+    Globals,
+    Decoder,
+    Encoder,
+    Tensors,
 }
 
 impl PlanFiles {
-    /// The file at `index`, of `global_buffers.json`, the plan of layers and `tensors.json`.
-    pub(super) fn file(&self, index: usize) -> SourceFile {
-        let name = match index {
-            1 => self.architecture.plan_file(),
-            index => super::FILE_NAMES[1 + index],
+    /// The file with a text, if the plan has it.
+    pub(super) fn file(&self, text: PlanText) -> Option<SourceFile> {
+        let [_, globals, decoder, encoder, tensors] = super::FILE_NAMES;
+        let (name, text) = match text {
+            PlanText::Globals => (globals, self.globals),
+            PlanText::Decoder => (decoder, self.decoder?),
+            PlanText::Encoder => (encoder, self.encoder?),
+            PlanText::Tensors => (tensors, self.tensors),
         };
-        SourceFile::new(format!("plans/{}/{name}", self.name), self.texts[index])
+        Some(SourceFile::new(format!("plans/{}/{name}", self.name), text))
     }
 }
 
 /// The plan called `name`.
-pub(super) fn plan(name: &str) -> Option<PlanFiles> {
-    let found = PLANS.iter().find(|(own, _, _)| *own == name);
-    found.map(|(name, architecture, texts)| PlanFiles {
-        name,
-        architecture: *architecture,
-        texts,
-    })
+pub(super) fn plan(name: &str) -> Option<&'static PlanFiles> {
+    PLANS.iter().find(|own| own.name == name)
 }
 
 /// The names of all plans, for messages.
 pub(super) fn plan_names() -> String {
-    let names: Vec<&str> = PLANS.iter().map(|(name, _, _)| *name).collect();
+    let names: Vec<&str> = PLANS.iter().map(|own| own.name).collect();
     names.join(", ")
 }
 

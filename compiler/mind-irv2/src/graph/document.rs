@@ -12,6 +12,9 @@
 //! | `still_cos_cache`, `still_sin_cache` | `f32[tokens, pairs]` | 1 and 0, where layers do not rotate |
 //! | `position_ids` | `i32[tokens]` | the rows of the table of positions, where there is one: `position_offset` and so on |
 //! | `token_types` | `i32[tokens]` | the kind of each token, where there is a table of them |
+//! | `position_classes` | `i32[tokens, tokens]` | the class of each distance, where scores depend on distances |
+//!
+//! The encoder of an encoder-decoder has inputs of its own, of the extent `source_tokens`, whose names begin with `source_`.
 //!
 //! The output of a decoder is `f32[tokens, vocab]`, the logits behind each token. A query sees keys of no later position,
 //! and in layers with a window none that are further away than it reaches.
@@ -26,12 +29,13 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::{Graph, ValueId};
 
 use super::emit::{BuildError, Built, Emitter, fixed};
-use super::plan::{self, EMBEDDED, LAYER_INPUT, LAYER_OUTPUT, LOGITS, POOLED, ROTATION};
+use super::plan::{self, ENCODED, LOGITS, POOLED, ROTATION, Stream};
 use super::weight_dtype;
 use crate::attributes::Attribute;
 use crate::config::{Config, Turning, align};
+use crate::family::Stack;
 use crate::kernels::{Values, ambient};
-use crate::layout::buffers::{Buffer, Form, Scope};
+use crate::layout::buffers::{Buffer, Form};
 use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
 use crate::schema::Document;
 
@@ -59,50 +63,26 @@ pub fn model(document: &Document, padding: Padding) -> Result<Graph, BuildError>
         values: Values::new(),
     };
     let config = &document.config;
-    let tokens = m.e.symbol("tokens");
-    let ids = m.e.input("tokens", DType::I32, &[tokens]);
-    m.values.insert(ambient::TOKENS, vec![ids]);
-    let positions = m.positions(tokens);
-    let rotations = m.rotations(tokens)?;
-    let masks = m.masks(positions, tokens)?;
-    let first: Vec<&'static Node> = nodes(config, Part::First).collect();
-    let reads = |arg: &str| {
-        let mut args = first.iter().filter_map(|node| node.arg(arg));
-        args.any(|own| own.is_listed(config))
-    };
-    for (arg, input) in [("pos", ambient::POSITIONS), ("types", ambient::TYPES)] {
-        if reads(arg) {
-            let ids = m.e.input(input, DType::I32, &[tokens]);
-            m.values.insert(input, vec![ids]);
+    for (stack, own) in config.stacks() {
+        m.stack(stack, &own)?;
+        if stack == Stack::Source {
+            m.carry(plan::hidden(&own), ENCODED)?;
         }
     }
-    m.run(&first, None)?;
-    m.carry(EMBEDDED, LAYER_INPUT)?;
-    for at in 0..config.num_layers {
-        match masks[usize::from(config.sliding_layers.has(at))] {
-            Some(mask) => drop(m.values.insert(ambient::MASK, vec![mask])),
-            None => drop(m.values.remove(ambient::MASK)),
-        }
-        if let Some(rotations) = &rotations {
-            let own = rotations[config.turning(at) as usize];
-            for (buffer, value) in ROTATION.into_iter().zip(own) {
-                m.values.insert(buffer, vec![value]);
-            }
-        }
-        let own = config.of_layer(at);
-        let layer: Vec<&'static Node> = layer_nodes(&own, config.has_experts(at)).collect();
-        m.run(&layer, Some(at))?;
-        m.carry(LAYER_OUTPUT, LAYER_INPUT)?;
-    }
-    m.carry(LAYER_INPUT, LAYER_OUTPUT)?;
-    let last: Vec<&'static Node> = nodes(config, Part::Last).collect();
-    m.run(&last, None)?;
     let outputs = if config.family.is_encoder() {
         m.meanings()?
     } else {
         vec![m.value(LOGITS)?]
     };
     Ok(m.e.finish(&outputs))
+}
+
+/// What the input `name` of a stack of layers is called.
+pub fn input_name(stack: Stack, name: &str) -> String {
+    match stack {
+        Stack::Source => format!("source_{name}"),
+        Stack::Main => name.to_owned(),
+    }
 }
 
 /// A module while it grows, and the document that it follows.
@@ -114,6 +94,55 @@ struct Model<'d> {
 }
 
 impl Model<'_> {
+    /// Appends the layers of `config`, those of a stack, and what is in front of them and behind.
+    fn stack(&mut self, stack: Stack, config: &Config) -> Built<()> {
+        let stream = Stream::of(stack);
+        let named = |name: &str| input_name(stack, name);
+        let tokens = self.e.symbol(&named("tokens"));
+        let ids = self.e.input(&named("tokens"), DType::I32, &[tokens]);
+        self.values.insert(ambient::TOKENS, vec![ids]);
+        let positions = self.positions(config, tokens);
+        let rotations = self.rotations(config, tokens)?;
+        let masks = self.masks(config, positions, tokens)?;
+        let first: Vec<&'static Node> = nodes(config, Part::First).collect();
+        let reads = |arg: &str| {
+            let mut args = first.iter().filter_map(|node| node.arg(arg));
+            args.any(|own| own.is_listed(config))
+        };
+        for (arg, input) in [("pos", ambient::POSITIONS), ("types", ambient::TYPES)] {
+            if reads(arg) {
+                let ids = self.e.input(&named(input), DType::I32, &[tokens]);
+                self.values.insert(input, vec![ids]);
+            }
+        }
+        if plan::position_bias(config).is_some() {
+            let name = named(ambient::CLASSES);
+            let classes = self.e.input(&name, DType::I32, &[tokens, tokens]);
+            self.values.insert(ambient::CLASSES, vec![classes]);
+        }
+        self.run(config, &first, None)?;
+        self.carry(stream.embedded, stream.input)?;
+        for at in 0..config.num_layers {
+            match masks[usize::from(config.sliding_layers.has(at))] {
+                Some(mask) => drop(self.values.insert(ambient::MASK, vec![mask])),
+                None => drop(self.values.remove(ambient::MASK)),
+            }
+            if let Some(rotations) = &rotations {
+                let own = rotations[config.turning(at) as usize];
+                for (buffer, value) in ROTATION.into_iter().zip(own) {
+                    self.values.insert(buffer, vec![value]);
+                }
+            }
+            let own = config.of_layer(at);
+            let layer: Vec<&'static Node> = layer_nodes(&own, config.has_experts(at)).collect();
+            self.run(config, &layer, Some(at))?;
+            self.carry(stream.output, stream.input)?;
+        }
+        self.carry(stream.input, stream.output)?;
+        let last: Vec<&'static Node> = nodes(config, Part::Last).collect();
+        self.run(config, &last, None)
+    }
+
     /// What is in a buffer.
     fn value(&self, buffer: &str) -> Built<ValueId> {
         match self.values.get(buffer).map(Vec::as_slice) {
@@ -133,16 +162,24 @@ impl Model<'_> {
     }
 
     /// The rows of each way of turning heads; `None` where they do not turn.
-    fn rotations(&mut self, tokens: Dim) -> Built<Option<[[ValueId; 2]; Turning::COUNT]>> {
-        let config = &self.document.config;
+    fn rotations(
+        &mut self,
+        config: &Config,
+        tokens: Dim,
+    ) -> Built<Option<[[ValueId; 2]; Turning::COUNT]>> {
         let Some(rope) = config.rope else {
             return Ok(None);
         };
         let shape = [tokens, fixed(rope.rotary_dims / 2)];
-        let usual = ROTATION.map(|name| self.e.input(name, DType::F32, &shape));
+        let stack = config.family.stack();
+        let mut input = |name: &str| {
+            let name = input_name(stack, name);
+            self.e.input(&name, DType::F32, &shape)
+        };
+        let usual = ROTATION.map(&mut input);
         let mut all = [usual; Turning::COUNT];
         for (names, turning) in rotations(config).into_iter().skip(1) {
-            all[turning as usize] = names.map(|name| self.e.input(name, DType::F32, &shape));
+            all[turning as usize] = names.map(&mut input);
         }
         Ok(Some(all))
     }
@@ -161,21 +198,26 @@ impl Model<'_> {
 
     /// For layers without and with a window: 0 where the query of a row sees the key of a column, else negative
     /// infinity; `None` where it sees all.
-    fn masks(&mut self, positions: Option<ValueId>, tokens: Dim) -> Built<[Option<ValueId>; 2]> {
+    fn masks(
+        &mut self,
+        config: &Config,
+        positions: Option<ValueId>,
+        tokens: Dim,
+    ) -> Built<[Option<ValueId>; 2]> {
         let Some(positions) = positions else {
             return Ok([None; 2]);
         };
-        if self.document.config.family.is_encoder() {
+        if config.family.is_encoder() {
             return Ok([None, Some(self.near_mask(positions, tokens)?)]);
         }
         Ok(self.causal_masks(positions, tokens)?.map(Some))
     }
 
     /// Positions as numbers, where masks are made of them.
-    fn positions(&mut self, tokens: Dim) -> Option<ValueId> {
-        let config = &self.document.config;
+    fn positions(&mut self, config: &Config, tokens: Dim) -> Option<ValueId> {
         let is_read = !config.family.is_encoder() || !config.sliding_layers.is_empty();
-        is_read.then(|| self.e.input("positions", DType::F32, &[tokens]))
+        let name = input_name(config.family.stack(), "positions");
+        is_read.then(|| self.e.input(&name, DType::F32, &[tokens]))
     }
 
     /// The mask of windows on both sides of a query.
@@ -232,13 +274,12 @@ impl Model<'_> {
     }
 
     /// Appends nodes of the model, or of one of its layers, each behind the weights that it reads.
-    fn run(&mut self, all: &[&'static Node], layer: Option<usize>) -> Built<()> {
-        let config = &self.document.config;
+    fn run(&mut self, config: &Config, all: &[&'static Node], layer: Option<usize>) -> Built<()> {
         let config = &layer.map_or(*config, |layer| config.of_layer(layer));
         for &node in all {
             for buffer in plan::weights_of(config, node) {
                 // Weights of the whole model are read once.
-                if buffer.scope == Scope::Layer || !self.values.contains_key(buffer.name.as_str()) {
+                if buffer.scope.is_layered() || !self.values.contains_key(buffer.name.as_str()) {
                     let values = self.weight(buffer, layer)?;
                     self.values.insert(&buffer.name, values);
                 }
@@ -258,7 +299,7 @@ impl Model<'_> {
         {
             return Ok(table.clone());
         }
-        let layer = layer.filter(|_| buffer.scope == Scope::Layer);
+        let layer = layer.filter(|_| buffer.scope.is_layered());
         let first = buffer.parts().first().map_or("", String::as_str);
         let dtype = weight_dtype(document.dtypes.of(first, layer));
         let name = match layer {

@@ -1,9 +1,10 @@
 //! Models as modules of the core dialect.
 //!
 //! [`document`] builds a whole model without a cache, as a document of IR v2 describes it. [`parts`] builds the pieces
-//! that a run with a cache of keys and values is made of, [`routed`] those of layers with experts, and [`rope`] the rows of
+//! that a run with a cache of keys and values is made of, [`routed`] those of layers with experts, [`distance`] the classes of distances between positions, and [`rope`] the rows of
 //! the rotation that they take.
 
+pub mod distance;
 pub mod document;
 pub(crate) mod emit;
 pub mod parts;

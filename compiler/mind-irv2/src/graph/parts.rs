@@ -10,12 +10,12 @@ use mind_ir::{Graph, ValueId};
 use mind_weights::WeightType;
 
 use super::emit::{BuildError, Built, Emitter, fixed};
-use super::plan::{self, EMBEDDED, LAYER_INPUT, LAYER_OUTPUT, LOGITS, POOLED, ROTATION};
+use super::plan::{self, ENCODED, LOGITS, POOLED, ROTATION, Stream};
 use super::{quant_format, weight_dtype};
 use crate::Config;
 use crate::kernels::{Values, ambient};
 use crate::layout::buffers::Buffer;
-use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
+use crate::layout::nodes::{Access, Node, Part, layer_nodes, nodes};
 
 /// What the mask adds to the score of a key that a query may not look at.
 pub const MASKED: f32 = f32::NEG_INFINITY;
@@ -23,7 +23,7 @@ pub const MASKED: f32 = f32::NEG_INFINITY;
 /// Which steps the layer of `config` has, of all that layers of its plan have. Layers that have the same steps and store
 /// their weights alike have the same modules.
 pub fn steps(config: &Config) -> Vec<bool> {
-    let all = config.family.nodes().iter();
+    let all = config.family.nodes();
     let all = all.filter(|node| node.part == Part::Layer);
     all.map(|node| node.exists(config)).collect()
 }
@@ -128,9 +128,10 @@ pub(super) fn around_attention(
 /// Extents that no tensor can have, a plan whose steps do not fit each other.
 pub fn project(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let (targets, _) = around_attention(config)?;
-    let nodes = plan::computing(nodes(config, Part::Layer), &targets, &[LAYER_INPUT]);
+    let input = Stream::in_model(config).input;
+    let nodes = plan::computing(nodes(config, Part::Layer), &targets, &[input]);
     let mut b = Builder::new(config);
-    b.input("x", LAYER_INPUT, &[tokens, config.hidden_size]);
+    b.input("x", input, &[tokens, config.hidden_size]);
     if let Some(rope) = config.rope {
         for (name, buffer) in ["cos", "sin"].into_iter().zip(ROTATION) {
             b.input(name, buffer, &[tokens, rope.rotary_dims / 2]);
@@ -160,23 +161,165 @@ pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, Buil
     b.input("keys", keys, &[seen, kv_heads, head]);
     b.input("values", values, &[seen, kv_heads, head]);
     b.input("mask", ambient::MASK, &[tokens, seen]);
+    if let Some(bias) = distance_buffer(config) {
+        b.input("bias", bias, &[heads, tokens, seen]);
+    }
     b.finish(&nodes, &[out])
 }
 
-/// What a layer without experts makes of `tokens` tokens once attention has been paid.
+/// The buffer that attention of a layer reads what distances add to scores from.
+fn distance_buffer(config: &Config) -> Option<&'static str> {
+    let bias = plan::attention(config)?.arg("bias")?;
+    Some(bias.buffer.as_str())
+}
+
+/// How a layer of a decoder looks at what an encoder says.
+struct Crossing {
+    /// Queries, keys and values.
+    looked: [&'static str; 3],
+    /// What attention makes of them.
+    mixed: &'static str,
+    /// The stream, which steps on both sides of it touch.
+    kept: &'static str,
+}
+
+/// Where the layers of a decoder are cut at what an encoder says; `None` for another model.
+///
+/// # Errors
+///
+/// Steps behind the cut that read more than the stream of what is in front of it.
+fn crossing(config: &Config) -> Result<Option<Crossing>, BuildError> {
+    let Some(node) = plan::cross_attention(config) else {
+        return Ok(None);
+    };
+    let error = |reason: &str| BuildError::Step {
+        op: crate::kernels::CROSS_ATTENTION,
+        reason: reason.to_owned(),
+    };
+    let bound = |name: &str| Some(node.arg(name)?.buffer.as_str());
+    let found = (|| Some(([bound("q")?, bound("k")?, bound("v")?], bound("attn_out")?)))();
+    let (looked, mixed) = found.ok_or_else(|| error("it has an argument that is not bound"))?;
+    let all: Vec<&'static Node> = nodes(config, Part::Layer).collect();
+    let at = all.iter().position(|own| std::ptr::eq(*own, node));
+    let (front, behind) = all.split_at(at.unwrap_or(0));
+    let written = |name: &str| {
+        let mut args = front.iter().flat_map(|own| &own.args);
+        args.any(|arg| arg.access.writes() && arg.buffer == name)
+    };
+    let input = Stream::in_model(config).input;
+    let mut kept: Vec<&'static str> = Vec::new();
+    let mut made = vec![mixed];
+    for arg in behind.iter().skip(1).flat_map(|own| &own.args) {
+        let name = arg.buffer.as_str();
+        let is_read = matches!(arg.access, Access::In | Access::InPlace);
+        let is_ahead = (written(name) || name == input) && !made.contains(&name);
+        if is_read && is_ahead && !kept.contains(&name) {
+            kept.push(name);
+        }
+        if arg.access.writes() {
+            made.push(name);
+        }
+    }
+    match kept.as_slice() {
+        &[kept] => Ok(Some(Crossing {
+            looked,
+            mixed,
+            kept,
+        })),
+        _ => Err(error(
+            "steps behind it read other than one buffer of those in front of it",
+        )),
+    }
+}
+
+/// Whether layers look at what an encoder says.
+pub fn has_source(config: &Config) -> bool {
+    plan::cross_attention(config).is_some()
+}
+
+/// Keys and values of what an encoder says of `tokens` positions, for a layer of a decoder; where [`has_source`].
+///
+/// # Errors
+///
+/// As [`project`].
+pub fn source(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let [_, keys, values] = crossed(config)?.looked;
+    let nodes = plan::computing(nodes(config, Part::Layer), &[keys, values], &[ENCODED]);
+    let mut b = Builder::new(config);
+    b.input("x", ENCODED, &[tokens, config.hidden_size]);
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &[keys, values])
+}
+
+/// Queries to what an encoder says, and the stream, of `tokens` tokens once attention to their own text has been paid; where
+/// [`has_source`].
+///
+/// # Errors
+///
+/// As [`project`].
+pub fn ask(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let (_, mixed) = around_attention(config)?;
+    let Crossing { looked, kept, .. } = crossed(config)?;
+    let input = Stream::in_model(config).input;
+    let targets = [looked[0], kept];
+    let nodes = plan::computing(nodes(config, Part::Layer), &targets, &[input, mixed]);
+    let mut b = Builder::new(config);
+    b.input("x", input, &[tokens, config.hidden_size]);
+    b.input("mixed", mixed, &[tokens, config.q_width()]);
+    b.weights(&nodes, stored)?;
+    b.finish(&nodes, &targets)
+}
+
+/// Attention of `tokens` queries to `seen` rows of what an encoder says; where [`has_source`]. Rows that hold nothing are
+/// zero and masked.
+///
+/// # Errors
+///
+/// As [`project`].
+pub fn look(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
+    let Crossing { looked, mixed, .. } = crossed(config)?;
+    let nodes: Vec<&'static Node> = plan::cross_attention(config).into_iter().collect();
+    let [q, keys, values] = looked;
+    let mut b = Builder::new(config);
+    let (head, heads, kv_heads) = (
+        config.head_dim,
+        config.num_attention_heads,
+        config.num_kv_heads,
+    );
+    b.input("q", q, &[tokens, heads, head]);
+    b.input("keys", keys, &[seen, kv_heads, head]);
+    b.input("values", values, &[seen, kv_heads, head]);
+    b.input("mask", ambient::SOURCE_MASK, &[tokens, seen]);
+    b.finish(&nodes, &[mixed])
+}
+
+/// The cut of a model that must have one.
+fn crossed(config: &Config) -> Result<Crossing, BuildError> {
+    crossing(config)?.ok_or_else(|| BuildError::Step {
+        op: crate::kernels::CROSS_ATTENTION,
+        reason: "no layer has such a step".to_owned(),
+    })
+}
+
+/// What a layer without experts makes of `tokens` tokens once attention has been paid: to their own text or, where
+/// [`has_source`], to what an encoder says.
 ///
 /// # Errors
 ///
 /// As [`project`].
 pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
-    let (_, mixed) = around_attention(config)?;
+    let stream = Stream::in_model(config);
+    let (kept, mixed) = match crossing(config)? {
+        Some(own) => (own.kept, own.mixed),
+        None => (stream.input, around_attention(config)?.1),
+    };
     let all = layer_nodes(config, false);
-    let nodes = plan::computing(all, &[LAYER_OUTPUT], &[LAYER_INPUT, mixed]);
+    let nodes = plan::computing(all, &[stream.output], &[kept, mixed]);
     let mut b = Builder::new(config);
-    b.input("x", LAYER_INPUT, &[tokens, config.hidden_size]);
+    b.input("x", kept, &[tokens, config.hidden_size]);
     b.input("mixed", mixed, &[tokens, config.q_width()]);
     b.weights(&nodes, stored)?;
-    b.finish(&nodes, &[LAYER_OUTPUT])
+    b.finish(&nodes, &[stream.output])
 }
 
 /// The logits of `rows` rows of the last layer's output.
@@ -185,35 +328,37 @@ pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Grap
 ///
 /// As [`project`].
 pub fn head(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
-    let nodes = plan::computing(nodes(config, Part::Last), &[LOGITS], &[LAYER_OUTPUT]);
+    let output = Stream::in_model(config).output;
+    let nodes = plan::computing(nodes(config, Part::Last), &[LOGITS], &[output]);
     let mut b = Builder::new(config);
-    b.input("x", LAYER_OUTPUT, &[rows, config.hidden_size]);
+    b.input("x", output, &[rows, config.hidden_size]);
     b.weights(&nodes, stored)?;
     b.finish(&nodes, &[LOGITS])
 }
 
 /// Whether something follows the rows of tables in front of the layers.
 pub fn has_embed(config: &Config) -> bool {
-    plan::embedded(config) != EMBEDDED
+    plan::embedded(config) != Stream::in_model(config).embedded
 }
 
-/// What the first layer of an encoder reads, of `tokens` rows that were read from tables; where [`has_embed`].
+/// What the first layer reads, of `tokens` rows that were read from tables; where [`has_embed`].
 ///
 /// # Errors
 ///
 /// As [`project`].
 pub fn embed(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let summed = plan::embedded(config);
-    let nodes = plan::computing(nodes(config, Part::First), &[EMBEDDED], &[summed]);
+    let embedded = Stream::in_model(config).embedded;
+    let nodes = plan::computing(nodes(config, Part::First), &[embedded], &[summed]);
     let mut b = Builder::new(config);
     b.input("x", summed, &[tokens, config.hidden_size]);
     b.weights(&nodes, stored)?;
-    b.finish(&nodes, &[EMBEDDED])
+    b.finish(&nodes, &[embedded])
 }
 
 /// Whether something follows the last layer of an encoder.
 pub fn has_close(config: &Config) -> bool {
-    plan::hidden(config) != LAYER_OUTPUT
+    plan::hidden(config) != Stream::in_model(config).output
 }
 
 /// What an encoder says of `tokens` rows of the last layer's output; where [`has_close`].
@@ -223,9 +368,10 @@ pub fn has_close(config: &Config) -> bool {
 /// As [`project`].
 pub fn close(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let hidden = plan::hidden(config);
-    let nodes = plan::computing(nodes(config, Part::Last), &[hidden], &[LAYER_OUTPUT]);
+    let output = Stream::in_model(config).output;
+    let nodes = plan::computing(nodes(config, Part::Last), &[hidden], &[output]);
     let mut b = Builder::new(config);
-    b.input("x", LAYER_OUTPUT, &[tokens, config.hidden_size]);
+    b.input("x", output, &[tokens, config.hidden_size]);
     b.weights(&nodes, stored)?;
     b.finish(&nodes, &[hidden])
 }
@@ -247,4 +393,32 @@ pub fn pool(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, B
     b.input("x", hidden, &[rows, config.hidden_size]);
     b.weights(&nodes, stored)?;
     b.finish(&nodes, &[POOLED])
+}
+
+/// The tables that rows of tokens are read from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tables {
+    /// That of tokens.
+    pub tokens: &'static str,
+    /// That of positions, if there is one.
+    pub positions: Option<&'static str>,
+    /// That of kinds of tokens, if there is one.
+    pub kinds: Option<&'static str>,
+    /// That of what distances add to scores, a row for each class, if there is one.
+    pub distances: Option<&'static str>,
+}
+
+/// The tables of the layers of `config`.
+pub fn tables(config: &Config) -> Tables {
+    let of = |node: Option<&'static Node>, name: &str| {
+        let buffer = config.family.buffer(&node?.arg(name)?.buffer)?;
+        config.has(buffer).then_some(buffer.name.as_str())
+    };
+    let embedding = plan::embedding(config);
+    Tables {
+        tokens: of(embedding, "table").unwrap_or(crate::checkpoint::TABLE),
+        positions: of(embedding, "pos"),
+        kinds: of(embedding, "types"),
+        distances: of(plan::position_bias(config), "table"),
+    }
 }

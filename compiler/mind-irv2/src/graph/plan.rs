@@ -4,23 +4,61 @@ use std::collections::BTreeSet;
 
 use super::emit::{Built, Emitter};
 use crate::config::Config;
-use crate::kernels::{Call, EMBEDDING, Values};
+use crate::family::Stack;
+use crate::kernels::{CROSS_ATTENTION, Call, EMBEDDING, POSITION_BIAS, Values};
 use crate::layout::buffers::Buffer;
 use crate::layout::nodes::{Access, Node, Part, nodes};
 
-/// The buffer in which each layer finds the stream, and that in which it leaves it.
-pub(crate) const LAYER_INPUT: &str = "input";
-/// What a layer leaves, which is the input of the next.
-pub(crate) const LAYER_OUTPUT: &str = "output";
-/// What the first layer finds.
-pub(crate) const EMBEDDED: &str = "embedded_input";
+/// The buffers that the stream of a stack of layers is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stream {
+    /// What the first layer finds.
+    pub(crate) embedded: &'static str,
+    /// Where each layer finds the stream.
+    pub(crate) input: &'static str,
+    /// What a layer leaves, which is the input of the next.
+    pub(crate) output: &'static str,
+    /// What the steps behind the last layer make of it.
+    normalised: &'static str,
+}
+
+impl Stream {
+    /// That of a decoder, or of an encoder that is a model.
+    pub(crate) const MAIN: Stream = Stream {
+        embedded: "embedded_input",
+        input: "input",
+        output: "output",
+        normalised: "final_output",
+    };
+
+    /// That of the encoder of an encoder-decoder.
+    pub(crate) const SOURCE: Stream = Stream {
+        embedded: "enc_embedded_input",
+        input: "enc_input",
+        output: "enc_output",
+        normalised: ENCODED,
+    };
+
+    /// That of a stack.
+    pub(crate) const fn of(stack: Stack) -> Stream {
+        match stack {
+            Stack::Source => Stream::SOURCE,
+            Stack::Main => Stream::MAIN,
+        }
+    }
+
+    /// That of the layers of `config`.
+    pub(crate) fn in_model(config: &Config) -> Stream {
+        Stream::of(config.family.stack())
+    }
+}
+
+/// What the encoder of an encoder-decoder says of each position of its text.
+pub(crate) const ENCODED: &str = "encoder_output";
 /// Cosines and sines of the rotation.
 pub(crate) const ROTATION: [&str; 2] = ["rope_cos_cache", "rope_sin_cache"];
 /// Logits.
 pub(crate) const LOGITS: &str = "logits";
-
-/// What the last normalisation leaves.
-const NORMALISED: &str = "final_output";
 /// One vector for all positions.
 pub(crate) const POOLED: &str = "pooled";
 
@@ -29,11 +67,25 @@ pub(crate) fn attention(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::Layer).find(|node| node.kernel.is_attention())
 }
 
+/// The step of a layer that looks at what an encoder says.
+pub(crate) fn cross_attention(config: &Config) -> Option<&'static Node> {
+    nodes(config, Part::Layer).find(|node| node.op() == CROSS_ATTENTION)
+}
+
+/// The step in front of the layers that makes what distances add to scores.
+pub(crate) fn position_bias(config: &Config) -> Option<&'static Node> {
+    nodes(config, Part::First).find(|node| node.op() == POSITION_BIAS)
+}
+
+/// The step that reads rows of tables.
+pub(super) fn embedding(config: &Config) -> Option<&'static Node> {
+    nodes(config, Part::First).find(|node| node.op() == EMBEDDING)
+}
+
 /// The buffer that rows of tables are left in.
 pub(super) fn embedded(config: &Config) -> &'static str {
-    let node = nodes(config, Part::First).find(|node| node.op() == EMBEDDING);
-    let out = node.and_then(|node| node.arg("out"));
-    out.map_or(EMBEDDED, |out| out.buffer.as_str())
+    let out = embedding(config).and_then(|node| node.arg("out"));
+    out.map_or(Stream::in_model(config).embedded, |out| out.buffer.as_str())
 }
 
 /// Whether a step of `part` writes `buffer`.
@@ -46,10 +98,11 @@ pub(super) fn writes(config: &Config, part: Part, buffer: &str) -> bool {
 
 /// The buffer that holds what an encoder says of each position.
 pub(super) fn hidden(config: &Config) -> &'static str {
-    if writes(config, Part::Last, NORMALISED) {
-        NORMALISED
+    let stream = Stream::in_model(config);
+    if writes(config, Part::Last, stream.normalised) {
+        stream.normalised
     } else {
-        LAYER_OUTPUT
+        stream.output
     }
 }
 

@@ -11,7 +11,7 @@ use mind_ir::types::DType;
 
 use super::emit::{BuildError, fixed};
 use super::parts::{Builder, Stored, around_attention};
-use super::plan::{self, LAYER_INPUT, LAYER_OUTPUT};
+use super::plan::{self, Stream};
 use crate::config::Config;
 use crate::kernels::EXPERTS;
 use crate::kernels::experts::{ExpertWeights, shared_out};
@@ -74,8 +74,9 @@ pub fn cut(config: &Config) -> Result<Cut, BuildError> {
     };
     let written: BTreeSet<&str> = front.iter().flat_map(writes).collect();
     let wanted: BTreeSet<&str> = behind[1..].iter().flat_map(reads).collect();
-    if wanted.contains(LAYER_INPUT) {
-        let reason = format!("a step behind it reads `{LAYER_INPUT}`");
+    let input_of_layer = Stream::in_model(config).input;
+    if wanted.contains(input_of_layer) {
+        let reason = format!("a step behind it reads `{input_of_layer}`");
         return Err(error(reason));
     }
     let mut names = vec![input, routing];
@@ -113,9 +114,10 @@ pub fn route(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph
     let (_, mixed) = around_attention(config)?;
     let cut = cut(config)?;
     let targets: Vec<&str> = cut.left.iter().map(|own| own.buffer).collect();
-    let nodes = plan::computing(layer_nodes(config, true), &targets, &[LAYER_INPUT, mixed]);
+    let input = Stream::in_model(config).input;
+    let nodes = plan::computing(layer_nodes(config, true), &targets, &[input, mixed]);
     let mut b = Builder::new(config);
-    b.input("x", LAYER_INPUT, &[tokens, config.hidden_size]);
+    b.input("x", input, &[tokens, config.hidden_size]);
     b.input("mixed", mixed, &[tokens, config.q_width()]);
     b.weights(&nodes, stored)?;
     b.finish(&nodes, &targets)
@@ -164,7 +166,8 @@ pub fn merge(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph
     let read: Vec<Crossing> = cut.read.iter().map(|&at| cut.left[at]).collect();
     let mut given: Vec<&str> = read.iter().map(|own| own.buffer).collect();
     given.push(cut.out);
-    let nodes = plan::computing(layer_nodes(config, true), &[LAYER_OUTPUT], &given);
+    let output = Stream::in_model(config).output;
+    let nodes = plan::computing(layer_nodes(config, true), &[output], &given);
     let mut b = Builder::new(config);
     b.input(
         cut.out,
@@ -175,5 +178,5 @@ pub fn merge(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph
         b.input(own.buffer, own.buffer, &[tokens, own.width]);
     }
     b.weights(&nodes, stored)?;
-    b.finish(&nodes, &[LAYER_OUTPUT])
+    b.finish(&nodes, &[output])
 }

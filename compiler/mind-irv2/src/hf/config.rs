@@ -5,11 +5,12 @@ use mind_json::{Limits, Value, locate};
 use mind_weights::WeightType;
 
 use super::reader::{
-    CONTEXT, DTYPE, EPS, HEAD_DIM, HEADS, HIDDEN, INTERMEDIATE, KV_HEADS, LAYERS, Reader, VOCAB,
+    CONTEXT, DTYPE, ENCODER_HEADS, ENCODER_INTERMEDIATE, ENCODER_LAYERS, EPS, HEAD_DIM, HEADS,
+    HIDDEN, INTERMEDIATE, KV_HEADS, Key, LAYERS, Reader, SOURCE, VOCAB,
 };
 use crate::attributes::{Attribute, Layers};
 use crate::codes;
-use crate::config::{Biases, Parameters, Rope};
+use crate::config::{Biases, EncoderSizes, Parameters, Rope};
 use crate::family::{Families, Family, NoRope};
 use crate::rope::{contradiction, means_the_same};
 
@@ -114,7 +115,7 @@ impl<'v> Reader<'v> {
         self.family = Some(family);
         let rules = family.rules();
         self.known_keys(family);
-        let (layers, hidden) = (self.count(&LAYERS), self.count(&HIDDEN));
+        let (layers, hidden) = (self.layers(family), self.count(&HIDDEN));
         let (inner, heads) = (self.inner(family, hidden), self.count(&HEADS));
         let (vocab, context) = (self.count(&VOCAB), self.count(&CONTEXT));
         let rope = self.rope(family, context);
@@ -144,6 +145,10 @@ impl<'v> Reader<'v> {
             return None;
         }
         let head_dim_or = width.unwrap_or_else(|| hidden / heads);
+        let encoder = match family.encoder() {
+            Some(_) => Some(self.encoder((layers?, inner?, heads, context), hidden, width)?),
+            None => None,
+        };
         Some(RawHfConfig {
             parameters: Parameters {
                 family,
@@ -165,6 +170,7 @@ impl<'v> Reader<'v> {
                 tie_word_embeddings: tied.unwrap_or(rules.tied) && !family.is_encoder(),
                 biases,
                 experts,
+                encoder,
                 activation: activation?,
                 attributes,
                 sliding_layers: window.layers,
@@ -178,6 +184,51 @@ impl<'v> Reader<'v> {
             dtype,
             warnings: Diagnostics::new(),
             places: Vec::new(),
+        })
+    }
+
+    /// How many layers there are; those of a silent decoder are as many as those of its encoder.
+    fn layers(&mut self, family: Family) -> Option<usize> {
+        if family.encoder().is_some() && !self.says(&LAYERS) && self.says(&ENCODER_LAYERS) {
+            return self.count(&ENCODER_LAYERS);
+        }
+        self.count(&LAYERS)
+    }
+
+    /// The encoder of an encoder-decoder; where a configuration is silent it is as the decoder.
+    fn encoder(
+        &mut self,
+        (layers, inner, heads, context): (usize, usize, usize, usize),
+        hidden: usize,
+        head_dim: Option<usize>,
+    ) -> Option<EncoderSizes> {
+        let rules = self.family.map(Family::rules);
+        let mut or = |key: &Key, of_decoder: usize| {
+            if self.says(key) {
+                return self.maybe_count(key);
+            }
+            let own = rules.and_then(|own| own.default_of(key.ours));
+            Some(own.map_or(of_decoder, |own| own as usize))
+        };
+        let num_layers = or(&ENCODER_LAYERS, layers)?;
+        let intermediate_size = or(&ENCODER_INTERMEDIATE, inner)?;
+        let num_attention_heads = or(&ENCODER_HEADS, heads)?;
+        let context_window = or(&SOURCE, context)?;
+        let divided = hidden.checked_div(num_attention_heads);
+        let head_dim = head_dim.or(divided.filter(|own| own * num_attention_heads == hidden));
+        if head_dim.is_none() {
+            let span = self.place("encoder_attention_heads");
+            let message = format!(
+                "`encoder_attention_heads` {num_attention_heads} does not divide `hidden_size` {hidden}"
+            );
+            self.push(codes::RANGE, span, message);
+        }
+        Some(EncoderSizes {
+            num_layers,
+            intermediate_size,
+            num_attention_heads,
+            head_dim: head_dim?,
+            context_window,
         })
     }
 

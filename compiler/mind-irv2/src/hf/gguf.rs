@@ -146,6 +146,7 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
         tie_word_embeddings: false,
         biases: Biases::default(),
         experts: experts(&keys, family, inner)?,
+        encoder: None,
         activation: activation.map_or(Activation::default(), |own| own.default),
         attributes: attributes(&keys, family)?,
         sliding_layers: Layers::NONE,
@@ -169,7 +170,7 @@ const EXPERT_COUNT: &str = "expert_count";
 
 /// Whether means are subtracted where the family normalises.
 pub(super) fn is_centred(family: Family) -> bool {
-    family.nodes().iter().any(|node| node.op() == "layernorm")
+    family.nodes().any(|node| node.op() == "layernorm")
 }
 
 /// The experts that a header says.

@@ -110,6 +110,13 @@ fn notes(architecture: Architecture) -> Vec<String> {
             "scope layer: one instance a layer; the output of a layer is the input of the next",
             "nodes of layer -1 belong to the model: embedding, last normalisation, head",
         ],
+        Architecture::EncoderDecoder => [
+            "IR v2: an encoder-decoder model as buffers and kernel calls",
+            "shape: extents as {dim, mult, div}, dimensions[dim].value * mult / div; padded to 16 elements",
+            "resolved_shape: bytes, rounded up to 64, at the stored number of tokens",
+            "scope encoder, decoder: one instance a layer; the output of a layer is the input of the next; scope cross: made once of encoder_output",
+            "nodes of layer -1 belong to the model: embeddings, what follows the layers of the encoder, last normalisation, head",
+        ],
         Architecture::Encoder => [
             "IR v2: an encoder model as buffers and kernel calls",
             "shape: extents as {dim, mult, div}, dimensions[dim].value * mult / div; padded to 16 elements",

@@ -9,12 +9,25 @@ impl Reader<'_> {
     pub(super) fn attributes(&mut self, family: Family, hidden_size: usize) -> Option<Attributes> {
         let mut attributes = Attributes::default();
         for rule in &family.rules().numbers {
+            let asked = rule.asked_by.iter().find(|key| self.get(key).is_some());
+            if let Some(key) = asked
+                && !self.truth(key)?
+            {
+                continue;
+            }
             let said = rule
                 .key
                 .as_deref()
                 .and_then(|key| Some((key, self.config.get(key)?)));
             let number = match said {
                 Some((_, value)) if value.is_null() => None,
+                Some((_, value)) if !rule.words.is_empty() => {
+                    let is_one = rule
+                        .words
+                        .iter()
+                        .any(|own| Some(own.as_str()) == value.text());
+                    Some(f64::from(u8::from(is_one)))
+                }
                 Some((key, _)) if rule.how == How::Truth => {
                     Some(f64::from(u8::from(self.truth(key)?)))
                 }

@@ -9,7 +9,7 @@ use crate::rope::{contradiction, means_the_same};
 
 /// A hyperparameter with the keys that configurations have for it.
 pub(super) struct Key {
-    ours: &'static str,
+    pub(super) ours: &'static str,
     theirs: &'static [&'static str],
 }
 
@@ -40,6 +40,10 @@ pub(super) const CONTEXT: Key = key(
 );
 pub(super) const DTYPE: Key = key("dtype", &["dtype", "torch_dtype"]);
 pub(super) const HEAD_DIM: Key = key("head_dim", &["head_dim"]);
+pub(super) const ENCODER_LAYERS: Key = key("encoder_layers", &["encoder_layers"]);
+pub(super) const ENCODER_INTERMEDIATE: Key = key("encoder_intermediate_size", &["encoder_ffn_dim"]);
+pub(super) const ENCODER_HEADS: Key = key("encoder_attention_heads", &["encoder_attention_heads"]);
+pub(super) const SOURCE: Key = key("source_window", &["max_source_positions"]);
 pub(super) const EPS: Key = key("rms_norm_eps", &["rms_norm_eps"]);
 
 /// A configuration, what was found in it, and where its hyperparameters stand.

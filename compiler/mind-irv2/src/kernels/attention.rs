@@ -23,10 +23,17 @@ pub(super) fn bidirectional(call: &mut Call<'_>) -> Built<()> {
     masked(call, mask)
 }
 
+/// The same over what an encoder says, of which all that is no padding is seen.
+pub(super) fn across(call: &mut Call<'_>) -> Built<()> {
+    let mask = call.maybe_ambient(ambient::SOURCE_MASK);
+    masked(call, mask)
+}
+
 fn masked(call: &mut Call<'_>, mask: Option<ValueId>) -> Built<()> {
     let seen = Seen {
         keys: call.get("k", 3)?,
         values: call.get("v", 3)?,
+        bias: call.maybe("bias"),
         mask,
     };
     let scale = match call.attribute(Attribute::AttentionScale) {
@@ -43,12 +50,13 @@ fn masked(call: &mut Call<'_>, mask: Option<ValueId>) -> Built<()> {
     Ok(())
 }
 
-/// What a query sees: keys and values, `[seen, kv_heads, head_dim]` each, and the mask that is added to scores,
-/// `[tokens, seen]`, if there is one.
+/// What a query sees: keys and values, `[seen, kv_heads, head_dim]` each, what is added to the scores of each head,
+/// `[heads, tokens, seen]`, and the mask that is added to all, `[tokens, seen]`, if there are such.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     keys: ValueId,
     values: ValueId,
+    bias: Option<ValueId>,
     mask: Option<ValueId>,
 }
 
@@ -83,6 +91,10 @@ fn attended(
     };
     let joined = [tokens, fixed(groups * group * width)];
     if tokens == fixed(1) {
+        if let Some(bias) = &mut seen.bias {
+            let keys = e.shape(*bias)[2];
+            *bias = Reshape::with(&[fixed(groups), fixed(group), keys]).build(e, *bias)?;
+        }
         // The query heads of a group are the rows of one product, which reads keys and values once.
         let q = Reshape::with(&[fixed(groups), fixed(group), fixed(width)]).build(e, q)?;
         let mixed = mixed(e, q, seen, scoring)?;
@@ -90,6 +102,10 @@ fn attended(
     }
     let q = Reshape::with(&[tokens, fixed(groups), fixed(group), fixed(width)]).build(e, q)?;
     let q = Transpose::with().permutation(&[1, 2, 0, 3]).build(e, q)?;
+    if let Some(bias) = &mut seen.bias {
+        let keys = e.shape(*bias)[2];
+        *bias = Reshape::with(&[fixed(groups), fixed(group), tokens, keys]).build(e, *bias)?;
+    }
     for operand in [&mut seen.keys, &mut seen.values] {
         *operand = ExpandDims::with(&[1]).build(e, *operand)?;
     }
@@ -107,10 +123,9 @@ fn mixed(e: &mut Emitter, q: ValueId, seen: Seen, scoring: Scoring) -> Built<Val
     let scale = e.number(scoring.scale)?;
     let scores = Mul::build(e, scores, scale)?;
     let scores = capped(e, scores, scoring.cap)?;
-    let scores = match seen.mask {
-        Some(mask) => Add::build(e, scores, mask)?,
-        None => scores,
-    };
+    let added = [seen.bias, seen.mask].into_iter().flatten();
+    let mut added = added;
+    let scores = added.try_fold(scores, |scores, own| Built::Ok(Add::build(e, scores, own)?))?;
     let last = e.shape(scores).len() as i64 - 1;
     let weights = Softmax::with().axis(last).build(e, scores)?;
     Ok(MatMul::build(e, weights, seen.values)?)

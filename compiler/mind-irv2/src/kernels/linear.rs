@@ -48,15 +48,30 @@ fn product(call: &mut Call<'_>, x: ValueId, weight: &str, bias: &str) -> Built<V
 /// Queries `[tokens, heads, head_dim]`, keys and values `[tokens, kv_heads, head_dim]`; heads are as wide as the weights
 /// make them.
 pub(super) fn qkv_project(call: &mut Call<'_>) -> Built<()> {
+    q_project(call)?;
+    kv_project(call)
+}
+
+/// Queries alone.
+pub(super) fn q_project(call: &mut Call<'_>) -> Built<()> {
+    let heads = call.config.num_attention_heads;
+    projected(call, &[("q", ["wq", "bq"], heads)])
+}
+
+/// Keys and values alone.
+pub(super) fn kv_project(call: &mut Call<'_>) -> Built<()> {
+    let heads = call.config.num_kv_heads;
+    projected(
+        call,
+        &[("k", ["wk", "bk"], heads), ("v", ["wv", "bv"], heads)],
+    )
+}
+
+/// Products with weights, each split into heads.
+fn projected(call: &mut Call<'_>, rows: &[(&str, [&str; 2], usize)]) -> Built<()> {
     let x = call.get("input", 2)?;
     let tokens = call.e.shape(x)[0];
-    let (heads, kv_heads) = (call.config.num_attention_heads, call.config.num_kv_heads);
-    let rows = [
-        ("q", ["wq", "bq"], heads),
-        ("k", ["wk", "bk"], kv_heads),
-        ("v", ["wv", "bv"], kv_heads),
-    ];
-    for (out, [weight, bias], heads) in rows {
+    for &(out, [weight, bias], heads) in rows {
         let all = product(call, x, weight, bias)?;
         let width = call.e.extent(all, 1) / heads;
         let split = Reshape::with(&[tokens, fixed(heads), fixed(width)]).build(call.e, all)?;

@@ -5,6 +5,7 @@
 
 mod activation;
 mod attention;
+mod bias;
 pub(crate) mod experts;
 mod linear;
 mod norm;
@@ -108,6 +109,10 @@ pub static KERNELS: &[Kernel] = &[
     Kernel { reads: &[Attribute::GammaOffset], ..kernel("rmsnorm", "rmsnorm_forward", &[
         input("input"), input("gamma"), output("out"), optional(output("rstd")),
     ], norm::rmsnorm) },
+    Kernel {
+        reads: &[Attribute::RelativeBuckets, Attribute::RelativeDistance],
+        ..kernel(POSITION_BIAS, "relative_position_bias_forward", &[input("table"), output("bias")], bias::position_bias)
+    },
     kernel("layernorm", "layernorm_forward", &[
         input("input"), input("gamma"), optional(input("beta")),
         output("out"), optional(output("mean")), optional(output("rstd")),
@@ -119,6 +124,12 @@ pub static KERNELS: &[Kernel] = &[
         input("wv"), optional(input("bv")),
         output("q"), output("k"), output("v"),
     ], linear::qkv_project),
+    kernel("q_project", "ck_q_project_head_major", &[
+        input("input"), input("wq"), optional(input("bq")), output("q"),
+    ], linear::q_project),
+    kernel("kv_project", "ck_kv_project_head_major", &[
+        input("input"), input("wk"), optional(input("bk")), input("wv"), optional(input("bv")), output("k"), output("v"),
+    ], linear::kv_project),
     Kernel { reads: &[Attribute::GammaOffset], ..kernel("qk_norm", "rmsnorm_forward_qk", &[
         arg("q", Access::InPlace), arg("k", Access::InPlace), input("q_gamma"), input("k_gamma"),
     ], norm::qk_norm) },
@@ -131,14 +142,22 @@ pub static KERNELS: &[Kernel] = &[
     Kernel {
         reads: &[Attribute::AttentionScale, Attribute::AttnLogitSoftcap, Attribute::SlidingWindow],
         ..kernel(ATTENTION, "attention_forward_causal_head_major_gqa", &[
-            input("q"), input("k"), input("v"), optional(arg("scores", Access::Scratch)), output("attn_out"),
+            input("q"), input("k"), input("v"), optional(input("bias")),
+            optional(arg("scores", Access::Scratch)), output("attn_out"),
         ], attention::attention)
     },
     Kernel {
         reads: &[Attribute::AttentionScale, Attribute::AttnLogitSoftcap, Attribute::SlidingWindow],
         ..kernel(BIDIRECTIONAL_ATTENTION, "attention_forward_bidirectional_head_major_gqa", &[
-            input("q"), input("k"), input("v"), optional(arg("scores", Access::Scratch)), output("attn_out"),
+            input("q"), input("k"), input("v"), optional(input("bias")),
+            optional(arg("scores", Access::Scratch)), output("attn_out"),
         ], attention::bidirectional)
+    },
+    Kernel {
+        reads: &[Attribute::AttentionScale, Attribute::AttnLogitSoftcap],
+        ..kernel(CROSS_ATTENTION, "attention_forward_cross_head_major_gqa", &[
+            input("q"), input("k"), input("v"), optional(arg("scores", Access::Scratch)), output("attn_out"),
+        ], attention::across)
     },
     kernel("attn_proj", "ck_attention_project_head_major", &[
         input("attn_out"), input("wo"), optional(input("bo")),
@@ -182,9 +201,13 @@ pub const EMBEDDING: &str = "embedding";
 pub const ATTENTION: &str = "attention";
 /// The same where a query sees the keys of later positions too.
 pub const BIDIRECTIONAL_ATTENTION: &str = "bidirectional_attention";
+/// The op that looks at what the encoder of an encoder-decoder says; a layer of its decoder is cut there too.
+pub const CROSS_ATTENTION: &str = "cross_attention";
+/// The op that makes what distances add to scores.
+pub const POSITION_BIAS: &str = "position_bias";
 
 impl Kernel {
-    /// Whether a layer is cut at it.
+    /// Whether it is attention of positions to others of their own text.
     pub fn is_attention(&self) -> bool {
         [ATTENTION, BIDIRECTIONAL_ATTENTION].contains(&self.op)
     }
@@ -209,6 +232,10 @@ pub(crate) mod ambient {
     pub(crate) const TOKENS: &str = "tokens";
     /// Positions as indices.
     pub(crate) const POSITIONS: &str = "position_ids";
+    /// What is added to scores over what an encoder says, `[tokens, source_tokens]`.
+    pub(crate) const SOURCE_MASK: &str = "source_mask";
+    /// The classes of distances, `[tokens, seen]`.
+    pub(crate) const CLASSES: &str = "position_classes";
     /// Kinds of tokens.
     pub(crate) const TYPES: &str = "token_types";
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::buffers::Scope;
 use super::nodes::{Access, Node, Part, nodes};
 use crate::config::Config;
+use crate::graph::plan::{ROTATION, Stream};
 
 /// What starts are a multiple of, in bytes.
 pub const ALIGNMENT: usize = 64;
@@ -88,15 +90,16 @@ pub fn plan(config: &Config, tokens: usize, logits: Logits) -> Option<Plan> {
 fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
     let mut lives: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     let parts = [Part::First, Part::Layer, Part::Last];
-    let order: Vec<&'static Node> = parts
-        .into_iter()
-        .flat_map(|part| nodes(config, part))
-        .collect();
+    let mut order: Vec<&'static Node> = Vec::new();
+    for (_, own) in config.stacks() {
+        order.extend(parts.into_iter().flat_map(|part| nodes(&own, part)));
+    }
     for (step, node) in order.iter().enumerate() {
         for arg in &node.args {
             let row = config.family.buffer(&arg.buffer);
             let is_activation = row.is_some_and(|row| !row.is_weight());
-            let outside = matches!(arg.buffer.as_str(), "rope_cos_cache" | "rope_sin_cache");
+            let is_kept = row.is_some_and(|row| row.scope == Scope::Cross);
+            let outside = ROTATION.contains(&arg.buffer.as_str()) || is_kept;
             // What a kernel may leave out is read by nothing.
             if !is_activation || outside || arg.optional || arg.access == Access::Scratch {
                 continue;
@@ -107,10 +110,14 @@ fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
     }
     // The carried value: embeddings are the input of the first layer, an output that of the next.
     let carried = |lives: &BTreeMap<_, (usize, usize)>, name| lives.get(name).copied();
-    if let (Some(first), Some(last)) = (carried(&lives, "embedded_input"), carried(&lives, "input"))
-    {
-        lives.insert("input", (first.0, last.1));
-        lives.remove("embedded_input");
+    for (stack, _) in config.stacks() {
+        let Stream {
+            embedded, input, ..
+        } = Stream::of(stack);
+        if let (Some(first), Some(last)) = (carried(&lives, embedded), carried(&lives, input)) {
+            lives.insert(input, (first.0, last.1));
+            lives.remove(embedded);
+        }
     }
     lives
 }

@@ -4,7 +4,7 @@ use mind_weights::WeightType;
 
 use super::dims::{Dim, Extent};
 use crate::condition::{Condition, Mode};
-use crate::config::Config;
+use crate::config::{Config, Parameters};
 use crate::experts::Among;
 use crate::family::Architecture;
 
@@ -13,29 +13,69 @@ use crate::family::Architecture;
 pub enum Scope {
     /// One.
     Global,
-    /// One a layer.
+    /// One a layer: of the decoder, in an encoder-decoder.
     Layer,
+    /// One a layer of the encoder of an encoder-decoder.
+    Encoder,
+    /// One a layer of the decoder of an encoder-decoder, made once of what the encoder says and kept for all tokens.
+    Cross,
 }
 
 impl Scope {
+    /// The scopes that buffers of `architecture` may have.
+    const fn all(architecture: Architecture) -> &'static [Scope] {
+        match architecture {
+            Architecture::Decoder | Architecture::Encoder => &[Scope::Global, Scope::Layer],
+            Architecture::EncoderDecoder => {
+                &[Scope::Global, Scope::Layer, Scope::Encoder, Scope::Cross]
+            }
+        }
+    }
+
     /// The word in files.
     pub const fn name(self, architecture: Architecture) -> &'static str {
         match self {
             Scope::Global => "global",
             Scope::Layer => architecture.layer_scope(),
+            Scope::Encoder => "encoder",
+            Scope::Cross => "cross",
         }
     }
 
     /// The scope that files call `name`.
     pub fn parse(name: &str, architecture: Architecture) -> Option<Scope> {
-        [Scope::Global, Scope::Layer]
-            .into_iter()
-            .find(|own| own.name(architecture) == name)
+        let mut all = Scope::all(architecture).iter().copied();
+        all.find(|own| own.name(architecture) == name)
     }
 
     /// Which words there are, for messages.
     pub(crate) fn words(architecture: Architecture) -> String {
-        format!("a scope is `global` or `{}`", architecture.layer_scope())
+        let all = Scope::all(architecture).iter();
+        let words: Vec<String> = all
+            .map(|own| format!("`{}`", own.name(architecture)))
+            .collect();
+        match words.split_last() {
+            Some((last, [])) => format!("a scope is {last}"),
+            Some((last, others)) => format!("a scope is {} or {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+
+    /// Whether there is one for each layer of a stack.
+    pub const fn is_layered(self) -> bool {
+        match self {
+            Scope::Global => false,
+            Scope::Layer | Scope::Encoder | Scope::Cross => true,
+        }
+    }
+
+    /// The instances that the model of `parameters` has.
+    pub fn count(self, parameters: &Parameters) -> usize {
+        match self {
+            Scope::Global => 1,
+            Scope::Layer | Scope::Cross => parameters.num_layers,
+            Scope::Encoder => parameters.encoder.map_or(0, |own| own.num_layers),
+        }
     }
 }
 
@@ -126,15 +166,21 @@ impl Buffer {
     pub fn form(&self, config: &Config) -> Form {
         let parts = self.parts().len().max(1);
         let is_heads = |extent: &Extent| {
-            matches!(extent.dim, Dim::NumHeads | Dim::NumKvHeads) && extent.mult == 1
+            let heads = matches!(
+                extent.dim,
+                Dim::NumHeads | Dim::NumKvHeads | Dim::EncoderHeads
+            );
+            heads && extent.mult == 1
         };
+        let is_head =
+            |extent: &Extent| matches!(extent.dim, Dim::AlignedHead | Dim::AlignedEncoderHead);
         let plain = |at: usize| self.shape[at].unpadded(config);
         match self.shape.as_slice() {
-            [heads, head] if is_heads(heads) && head.dim == Dim::AlignedHead => Form::HeadVector {
+            [heads, head] if is_heads(heads) && is_head(head) => Form::HeadVector {
                 heads: plain(0),
                 head: plain(1),
             },
-            [heads, head, _] if is_heads(heads) && head.dim == Dim::AlignedHead => Form::HeadRows {
+            [heads, head, _] if is_heads(heads) && is_head(head) => Form::HeadRows {
                 heads: plain(0),
                 head: plain(1),
                 columns: plain(2),

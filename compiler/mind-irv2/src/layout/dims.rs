@@ -1,7 +1,7 @@
 //! The table of dimensions, and extents that are written in them.
 
 use crate::attributes::Attribute;
-use crate::config::{Config, align};
+use crate::config::{Config, EncoderSizes, align};
 use crate::experts::Experts;
 use crate::family::Family;
 
@@ -42,11 +42,25 @@ pub enum Dim {
     AlignedSharedIntermediate,
     /// Kinds of tokens, of which a text has one for each of its parts.
     TypeVocab,
+    /// Positions that the encoder of an encoder-decoder sees.
+    SourceTokens,
+    /// Heads of that encoder.
+    EncoderHeads,
+    /// Elements of each.
+    EncoderHeadDim,
+    /// The same, padded.
+    AlignedEncoderHead,
+    /// The width of the MLP of that encoder.
+    EncoderIntermediate,
+    /// The same, padded.
+    AlignedEncoderIntermediate,
+    /// Classes of distances between positions.
+    RelativeBuckets,
 }
 
 impl Dim {
     /// Every dimension, in the order of their ids.
-    pub const ALL: [Dim; 17] = [
+    pub const ALL: [Dim; 24] = [
         Dim::Tokens,
         Dim::Embed,
         Dim::AlignedEmbed,
@@ -64,6 +78,13 @@ impl Dim {
         Dim::SharedIntermediate,
         Dim::AlignedSharedIntermediate,
         Dim::TypeVocab,
+        Dim::SourceTokens,
+        Dim::EncoderHeads,
+        Dim::EncoderHeadDim,
+        Dim::AlignedEncoderHead,
+        Dim::EncoderIntermediate,
+        Dim::AlignedEncoderIntermediate,
+        Dim::RelativeBuckets,
     ];
 
     /// The number in documents.
@@ -91,6 +112,13 @@ impl Dim {
             Dim::SharedIntermediate => "shared_intermediate",
             Dim::AlignedSharedIntermediate => "aligned_shared_intermediate",
             Dim::TypeVocab => "type_vocab",
+            Dim::SourceTokens => "source_tokens",
+            Dim::EncoderHeads => "encoder_heads",
+            Dim::EncoderHeadDim => "encoder_head_dim",
+            Dim::AlignedEncoderHead => "aligned_encoder_head",
+            Dim::EncoderIntermediate => "encoder_intermediate",
+            Dim::AlignedEncoderIntermediate => "aligned_encoder_intermediate",
+            Dim::RelativeBuckets => "relative_buckets",
         }
     }
 
@@ -101,7 +129,13 @@ impl Dim {
             extents.any(|extent| extent.dim == dim)
         };
         match self {
-            Dim::TypeVocab => uses(Dim::TypeVocab),
+            Dim::TypeVocab | Dim::RelativeBuckets => uses(self),
+            Dim::SourceTokens
+            | Dim::EncoderHeads
+            | Dim::EncoderHeadDim
+            | Dim::AlignedEncoderHead
+            | Dim::EncoderIntermediate
+            | Dim::AlignedEncoderIntermediate => uses(Dim::SourceTokens),
             Dim::NumExperts
             | Dim::ExpertIntermediate
             | Dim::AlignedExpertIntermediate
@@ -134,6 +168,7 @@ impl Dim {
     /// Its value in a run of `tokens` positions.
     pub fn value(self, config: &Config, tokens: usize) -> usize {
         let experts = |of: fn(&Experts) -> usize| config.experts.as_ref().map_or(0, of);
+        let encoder = |of: fn(&EncoderSizes) -> usize| config.encoder.as_ref().map_or(0, of);
         match self {
             Dim::Tokens => tokens,
             Dim::Embed => config.hidden_size,
@@ -152,6 +187,13 @@ impl Dim {
             Dim::SharedIntermediate => experts(|own| own.shared_width),
             Dim::AlignedSharedIntermediate => align(experts(|own| own.shared_width)),
             Dim::TypeVocab => config.attributes.get(Attribute::TypeVocabSize) as usize,
+            Dim::SourceTokens => encoder(|own| own.context_window),
+            Dim::EncoderHeads => encoder(|own| own.num_attention_heads),
+            Dim::EncoderHeadDim => encoder(|own| own.head_dim),
+            Dim::AlignedEncoderHead => align(encoder(|own| own.head_dim)),
+            Dim::EncoderIntermediate => encoder(|own| own.intermediate_size),
+            Dim::AlignedEncoderIntermediate => align(encoder(|own| own.intermediate_size)),
+            Dim::RelativeBuckets => config.attributes.get(Attribute::RelativeBuckets) as usize,
         }
     }
 }
@@ -192,6 +234,8 @@ impl Extent {
             Dim::AlignedCtx => Dim::Tokens,
             Dim::AlignedExpertIntermediate => Dim::ExpertIntermediate,
             Dim::AlignedSharedIntermediate => Dim::SharedIntermediate,
+            Dim::AlignedEncoderHead => Dim::EncoderHeadDim,
+            Dim::AlignedEncoderIntermediate => Dim::EncoderIntermediate,
             plain @ (Dim::Tokens
             | Dim::Embed
             | Dim::HeadDim
@@ -202,7 +246,12 @@ impl Extent {
             | Dim::NumExperts
             | Dim::ExpertIntermediate
             | Dim::SharedIntermediate
-            | Dim::TypeVocab) => plain,
+            | Dim::TypeVocab
+            | Dim::SourceTokens
+            | Dim::EncoderHeads
+            | Dim::EncoderHeadDim
+            | Dim::EncoderIntermediate
+            | Dim::RelativeBuckets) => plain,
         };
         let value = dim.value(config, config.context_window);
         value.saturating_mul(self.mult) / self.div

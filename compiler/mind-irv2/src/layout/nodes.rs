@@ -5,6 +5,7 @@ use crate::attributes::Attribute;
 use crate::condition::Mode;
 use crate::config::Config;
 use crate::experts::Among;
+use crate::family::Stack;
 use crate::kernels::Kernel;
 
 /// Where a node stands.
@@ -54,6 +55,8 @@ pub struct Arg {
 /// A call of a kernel.
 #[derive(Debug)]
 pub struct Node {
+    /// The stack of layers that it belongs to.
+    pub stack: Stack,
     /// Where it stands.
     pub part: Part,
     /// What it calls.
@@ -106,7 +109,7 @@ impl Arg {
 
 /// The nodes of `part` that the model of `config` has, in an order in which they can run.
 pub fn nodes(config: &Config, part: Part) -> impl Iterator<Item = &'static Node> + use<'_> {
-    let all = config.family.nodes().iter();
+    let all = config.family.nodes();
     all.filter(move |node| node.part == part && node.exists(config))
 }
 

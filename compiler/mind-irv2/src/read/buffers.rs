@@ -12,7 +12,7 @@ use super::meta::Meta;
 use crate::codes;
 use crate::condition::{Condition, Mode};
 use crate::config::Config;
-use crate::family::{Architecture, Family};
+use crate::family::Family;
 use crate::layout::arena::ALIGNMENT;
 use crate::layout::buffers::{Buffer, Kind, Scope, bytes_of};
 use crate::layout::dims::Extent;
@@ -91,7 +91,7 @@ pub(super) fn read<'v>(root: &'v Value, family: Family, r: &mut Reader) -> Buffe
         let architecture = family.architecture();
         match scope {
             scope if Scope::parse(scope, architecture).is_some() => {}
-            "layer" | "encoder" | "decoder" => {
+            "layer" | "encoder" | "decoder" | "cross" => {
                 let message = format!("buffers of {} have no scope `{scope}`", model_of(family));
                 let help = Scope::words(architecture);
                 r.push_with_help(codes::UNSUPPORTED, scope_span, message, help);
@@ -207,10 +207,7 @@ fn entry<'v>(
 
 /// What a model of `family` is called in messages.
 fn model_of(family: Family) -> &'static str {
-    match family.architecture() {
-        Architecture::Decoder => "a decoder model",
-        Architecture::Encoder => "an encoder model",
-    }
+    family.architecture().model()
 }
 
 /// The condition of an entry; one that cannot be read is reported and counts as none.

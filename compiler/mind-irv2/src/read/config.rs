@@ -6,7 +6,7 @@ use super::buffers::Declared;
 use super::field::{Reader, present, shown, span_of};
 use crate::attributes::{Activation, Attribute, Attributes, Layers};
 use crate::codes;
-use crate::config::{Biases, Config, ConfigError, Parameters, Rope, RopeScaling};
+use crate::config::{Biases, Config, ConfigError, EncoderSizes, Parameters, Rope, RopeScaling};
 use crate::experts::Experts;
 use crate::factors::{FrequencyFactors, MAX_FACTORS};
 use crate::family::Family;
@@ -35,6 +35,11 @@ const KEYS: &[&str] = &[
     "shared_intermediate_size",
     "normalised_shares",
     "dense_layers",
+    "encoder_layers",
+    "encoder_intermediate_size",
+    "encoder_attention_heads",
+    "encoder_head_dim",
+    "source_window",
 ];
 
 /// The epsilon of every family whose configuration does not say one.
@@ -61,6 +66,7 @@ pub(super) fn read(
     let sliding_layers = layers(config, "sliding_layers", r);
     let no_rope_layers = layers(config, "no_rope_layers", r);
     let experts = experts(config, r);
+    let encoder = encoder(config, family, r);
     let mut count = |key: &str| {
         let value = r.required(config, key)?;
         r.natural(key, value)
@@ -109,6 +115,7 @@ pub(super) fn read(
         tie_word_embeddings: tied.or(said).unwrap_or(aliased),
         biases: Biases::default(),
         experts: experts?,
+        encoder: encoder?,
         activation: activation?,
         attributes,
         sliding_layers: sliding_layers?,
@@ -181,6 +188,29 @@ fn experts(config: &Value, r: &mut Reader) -> Option<Option<Experts>> {
         shared_width: shared_width?,
         normalised,
         dense_layers: dense_layers?,
+    }))
+}
+
+/// The encoder of an encoder-decoder; outside, `None` if it cannot be read.
+fn encoder(config: &Value, family: Family, r: &mut Reader) -> Option<Option<EncoderSizes>> {
+    if family.encoder().is_none() && present(config, "encoder_layers").is_none() {
+        return Some(None);
+    }
+    let mut number = |key: &str| {
+        let value = r.required(config, key)?;
+        r.natural(key, value)
+    };
+    let num_layers = number("encoder_layers");
+    let intermediate_size = number("encoder_intermediate_size");
+    let num_attention_heads = number("encoder_attention_heads");
+    let head_dim = number("encoder_head_dim");
+    let context_window = number("source_window");
+    Some(Some(EncoderSizes {
+        num_layers: num_layers?,
+        intermediate_size: intermediate_size?,
+        num_attention_heads: num_attention_heads?,
+        head_dim: head_dim?,
+        context_window: context_window?,
     }))
 }
 

@@ -134,18 +134,16 @@ pub(super) fn check(meta: &Meta<'_>, config: &Config, r: &mut Reader) {
     };
     let tied = config.tie_word_embeddings;
     contradicts("tie_word_embeddings", meta.tied, tied);
-    contradicts("has_pos_emb", meta.has_pos_emb, config.rope.is_none());
+    contradicts("has_pos_emb", meta.has_pos_emb, config.has_positions());
     // A tied head is no tensor of its own, which some files call having none.
     let has_head = !config.family.is_encoder();
     contradicts("has_lm_head", meta.has_lm_head.filter(|_| !tied), has_head);
-    contradicts("gated_mlp", meta.gated_mlp, config.family.is_gated());
+    contradicts("gated_mlp", meta.gated_mlp, config.has_gate());
     for &(layer, _, _) in &meta.dtypes {
         let span: Span = span_of(value, "weight_dtypes");
-        if layer >= config.num_layers {
-            let message = format!(
-                "`weight_dtypes` names layer {layer}, of {}",
-                config.num_layers
-            );
+        let layers = config.most_layers();
+        if layer >= layers {
+            let message = format!("`weight_dtypes` names layer {layer}, of {layers}");
             r.push(codes::RANGE, span, message);
             return;
         }

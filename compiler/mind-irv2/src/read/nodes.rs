@@ -4,11 +4,11 @@ use mind_diag::Span;
 use mind_json::Value;
 
 use super::buffers::condition;
-use super::field::{Reader, shown, span_of};
+use super::field::{Reader, present, shown, span_of};
 use crate::codes;
 use crate::condition::Condition;
 use crate::config::Biases;
-use crate::family::{Families, Family};
+use crate::family::{Families, Family, Stack};
 use crate::layout::nodes::{Access, Arg, Node, Part};
 
 /// A node of the document that the table has.
@@ -33,6 +33,7 @@ pub(super) struct Nodes {
 
 const KEYS: &[&str] = &[
     "layer",
+    "scope",
     "op",
     "kernel",
     "flags",
@@ -56,7 +57,7 @@ pub(super) fn family_of(root: &Value, families: Families) -> Option<Family> {
         .filter_map(|node| node.get("op")?.text())
         .collect();
     let has_all = |family: &Family| {
-        let has = |op: &&str| family.nodes().iter().any(|node| node.op() == *op);
+        let has = |op: &&str| family.all_nodes().any(|node| node.op() == *op);
         ops.iter().all(has)
     };
     let usual = || families.named("llama");
@@ -108,12 +109,13 @@ fn node(value: &Value, family: Family, r: &mut Reader) -> Option<Placed> {
     let (op, op_span) = r.text(value, "op")?;
     let (kernel, kernel_span) = r.text(value, "kernel")?;
     let is_global = layer.is_none();
-    let named = |row: &&Node| row.op() == op && (row.part == Part::Layer) != is_global;
-    let rows: Vec<&'static Node> = family.nodes().iter().filter(named).collect();
+    let family = stack(value, family, r)?;
+    let named = |row: &&'static Node| row.op() == op && (row.part == Part::Layer) != is_global;
+    let rows: Vec<&'static Node> = family.nodes().filter(named).collect();
     if rows.is_empty() {
         let place = if is_global { "the model" } else { "a layer" };
         let message = format!("no node of {place} is called `{}`", shown(op));
-        let known = family.nodes().iter();
+        let known = family.nodes();
         let known = known.filter(|row| (row.part == Part::Layer) != is_global);
         let ops: Vec<&str> = known.map(|row| row.op()).collect();
         let help = format!("nodes of {place} are {}", ops.join(", "));
@@ -139,6 +141,29 @@ fn node(value: &Value, family: Family, r: &mut Reader) -> Option<Placed> {
         condition,
         bound,
     })
+}
+
+/// The family of the stack of layers that a node is of; `None` if it says none of those there are.
+fn stack(value: &Value, family: Family, r: &mut Reader) -> Option<Family> {
+    let Some(encoder) = family.encoder() else {
+        if let Some(own) = present(value, "scope") {
+            let model = family.architecture().model();
+            let message = format!("`scope` is there, but nodes of {model} have none");
+            r.push(codes::CONTRADICTION, own.span, message);
+        }
+        return Some(family);
+    };
+    let (word, span) = r.text(value, "scope")?;
+    match Stack::parse(word) {
+        Some(Stack::Source) => Some(encoder),
+        Some(Stack::Main) => Some(family),
+        None => {
+            let message = format!("no scope of a node is `{}`", shown(word));
+            let help = "nodes of an encoder-decoder model are of the scope `encoder` or `decoder`";
+            r.push_with_help(codes::NAME, span, message, help);
+            None
+        }
+    }
 }
 
 /// A binding as the document has it.

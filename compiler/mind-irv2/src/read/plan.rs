@@ -11,6 +11,8 @@ use super::nodes::{Nodes, Placed};
 use crate::codes;
 use crate::condition::Mode;
 use crate::config::Config;
+use crate::family::Stack;
+use crate::layout::buffers::Scope;
 use crate::layout::nodes::{Access, Node, Part, nodes, ordered};
 
 /// Checks that the nodes compute the model, in prefill and in decode.
@@ -26,11 +28,12 @@ pub(super) fn check(
     }
     for node in &all.placed {
         let layer = node.layer.unwrap_or(0);
-        if layer >= config.num_layers {
-            let message = format!(
-                "layer {layer} is not below `num_layers` {}",
-                config.num_layers
-            );
+        let (key, layers) = match node.row.stack {
+            Stack::Source => ("encoder_layers", Scope::Encoder.count(config)),
+            Stack::Main => ("num_layers", config.num_layers),
+        };
+        if layer >= layers {
+            let message = format!("layer {layer} is not below `{key}` {layers}");
             r.push(codes::RANGE, node.span, message);
             return;
         }
@@ -38,7 +41,7 @@ pub(super) fn check(
     for mode in Mode::INFERENCE {
         let holds = |node: &&Placed| {
             let condition = node.condition.as_ref();
-            let config = node.layer.map_or(*config, |layer| config.of_layer(layer));
+            let config = in_layer(config, node);
             condition.is_none_or(|own| own.holds(&config, mode))
         };
         let kept: Vec<&Placed> = all.placed.iter().filter(holds).collect();
@@ -52,9 +55,15 @@ pub(super) fn check(
     }
 }
 
+/// The model that conditions of a node are about.
+fn in_layer(config: &Config, node: &Placed) -> Config {
+    let own = config.of_stack(node.row.stack).unwrap_or(*config);
+    node.layer.map_or(own, |layer| own.of_layer(layer))
+}
+
 /// Checks that every part has its nodes, each once, in an order in which they can run.
 fn check_plan(kept: &[&Placed], span: Span, config: &Config, r: &mut Reader) {
-    let part_of = |node: &Placed| (node.row.part, node.layer);
+    let part_of = |node: &Placed| (node.row.stack, node.row.part, node.layer);
     if let Some(pair) = kept
         .windows(2)
         .find(|pair| part_of(pair[0]) > part_of(pair[1]))
@@ -68,14 +77,16 @@ fn check_plan(kept: &[&Placed], span: Span, config: &Config, r: &mut Reader) {
         return;
     }
     let mut rest = kept;
-    let layers = (0..config.num_layers).map(|layer| (Part::Layer, Some(layer)));
-    let first = std::iter::once((Part::First, None));
-    let parts = first.chain(layers).chain([(Part::Last, None)]);
-    for part in parts {
-        let count = rest.partition_point(|node| part_of(node) <= part);
-        let (own, behind) = rest.split_at(count);
-        rest = behind;
-        check_part(own, part, span, config, r);
+    for (stack, config) in config.stacks() {
+        let layers = (0..config.num_layers).map(|layer| (Part::Layer, Some(layer)));
+        let first = std::iter::once((Part::First, None));
+        let parts = first.chain(layers).chain([(Part::Last, None)]);
+        for (part, layer) in parts {
+            let count = rest.partition_point(|node| part_of(node) <= (stack, part, layer));
+            let (own, behind) = rest.split_at(count);
+            rest = behind;
+            check_part(own, (part, layer), span, &config, r);
+        }
     }
 }
 
@@ -130,7 +141,7 @@ fn check_part(
 
 /// The place of a row in the table.
 fn index(row: &'static Node, config: &Config) -> usize {
-    let mut all = config.family.nodes().iter();
+    let mut all = config.family.nodes();
     all.position(|own| std::ptr::eq(own, row))
         .unwrap_or(usize::MAX)
 }
@@ -149,7 +160,7 @@ fn check_declared(
         own.is_some_and(|own| own.exists(config))
     };
     for node in kept {
-        let config = node.layer.map_or(*config, |layer| config.of_layer(layer));
+        let config = in_layer(config, node);
         for (own, span) in &node.bound {
             if !is_declared(&own.buffer, &config) {
                 let message = format!("buffer `{}` is not declared", own.buffer);
@@ -158,7 +169,11 @@ fn check_declared(
             }
         }
     }
-    let supplied = nodes(config, Part::First).chain(nodes(config, Part::Last));
+    let stacks: Vec<(Stack, Config)> = config.stacks().collect();
+    let supplied = stacks.iter().flat_map(|(_, own)| {
+        let all = nodes(own, Part::First).chain(nodes(own, Part::Last));
+        all.collect::<Vec<_>>()
+    });
     let needed = supplied.flat_map(|row| &row.args).filter(|arg| {
         // The table of positions is optional for a kernel, not for a model without rotation.
         let buffer = config.family.buffer(&arg.buffer);

@@ -33,7 +33,7 @@ fn files() -> [String; 4] {
   "tensors": {"names": {"w2": "model.layers.{layer}.mlp.last.weight"}}
 }"#;
     let plan = |file: &str| shipped(&format!("plans/llama/{file}"));
-    let [_, globals, layers, tensors] = FILE_NAMES;
+    let [_, globals, layers, _, tensors] = FILE_NAMES;
     [
         family.to_owned(),
         plan(globals),
@@ -63,7 +63,7 @@ fn files_with_experts() -> [String; 4] {
   }
 }"#;
     let plan = |file: &str| shipped(&format!("plans/moe/{file}"));
-    let [_, globals, layers, tensors] = FILE_NAMES;
+    let [_, globals, layers, _, tensors] = FILE_NAMES;
     [
         family.to_owned(),
         plan(globals),
@@ -73,7 +73,9 @@ fn files_with_experts() -> [String; 4] {
 }
 
 fn family_of(texts: &[String; 4]) -> Result<Family, Box<FamilyError>> {
-    let file = |at: usize| SourceFile::new(FILE_NAMES[at], texts[at].as_str());
+    let [family, globals, layers, _, tensors] = FILE_NAMES;
+    let names = [family, globals, layers, tensors];
+    let file = |at: usize| SourceFile::new(names[at], texts[at].as_str());
     Family::read(&FamilyFiles {
         family: file(0),
         global_buffers: Some(file(1)),

@@ -15,5 +15,6 @@ mod keys;
 mod models;
 #[path = "../../../../tools/fuzz/fuzz_targets/mutated.rs"]
 mod mutated;
+mod pairs;
 mod rejections;
 mod round_trip;

@@ -48,6 +48,7 @@ pub fn parameters(own: Family) -> Parameters {
             _ => own.biases(&[]),
         },
         experts: None,
+        encoder: None,
         activation: Activation::Silu,
         attributes: Attributes::default(),
         sliding_layers: Layers::NONE,

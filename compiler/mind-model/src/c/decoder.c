@@ -6,6 +6,62 @@ static float x[CHUNK * WIDTH], y[CHUNK * WIDTH], q[CHUNK * Q_WIDTH], mixed[CHUNK
 static float cosines[3][CHUNK * PAIRS + 1], sines[3][CHUNK * PAIRS + 1], logits[VOCAB];
 /* For layers without and with a window. */
 static float masks[2][CHUNK * ROWS];
+#if HAS_EMBED
+static struct bound embed_bound;
+#endif
+#if DISTANCES
+static float *numbers, *added;
+#endif
+
+#if SOURCE
+static struct bound ask_bound[LAYERS], source_bound[LAYERS];
+/* Keys and values of what the encoder says, of a layer after the other; which attention looks at them. */
+static float *source_keys, *source_values, *source_mask;
+static int look_choice;
+/* The stream behind attention to the own text. */
+static float kept[CHUNK * WIDTH];
+
+/* Reads a text of `count` tokens. */
+static void read_source(const uint32_t *tokens, int count)
+{
+    encode(tokens, count);
+    while (look[look_choice].rows < count) {
+        ++look_choice;
+    }
+    int seen = look[look_choice].rows;
+    for (int layer = 0; layer < LAYERS; ++layer) {
+        float *k = source_keys + (size_t)layer * ENC_ROWS * KV_WIDTH;
+        float *v = source_values + (size_t)layer * ENC_ROWS * KV_WIDTH;
+        for (int row = 0; row < count; row += CHUNK) {
+            const void *inputs[2] = {enc_x + (size_t)row * WIDTH, source_bound[layer].one};
+            void *outputs[2] = {k + (size_t)row * KV_WIDTH, v + (size_t)row * KV_WIDTH};
+            source_stages[layer].many(inputs, outputs);
+        }
+        size_t unused = sizeof(float) * (size_t)(ENC_ROWS - count) * KV_WIDTH;
+        memset(k + (size_t)count * KV_WIDTH, 0, unused);
+        memset(v + (size_t)count * KV_WIDTH, 0, unused);
+    }
+    for (int at = 0; at < CHUNK; ++at) {
+        for (int other = 0; other < seen; ++other) {
+            uint32_t bits = other < count ? 0 : 0xff800000u;
+            memcpy(&source_mask[(size_t)at * (size_t)seen + (size_t)other], &bits, 4);
+        }
+    }
+}
+
+/* Puts what a layer sees of the text that was read in the place of what it has seen of its own. */
+static void look_across(int layer, int padded)
+{
+    const struct stage *ask = &ask_stages[layer];
+    const void *inputs[3] = {x, mixed, padded == 1 ? ask_bound[layer].one : ask_bound[layer].many};
+    void *outputs[2] = {q, kept};
+    (padded == 1 ? ask->one : ask->many)(inputs, outputs);
+    const void *looked[5] = {q, source_keys + (size_t)layer * ENC_ROWS * KV_WIDTH,
+        source_values + (size_t)layer * ENC_ROWS * KV_WIDTH, source_mask, NULL};
+    void *found[1] = {mixed};
+    (padded == 1 ? look[look_choice].one : look[look_choice].many)(looked, found);
+}
+#endif
 
 #if EXPERTS > 0
 static struct bound route_bound[LAYERS], merge_bound[LAYERS], expert_bound[LAYERS * EXPERTS];
@@ -77,8 +133,17 @@ static void pass(const uint32_t *tokens, int count, int first)
     int seen = attention[choice].rows;
     memset(x, 0, sizeof x);
     for (int at = 0; at < count; ++at) {
-        token_row(tokens[at], (uint64_t)(FIRST_POSITION + first + at), x + at * WIDTH);
+        token_row(&tables, tokens[at], (uint64_t)(FIRST_POSITION + first + at), x + at * WIDTH);
     }
+#if HAS_EMBED
+    const void *rows[2] = {x, padded == 1 ? embed_bound.one : embed_bound.many};
+    void *embedded[1] = {y};
+    (padded == 1 ? embed_stage.one : embed_stage.many)(rows, embedded);
+    memcpy(x, y, sizeof x);
+#endif
+#if DISTANCES
+    fill_distances(&distances, numbers, added, first, padded, seen);
+#endif
     int window = 0;
     for (int layer = 0; layer < LAYERS; ++layer) {
         window = layers[layer].window > 0 ? layers[layer].window : window;
@@ -109,9 +174,17 @@ static void pass(const uint32_t *tokens, int count, int first)
         (padded == 1 ? project->one : project->many)(PAIRS > 0 ? rotated : straight, projected);
         memset(new_k + (size_t)count * KV_WIDTH, 0, unused);
         memset(new_v + (size_t)count * KV_WIDTH, 0, unused);
-        const void *looked[5] = {q, k, v, masks[layers[layer].window > 0], NULL};
+        const void *looked[6] = {q, k, v, masks[layers[layer].window > 0], NULL, NULL};
+#if DISTANCES
+        looked[4] = added;
+#endif
         void *found[1] = {mixed};
         (padded == 1 ? attention[choice].one : attention[choice].many)(looked, found);
+        const float *stream = x;
+#if SOURCE
+        look_across(layer, padded);
+        stream = kept;
+#endif
 #if EXPERTS > 0
         if (finish->one == NULL) {
             mixture(layer, padded, count);
@@ -119,7 +192,7 @@ static void pass(const uint32_t *tokens, int count, int first)
             continue;
         }
 #endif
-        const void *behind[3] = {x, mixed, finishing};
+        const void *behind[3] = {stream, mixed, finishing};
         void *finished[1] = {y};
         (padded == 1 ? finish->one : finish->many)(behind, finished);
         memcpy(x, y, sizeof x);
@@ -149,11 +222,19 @@ static uint32_t largest(void)
     return best;
 }
 
+#if SOURCE
+#define USAGE "usage: %s TEXT TOKENS COUNT (FILE... | --seed=SEED) [--logits=OUT]\n" \
+    "Reads the tokens of TEXT, such as 1,2,3, and goes on from TOKENS, such as 0, with COUNT tokens, each the most likely " \
+    "one.\n"
+#else
+#define USAGE "usage: %s TOKENS COUNT (FILE... | --seed=SEED) [--logits=OUT]\n" \
+    "Goes on from TOKENS, such as 1,2,3, with COUNT tokens, each the most likely one.\n"
+#endif
+
 static int usage(const char *program)
 {
     fprintf(stderr,
-        "usage: %s TOKENS COUNT (FILE... | --seed=SEED) [--logits=OUT]\n"
-        "Goes on from TOKENS, such as 1,2,3, with COUNT tokens, each the most likely one.\n"
+        USAGE
         "FILE...: %d weight file(s); --seed: made-up weights; --logits: the f32 bits that tokens came from.\n",
         program, FILES);
     return 2;
@@ -164,40 +245,47 @@ int main(int count, char **words)
     static uint32_t tokens[CAPACITY + 1];
     int length, opened = 0;
     FILE *out = NULL;
-    if (count < 4) {
+    if (count < 4 + SOURCE) {
         return usage(words[0]);
     }
-    if (MIND_LACKS_CPU) {
-        fprintf(stderr, "error: this processor lacks AVX2 or FMA; compile with -DMIND_ANY_CPU\n");
+    if (lacks_cpu()) {
         return 1;
     }
-    length = parse_tokens(words[1], tokens);
+#if SOURCE
+    static uint32_t text[ENC_CAPACITY + 1];
+    int read = parse_tokens(words[1], text, ENC_CAPACITY);
+    if (read < 0) {
+        return 1;
+    }
+    if (read == 0) {
+        fprintf(stderr, "error: there is no token to read\n");
+        return 1;
+    }
+#endif
+    length = parse_tokens(words[1 + SOURCE], tokens, CAPACITY);
     if (length < 0) {
         return 1;
     }
-    long wanted = strtol(words[2], NULL, 10);
+    long wanted = strtol(words[2 + SOURCE], NULL, 10);
     if (length == 0 || wanted < 1 || wanted > CAPACITY + 1 - length) {
         fprintf(stderr, "error: %d tokens and COUNT more do not fit a cache for %d\n", length, CAPACITY);
         return 1;
     }
-    for (int at = 3; at < count; ++at) {
-        if (strncmp(words[at], "--seed=", 7) == 0) {
-            has_seed = 1;
-            seed = strtoull(words[at] + 7, NULL, 10);
-        } else if (strncmp(words[at], "--logits=", 9) == 0) {
-            out = fopen(words[at] + 9, "wb");
+    for (int at = 3 + SOURCE; at < count; ++at) {
+        const char *logits_name = value_of(words[at], "--logits=");
+        if (is_seed(words[at])) {
+            continue;
+        }
+        if (logits_name != NULL) {
+            out = fopen(logits_name, "wb");
             if (out == NULL) {
-                fprintf(stderr, "error: %s cannot be written\n", words[at] + 9);
+                fprintf(stderr, "error: %s cannot be written\n", logits_name);
                 return 1;
             }
-        } else if (opened < FILES && words[at][0] != '-') {
-            files[opened] = fopen(words[at], "rb");
-            if (files[opened++] == NULL) {
-                fprintf(stderr, "error: %s cannot be read\n", words[at]);
-                return 1;
-            }
-        } else {
+        } else if (opened >= FILES || words[at][0] == '-') {
             return usage(words[0]);
+        } else if (open_weights(words[at], &opened) != 0) {
+            return 1;
         }
     }
     if (!has_seed && opened != FILES) {
@@ -215,9 +303,28 @@ int main(int count, char **words)
 #endif
     }
     head_bound = bound(&head_stage);
+#if HAS_EMBED
+    embed_bound = bound(&embed_stage);
+#endif
+#if DISTANCES
+    numbers = distance_numbers(&distances);
+    added = room(sizeof(float) * (uint64_t)distances.heads * CHUNK * ROWS);
+#endif
     keys = room(sizeof(float) * (uint64_t)LAYERS * ROWS * KV_WIDTH);
     values = room(sizeof(float) * (uint64_t)LAYERS * ROWS * KV_WIDTH);
     clock_t started = clock();
+#if SOURCE
+    bind_encoder();
+    for (int layer = 0; layer < LAYERS; ++layer) {
+        ask_bound[layer] = bound(&ask_stages[layer]);
+        source_bound[layer] = bound(&source_stages[layer]);
+    }
+    source_keys = room(sizeof(float) * (uint64_t)LAYERS * ENC_ROWS * KV_WIDTH);
+    source_values = room(sizeof(float) * (uint64_t)LAYERS * ENC_ROWS * KV_WIDTH);
+    source_mask = room(sizeof(float) * (uint64_t)CHUNK * ENC_ROWS);
+    started = clock();
+    read_source(text, read);
+#endif
     int rows = 0;
     for (int first = 0; first < length; first += rows) {
         rows = length - first < CHUNK ? length - first : CHUNK;
@@ -251,6 +358,23 @@ int main(int count, char **words)
         }
 #endif
     }
+#if SOURCE
+    for (int layer = 0; layer < LAYERS; ++layer) {
+        unbind(ask_bound[layer]);
+        unbind(source_bound[layer]);
+    }
+    unbind_encoder();
+    free(source_keys);
+    free(source_values);
+    free(source_mask);
+#endif
+#if HAS_EMBED
+    unbind(embed_bound);
+#endif
+#if DISTANCES
+    free(numbers);
+    free(added);
+#endif
     unbind(head_bound);
     free(keys);
     free(values);

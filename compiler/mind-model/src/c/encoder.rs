@@ -1,43 +1,48 @@
-//! An encoder as C.
+//! An encoder as C, which is a program or runs in front of a decoder.
 
-use std::fmt::Write;
-
+use mind_irv2::Config;
 use mind_irv2::graph::parts;
 
-use super::{CError, CHUNK, PartWriter, RUNTIME, attention_rows, choice, sizes};
+use super::{
+    ATTEND, Build, CError, CHUNK, Compiled, PartWriter, attention_rows, choice, has, prefix, sizes,
+};
 
-const ENCODER: &str = include_str!("encoder.c");
+/// What a program that is an encoder does with it.
+pub(super) const PROGRAM: &str = include_str!("encoder.c");
 
-/// The text of a program that makes vectors of at most `capacity` tokens.
+/// The functions of the encoder of `config`, for texts of at most `capacity` tokens, and its tables besides those of weights.
 ///
 /// # Errors
 ///
 /// A quantised vector.
-pub(super) fn program(mut writer: PartWriter<'_>, capacity: usize) -> Result<String, CError> {
-    let (config, tensors) = (writer.config, writer.tensors);
-    let layers = writer.layers(&[CHUNK])?;
+pub(super) fn stack(
+    writer: &mut PartWriter<'_>,
+    config: &Config,
+    capacity: usize,
+) -> Result<(Compiled, String), CError> {
+    let tokens = [CHUNK];
+    let layers = writer.layers(config, &tokens)?;
     let rows = attention_rows(capacity);
-    let attention = writer.attention(&rows, &[CHUNK])?;
-    let mut text = sizes(config, tensors, capacity, (&rows, 0));
+    let attention = writer.attention(config, ATTEND, &rows, &tokens)?;
+    let prefix = prefix(config);
+    let mut tables = sizes(config, capacity, (&rows, 0));
     let mut singles = Vec::new();
-    let all: [(&str, bool, super::Build, usize); 3] = [
+    let all: [(&str, bool, Build, usize); 3] = [
         ("embed", parts::has_embed(config), parts::embed, CHUNK),
         ("close", parts::has_close(config), parts::close, CHUNK),
         ("pool", parts::has_pool(config), parts::pool, 1),
     ];
-    for (name, has, build, tokens) in all {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "#define HAS_{} {}",
-            name.to_uppercase(),
-            u8::from(has)
-        );
-        if has {
-            singles.push(writer.single((build, tokens), name)?);
+    for (name, is_there, build, tokens) in all {
+        tables += &has(prefix, name, is_there);
+        if is_there {
+            singles.push(writer.single(config, (build, &[tokens]), name)?);
         }
     }
-    text += &choice(&rows, &[CHUNK]);
-    let runtime = [RUNTIME, ENCODER].concat();
-    writer.program((layers, singles, attention), [text, runtime])
+    tables += &choice(prefix, ["attention", ATTEND.0], &rows, &tokens);
+    let compiled = Compiled {
+        layers,
+        singles,
+        attention,
+    };
+    Ok((compiled, tables))
 }

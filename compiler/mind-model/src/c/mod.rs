@@ -15,6 +15,7 @@ use mind_diag::Diagnostics;
 use mind_driver::engine::{CTiles, c_functions};
 use mind_driver::session::Session;
 use mind_ir::Graph;
+use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::{BuildError, parts, quant_format, rope, routed};
 use mind_irv2::{Among, Attribute, Config, Turning};
 use mind_jit::program::CPart;
@@ -39,6 +40,7 @@ const DECODING: CTiles = CTiles {
 const DECODING_ROWS: u32 = 4;
 
 const RUNTIME: &str = include_str!("runtime.c");
+const ENCODE: &str = include_str!("encode.c");
 const DECODER: &str = include_str!("decoder.c");
 
 /// Why a model has no C.
@@ -71,12 +73,22 @@ fn messages(found: &Diagnostics) -> String {
 /// Builds a part for a number of tokens.
 type Build = fn(&Config, usize, parts::Stored<'_>) -> Result<Graph, BuildError>;
 
+/// Builds attention of so many tokens over so many rows.
+type Look = fn(&Config, usize, usize) -> Result<Graph, BuildError>;
+
+/// Attention to the own text, with its name in C.
+const ATTEND: (&str, Look) = ("attend", parts::attend);
+/// Attention to what an encoder says.
+const LOOK: (&str, Look) = ("look", parts::look);
+
 /// The steps of a layer, and what its weights are stored as: layers of one kind have the same functions.
 type Kind = (Vec<bool>, Vec<(String, WeightType)>);
 
 /// The functions of a part for weights that are stored alike.
 struct Variant {
     name: String,
+    /// What its weights are called, of a part that the model has once.
+    table: String,
     one: CPart,
     many: Option<CPart>,
 }
@@ -110,13 +122,45 @@ impl Variant {
     }
 }
 
-/// The parts of layers: their names in C, and which layers have them.
-const STAGES: [(&str, Build, Among); 5] = [
-    ("project", parts::project, Among::Every),
-    ("finish", parts::finish, Among::Dense),
-    ("route", routed::route, Among::Experts),
-    (EXPERT, routed::expert, Among::Experts),
-    ("merge", routed::merge, Among::Experts),
+/// A part of layers.
+struct StagePart {
+    /// Its name in C.
+    name: &'static str,
+    build: Build,
+    /// The layers that have it.
+    among: Among,
+    /// Whether it is of layers that look at what an encoder says.
+    is_across: bool,
+    /// Whether it is for passes of several tokens alone.
+    is_wide: bool,
+}
+
+const fn stage_part(name: &'static str, build: Build, among: Among) -> StagePart {
+    StagePart {
+        name,
+        build,
+        among,
+        is_across: false,
+        is_wide: false,
+    }
+}
+
+/// The parts of layers.
+static STAGES: [StagePart; 7] = [
+    stage_part("project", parts::project, Among::Every),
+    StagePart {
+        is_across: true,
+        ..stage_part("ask", parts::ask, Among::Every)
+    },
+    StagePart {
+        is_across: true,
+        is_wide: true,
+        ..stage_part("source", parts::source, Among::Every)
+    },
+    stage_part("finish", parts::finish, Among::Dense),
+    stage_part("route", routed::route, Among::Experts),
+    stage_part(EXPERT, routed::expert, Among::Experts),
+    stage_part("merge", routed::merge, Among::Experts),
 ];
 
 /// The part that layers have once for each expert.
@@ -129,15 +173,48 @@ struct StageVariants {
     choice: Vec<Option<usize>>,
 }
 
-/// The variants of each of [`STAGES`].
+/// The variants of those of [`STAGES`] that the layers have.
 struct Layers {
-    stages: Vec<StageVariants>,
+    stages: Vec<(&'static StagePart, StageVariants)>,
 }
 
-impl Layers {
-    /// Every variant of a part.
+/// The functions of a stack of layers.
+struct Compiled {
+    layers: Layers,
+    /// The parts that it has once.
+    singles: Vec<Variant>,
+    attention: Vec<CPart>,
+}
+
+impl Compiled {
+    /// Every variant of a part with weights.
     fn variants(&self) -> impl Iterator<Item = &Variant> {
-        self.stages.iter().flat_map(|stage| &stage.variants)
+        let of_layers = self.layers.stages.iter();
+        let of_layers = of_layers.flat_map(|(_, stage)| &stage.variants);
+        of_layers.chain(&self.singles)
+    }
+
+    /// The texts of its functions.
+    fn texts(&self) -> Vec<String> {
+        let mut texts: Vec<String> = self.variants().flat_map(Variant::bind_texts).collect();
+        let parts = self.variants().flat_map(Variant::parts);
+        texts.extend(parts.chain(&self.attention).map(|part| part.text.clone()));
+        texts
+    }
+
+    /// The weights of its largest part.
+    fn most_weights(&self) -> usize {
+        let counts = self.variants().map(|own| own.one.params.len());
+        counts.max().unwrap_or(0)
+    }
+}
+
+/// What the names of a stack's functions and tables begin with.
+fn prefix(config: &Config) -> &'static str {
+    if config.family.is_encoder() {
+        "enc_"
+    } else {
+        ""
     }
 }
 
@@ -151,18 +228,28 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
     if capacity == 0 || capacity > context {
         return Err(CError::Context { capacity, context });
     }
-    let mut parts = PartWriter::new(config, tensors);
-    if config.family.is_encoder() {
-        return encoder::program(parts, capacity);
-    }
-    let layers = parts.layers(&[1, CHUNK])?;
-    let head = parts.single((parts::head, 1), "head")?;
-    let rows = attention_rows(capacity);
-    let attention = parts.attention(&rows, &[1, CHUNK])?;
-    let sizes = sizes(config, tensors, capacity, (&rows, CHUNK));
-    let tables = sizes + &choice(&rows, &[1, CHUNK]) + &mixture::tables(config)?;
-    let runtime = [RUNTIME, DECODER].concat();
-    parts.program((layers, vec![head], attention), [tables, runtime])
+    let mut writer = PartWriter::new(tensors);
+    let (stacks, tables, runtime) = if config.family.is_encoder() {
+        let (encoder, tables) = encoder::stack(&mut writer, config, capacity)?;
+        (vec![(*config, encoder)], tables, encoder::PROGRAM)
+    } else {
+        let mut tables = format!("\n#define SOURCE {}\n", u8::from(config.encoder.is_some()));
+        let mut stacks = Vec::new();
+        if let Some(own) = config.encoder() {
+            // Both stacks have room for as many tokens, where they know so many positions.
+            let read = capacity.min(own.most_tokens());
+            let (encoder, text) = encoder::stack(&mut writer, &own, read)?;
+            stacks.push((own, encoder));
+            tables += &text;
+        }
+        let (decoder, text) = writer.decoder(config, capacity)?;
+        stacks.push((*config, decoder));
+        tables += &text;
+        (stacks, tables, DECODER)
+    };
+    let reads = stacks.iter().any(|(own, _)| own.family.is_encoder());
+    let runtime = [RUNTIME, if reads { ENCODE } else { "" }, runtime].concat();
+    writer.program(config, capacity, &stacks, [tables, runtime])
 }
 
 const HEADERS: &str = "
@@ -174,17 +261,15 @@ const HEADERS: &str = "
 /// Writes the parts of a model.
 struct PartWriter<'m> {
     session: Session,
-    config: &'m Config,
     tensors: &'m Tensors,
     /// What the parts call.
     functions: SharedFunctions,
 }
 
 impl<'m> PartWriter<'m> {
-    fn new(config: &'m Config, tensors: &'m Tensors) -> PartWriter<'m> {
+    fn new(tensors: &'m Tensors) -> PartWriter<'m> {
         PartWriter {
             session: Session::default(),
-            config,
             tensors,
             functions: SharedFunctions::new("kernel").expect("a name of C"),
         }
@@ -228,50 +313,98 @@ impl<'m> PartWriter<'m> {
         }
     }
 
-    /// A part that the model has once, for passes of `tokens`.
-    fn single(&mut self, (build, tokens): (Build, usize), name: &str) -> Result<Variant, CError> {
+    /// A part that a stack has once, for passes of one or two numbers of `tokens`.
+    fn single(
+        &mut self,
+        config: &Config,
+        (build, tokens): (Build, &[usize]),
+        name: &str,
+    ) -> Result<Variant, CError> {
         let tensors = self.tensors;
         let stored = |name: &str| tensors.stored_as(name, None);
-        let name = format!("{name}_{tokens}");
-        Ok(Variant {
-            one: self.part(self.config, (build, tokens), &name, &stored)?,
-            many: None,
-            name,
-        })
+        let table = format!("{}{name}", prefix(config));
+        let name = match tokens {
+            [tokens] => format!("{table}_{tokens}"),
+            _ => table.clone(),
+        };
+        let own = self.variant(config, (build, tokens), name, &stored)?;
+        Ok(Variant { table, ..own })
     }
 
-    /// Attention for each number of `tokens` of a pass, over each number of cached `rows`.
-    fn attention(&mut self, rows: &[usize], tokens: &[usize]) -> Result<Vec<CPart>, CError> {
+    /// Attention for each number of `tokens` of a pass, over each number of `rows`: to the own text, or to what an encoder says.
+    fn attention(
+        &mut self,
+        config: &Config,
+        (name, build): (&str, Look),
+        rows: &[usize],
+        tokens: &[usize],
+    ) -> Result<Vec<CPart>, CError> {
         let mut attention = Vec::new();
         for &seen in rows {
             for &tokens in tokens {
-                let graph = parts::attend(self.config, tokens, seen)?;
-                let name = format!("attend_{tokens}_{seen}");
+                let graph = build(config, tokens, seen)?;
+                let name = format!("{}{name}_{tokens}_{seen}", prefix(config));
                 attention.push(self.functions(graph, &name, CTiles::default())?);
             }
         }
         Ok(attention)
     }
 
+    /// The decoder of `config`, for sequences of at most `capacity` tokens, and its tables besides those of weights.
+    fn decoder(&mut self, config: &Config, capacity: usize) -> Result<(Compiled, String), CError> {
+        let tokens = [1, CHUNK];
+        let layers = self.layers(config, &tokens)?;
+        let mut singles = vec![self.single(config, (parts::head, &[1]), "head")?];
+        let has_embed = parts::has_embed(config);
+        if has_embed {
+            singles.push(self.single(config, (parts::embed, &tokens), "embed")?);
+        }
+        let rows = attention_rows(capacity);
+        let mut attention = self.attention(config, ATTEND, &rows, &tokens)?;
+        let mut tables = sizes(config, capacity, (&rows, CHUNK));
+        tables += &has("", "embed", has_embed);
+        tables += &choice("", ["attention", ATTEND.0], &rows, &tokens);
+        if let Some(own) = config.encoder() {
+            let rows = attention_rows(capacity.min(own.most_tokens()));
+            attention.extend(self.attention(config, LOOK, &rows, &tokens)?);
+            tables += &choice("", ["look", LOOK.0], &rows, &tokens);
+        }
+        tables += &mixture::tables(config)?;
+        let compiled = Compiled {
+            layers,
+            singles,
+            attention,
+        };
+        Ok((compiled, tables))
+    }
+
     /// The parts of all layers for passes of one or two numbers of tokens: one variant for each way of storing the weights of
     /// a part.
-    fn layers(&mut self, tokens: &[usize]) -> Result<Layers, CError> {
-        let stages = STAGES.into_iter().map(|stage| self.stage(stage, tokens));
+    fn layers(&mut self, config: &Config, tokens: &[usize]) -> Result<Layers, CError> {
+        let has_source = parts::has_source(config);
+        let stages = STAGES.iter().filter(|own| has_source || !own.is_across);
+        let stages = stages.map(|own| Ok((own, self.stage(config, own, tokens)?)));
         Ok(Layers {
-            stages: stages.collect::<Result<_, _>>()?,
+            stages: stages.collect::<Result<_, CError>>()?,
         })
     }
 
     fn stage(
         &mut self,
-        (name, build, among): (&str, Build, Among),
+        config: &Config,
+        part: &StagePart,
         tokens: &[usize],
     ) -> Result<StageVariants, CError> {
-        let (config, tensors) = (self.config, self.tensors);
+        let (tensors, build) = (self.tensors, part.build);
+        let tokens = if part.is_wide {
+            &tokens[tokens.len() - 1..]
+        } else {
+            tokens
+        };
         let mut stage = StageVariants::default();
         let mut known: Vec<Kind> = Vec::new();
         for layer in 0..config.num_layers {
-            if !among.has(config.has_experts(layer)) {
+            if !part.among.has(config.has_experts(layer)) {
                 stage.choice.push(None);
                 continue;
             }
@@ -287,7 +420,7 @@ impl<'m> PartWriter<'m> {
                 stage.choice.push(Some(at));
                 continue;
             }
-            let name = format!("{name}_{}", known.len());
+            let name = format!("{}{}_{}", prefix(config), part.name, known.len());
             let variant = self.variant(own, (build, tokens), name, &stored)?;
             stage.choice.push(Some(known.len()));
             stage.variants.push(variant);
@@ -309,28 +442,51 @@ impl<'m> PartWriter<'m> {
             return Ok(Variant {
                 one: self.part(config, (build, tokens), &name, stored)?,
                 many: None,
+                table: String::new(),
                 name,
             });
         };
         let one = self.part(config, (build, fewest), &format!("{name}_{fewest}"), stored)?;
         let many = self.part(config, (build, most), &format!("{name}_{most}"), stored)?;
         let many = Some(many);
-        Ok(Variant { name, one, many })
+        Ok(Variant {
+            name,
+            table: String::new(),
+            one,
+            many,
+        })
     }
 
-    /// The text of a program: its parts, then `sizes`, tables and `runtime`.
+    /// The text of a program: the functions of its stacks, then sizes, tables and `runtime`.
     fn program(
         self,
-        (layers, singles, attention): (Layers, Vec<Variant>, Vec<CPart>),
-        [sizes, runtime]: [String; 2],
+        config: &Config,
+        capacity: usize,
+        stacks: &[(Config, Compiled)],
+        [tables, runtime]: [String; 2],
     ) -> Result<String, CError> {
-        let variants = || layers.variants().chain(&singles);
         let mut texts = vec![HEADERS.to_owned()];
-        texts.extend(variants().flat_map(Variant::bind_texts));
-        let parts = variants().flat_map(Variant::parts).chain(&attention);
-        texts.extend(parts.map(|part| part.text.clone()));
-        texts.push(sizes);
-        texts.push(rows::tables(self.config, self.tensors, &layers, &singles)?);
+        texts.extend(stacks.iter().flat_map(|(_, own)| own.texts()));
+        let widest = stacks.iter().map(|(own, _)| own.num_attention_heads).max();
+        let mut shared = shared_sizes(config, self.tensors, capacity, widest.unwrap_or(0));
+        let adds = stacks.iter().any(|(own, _)| Distances::of(own).is_some());
+        shared += &defines("", &[("ANY_DISTANCES", usize::from(adds))]);
+        texts.push(shared);
+        texts.push(tables);
+        let counts = stacks.iter().map(|(_, own)| own.most_weights());
+        let mut formats = Vec::new();
+        for own in stacks
+            .iter()
+            .flat_map(|(own, _)| rows::formats(own, self.tensors))
+        {
+            if !formats.contains(&own) {
+                formats.push(own);
+            }
+        }
+        texts.push(rows::types(counts.max().unwrap_or(0), &formats));
+        for (own, compiled) in stacks {
+            texts.push(rows::stack(own, self.tensors, compiled)?);
+        }
         texts.push(runtime);
         Ok(mind_vir::c::written(&self.functions, &texts))
     }
@@ -345,39 +501,68 @@ fn attention_rows(capacity: usize) -> Vec<usize> {
     rows
 }
 
-/// The macros of the runtime. Arrays of cached rows have `more` rows than attention reads.
-fn sizes(
-    config: &Config,
-    tensors: &Tensors,
-    capacity: usize,
-    (attended, more): (&[usize], usize),
-) -> String {
-    let frequencies = Turning::ALL.map(|turning| rope::frequencies_of(config, turning, capacity));
-    let has = |name: &str| {
-        let own = config.family.buffer(name);
-        usize::from(own.is_some_and(|own| config.has(own)))
-    };
-    let cache = attended.last().copied().unwrap_or(0) + more;
-    let defines = [
-        ("LAYERS", config.num_layers),
-        ("WIDTH", config.hidden_size),
-        ("Q_WIDTH", config.q_width()),
-        ("KV_WIDTH", config.kv_width()),
-        ("VOCAB", config.vocab_size),
-        ("PAIRS", frequencies[0].each.len()),
-        ("POSITIONS", has("pos_emb")),
-        ("FIRST_POSITION", config.first_position()),
-        ("KINDS", has("token_type_emb")),
-        ("CHUNK", CHUNK),
-        ("CAPACITY", capacity),
-        ("ROWS", cache),
-        ("FILES", tensors.files().max(1)),
-    ];
+/// A macro for each number.
+fn defines(prefix: &str, all: &[(&str, usize)]) -> String {
     let mut text = String::from("\n");
-    for (name, value) in defines {
+    for (name, value) in all {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "#define {name} {value}");
+        let _ = writeln!(text, "#define {}{name} {value}", prefix.to_uppercase());
     }
+    text
+}
+
+/// The macro that says whether a stack has a part.
+fn has(prefix: &str, name: &str, has: bool) -> String {
+    let (prefix, name) = (prefix.to_uppercase(), name.to_uppercase());
+    format!("#define {prefix}HAS_{name} {}\n", u8::from(has))
+}
+
+/// The macros of a stack of layers. Arrays of rows that attention reads have `more` rows than it reads.
+fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) -> String {
+    let prefix = prefix(config);
+    let rows = attended.last().copied().unwrap_or(0) + more;
+    let distances = usize::from(Distances::of(config).is_some());
+    let mut text = defines(
+        prefix,
+        &[
+            ("LAYERS", config.num_layers),
+            ("Q_WIDTH", config.q_width()),
+            ("KV_WIDTH", config.kv_width()),
+            ("FIRST_POSITION", config.first_position()),
+            ("CAPACITY", capacity),
+            ("ROWS", rows),
+        ],
+    );
+    let layers = (0..config.num_layers).map(|layer| {
+        let (turning, window) = (config.turning(layer) as usize, config.window(layer));
+        format!("    {{{turning}, {}}}", window.unwrap_or(0))
+    });
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "#define {upper}DISTANCES {distances}\n\n\
+         /* How the heads of each layer turn, and how many positions its queries see; 0 for all. */\n\
+         static const struct {{\n    int turning, window;\n}} {prefix}layers[{upper}LAYERS] = {{\n{}\n}};",
+        layers.collect::<Vec<_>>().join(",\n"),
+        upper = prefix.to_uppercase()
+    );
+    text
+}
+
+/// The macros that all stacks share, of which one has `heads` heads at most.
+fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usize) -> String {
+    let frequencies = Turning::ALL.map(|turning| rope::frequencies_of(config, turning, capacity));
+    let mut text = defines(
+        "",
+        &[
+            ("WIDTH", config.hidden_size),
+            ("ROW", config.hidden_size.max(heads)),
+            ("VOCAB", config.vocab_size),
+            ("PAIRS", frequencies[0].each.len()),
+            ("CHUNK", CHUNK),
+            ("FILES", tensors.files().max(1)),
+        ],
+    );
     let scale = config.attributes.get(Attribute::EmbeddingScale) as f32;
     let _ = writeln!(
         text,
@@ -415,32 +600,24 @@ fn sizes(
         Turning::COUNT,
         rows.join(",\n")
     );
-    let layers = (0..config.num_layers).map(|layer| {
-        let (turning, window) = (config.turning(layer) as usize, config.window(layer));
-        format!("    {{{turning}, {}}}", window.unwrap_or(0))
-    });
-    let _ = writeln!(
-        text,
-        "\n/* How the heads of each layer turn, and how many positions its queries see; 0 for all. */\n\
-         static const struct {{\n    int turning, window;\n}} layers[LAYERS] = {{\n{}\n}};",
-        layers.collect::<Vec<_>>().join(",\n")
-    );
     text
 }
 
-/// The choice of attention, of passes of the fewest of `tokens` and of the most.
-fn choice(attended: &[usize], tokens: &[usize]) -> String {
-    let mut text = "\n/* Attention over the first rows of keys, of passes of the fewest tokens and of CHUNK. */\n\
-             static const struct {\n    int rows;\n    \
-             int (*one)(const void *const *inputs, void *const *outputs);\n    \
-             int (*many)(const void *const *inputs, void *const *outputs);\n} attention[] = {\n"
-        .to_owned();
+/// The choice of attention by the functions called `name`, of passes of the fewest of `tokens` and of the most, as the table
+/// `table`.
+fn choice(prefix: &str, [table, name]: [&str; 2], attended: &[usize], tokens: &[usize]) -> String {
+    let mut text = format!(
+        "\n/* Attention over the first rows of keys, of passes of the fewest tokens and of CHUNK. */\n\
+         static const struct {{\n    int rows;\n    \
+         int (*one)(const void *const *inputs, void *const *outputs);\n    \
+         int (*many)(const void *const *inputs, void *const *outputs);\n}} {prefix}{table}[] = {{\n"
+    );
     let fewest = tokens.first().copied().unwrap_or(CHUNK);
     for rows in attended {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "    {{{rows}, attend_{fewest}_{rows}, attend_{CHUNK}_{rows}}},"
+            "    {{{rows}, {prefix}{name}_{fewest}_{rows}, {prefix}{name}_{CHUNK}_{rows}}},"
         );
     }
     text + "};\n"

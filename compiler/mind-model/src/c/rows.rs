@@ -2,22 +2,19 @@
 
 use std::fmt::Write;
 
+use mind_irv2::graph::distance::Distances;
+use mind_irv2::graph::parts;
 use mind_irv2::layout::buffers::{Buffer, Form};
 use mind_irv2::{Among, Config};
 use mind_weights::{Permutation, WeightType};
 
-use super::{CError, EXPERT, Layers, STAGES, StageVariants, Stored, Tensors, Variant};
+use super::{CError, Compiled, EXPERT, StagePart, StageVariants, Stored, Tensors, Variant, prefix};
 
 /// The decoding of each format, one function a section.
 const DECODERS: &str = include_str!("decode.c");
 
-/// Where the weights of each part stand, the functions of each layer, and the decoding of embeddings.
-pub(super) fn tables(
-    config: &Config,
-    tensors: &Tensors,
-    layers: &Layers,
-    singles: &[Variant],
-) -> Result<String, CError> {
+/// The types of the tables of weights, and the decoding of rows of `formats`. Parts have `most` weights at most.
+pub(super) fn types(most: usize, formats: &[WeightType]) -> String {
     let mut text = String::from(
         "\n/* A weight: `count` blocks of `size` bytes each, from `offset` on in file `file`. A row has `row`\n   \
          blocks; the first `rotated` of each `head` rows, if it is not 0, are in the order for rotations of\n   \
@@ -29,19 +26,42 @@ pub(super) fn tables(
          /* What a layer does to one token or to CHUNK, and how its `count` weights become `bytes` bytes; `many_bytes`\n   \
          bytes for CHUNK where `bind_many` packs them otherwise. */\n\
          struct stage {\n    part *bind, *one, *bind_many, *many;\n    const struct weight *weights;\n    \
-         int count;\n    uint64_t bytes, many_bytes;\n};\n\n",
+         int count;\n    uint64_t bytes, many_bytes;\n};\n\n\
+         /* A table of rows, of blocks of `elements` numbers each; without `decode` there is none. */\n\
+         struct table {\n    struct weight weight;\n    \
+         void (*decode)(const unsigned char *block, float *to);\n    int elements;\n};\n\n\
+         /* What says of each token what it is. */\n\
+         struct tables {\n    struct table tokens, positions, kinds;\n};\n\n\
+         /* What distances add to scores: the class of each, of which the last has all longer ones too, what is added to\n   \
+         that of a position behind, 0 where none is seen, and the numbers of each of `count` classes. */\n\
+         struct distances {\n    const uint32_t *classes;\n    int last, behind, heads, count;\n    \
+         struct table table;\n};\n\n",
     );
-    let variants = layers.variants().chain(singles);
-    let counts = variants.map(|variant| variant.one.params.len());
-    let most = counts.max().unwrap_or(0);
     let _ = writeln!(text, "#define MOST_WEIGHTS {most}");
-    for ((name, _, among), stage) in STAGES.iter().zip(&layers.stages) {
-        if config.experts.is_some() || *among != Among::Experts {
-            stages(&mut text, config, tensors, stage, name)?;
+    for format in formats {
+        text += "\n";
+        text += decoder(*format).trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// Where the weights of each part of a stack of layers stand, and its functions.
+pub(super) fn stack(
+    config: &Config,
+    tensors: &Tensors,
+    Compiled {
+        layers, singles, ..
+    }: &Compiled,
+) -> Result<String, CError> {
+    let mut text = String::new();
+    for (stage, variants) in &layers.stages {
+        if config.experts.is_some() || stage.among != Among::Experts {
+            stages(&mut text, config, tensors, (stage, variants))?;
         }
     }
     for single in singles {
-        let (name, own) = (single.name.split('_').next().unwrap_or(""), &single.one);
+        let (name, own) = (&single.table, &single.one);
         let _ = writeln!(text, "\nstatic const struct weight {name}_weights[] = {{");
         for port in &own.params {
             let stored = tensors.find(&port.name, None)?;
@@ -50,54 +70,89 @@ pub(super) fn tables(
         }
         let (count, bytes) = (own.params.len(), own.bound_bytes);
         let [one, many] = single.functions();
+        let (bind_many, many_bytes) = bound_for_many(single);
         let _ = writeln!(
             text,
             "}};\nstatic const struct stage {name}_stage =\n    \
-             {{{one}_bind, {one}, NULL, {many}, {name}_weights, {count}, UINT64_C({bytes}), 0}};\n"
+             {{{one}_bind, {one}, {bind_many}, {many}, {name}_weights, {count}, UINT64_C({bytes}), UINT64_C({many_bytes})}};\n"
         );
     }
-    // A table that the model lacks is not read.
-    let table = |name: &'static str| match config.family.buffer(name) {
-        Some(own) if config.has(own) => name,
-        Some(_) | None => "token_emb",
-    };
-    let types = [
-        ("token", "token_emb"),
-        ("position", table("pos_emb")),
-        ("kind", table("token_type_emb")),
-    ];
-    for (name, weight) in types {
-        let row = row(config, tensors.find(weight, None)?, weight, (None, None));
-        let _ = writeln!(text, "static const struct weight {name}_table = {row};");
+    text += &embeddings(config, tensors)?;
+    Ok(text)
+}
+
+/// The function that packs weights for several tokens, if they are packed otherwise than for one, and the bytes that it makes.
+fn bound_for_many(variant: &Variant) -> (String, u64) {
+    let [_, many] = variant.functions();
+    match variant.packed_otherwise() {
+        Some(own) => (format!("{many}_bind"), own.bound_bytes),
+        None => ("NULL".to_owned(), 0),
     }
-    let types = types.map(|(name, weight)| (name, tensors.stored_as(weight, None)));
-    let mut done = Vec::new();
-    for (name, weight_type) in types {
-        if !done.contains(&weight_type) {
-            text += "\n";
-            text += decoder(weight_type).trim_end();
-            text.push('\n');
-            done.push(weight_type);
+}
+
+/// The tables that the rows of a stack of layers are read from.
+fn rows_of(config: &Config) -> [Option<&'static str>; 4] {
+    let own = parts::tables(config);
+    [Some(own.tokens), own.positions, own.kinds, own.distances]
+}
+
+/// How these tables are stored, each format once.
+pub(super) fn formats(config: &Config, tensors: &Tensors) -> Vec<WeightType> {
+    let names = rows_of(config).into_iter().flatten();
+    let mut all: Vec<WeightType> = Vec::new();
+    for format in names.map(|name| tensors.stored_as(name, None)) {
+        if !all.contains(&format) {
+            all.push(format);
         }
-        let (c, elements) = (weight_type.name(), weight_type.block_elements());
-        let upper = name.to_uppercase();
+    }
+    all
+}
+
+/// The tables that the rows of a stack of layers are read from, as C.
+fn embeddings(config: &Config, tensors: &Tensors) -> Result<String, CError> {
+    let table = |name: Option<&'static str>| -> Result<String, CError> {
+        let Some(name) = name else {
+            let nothing = ["0"; 10].join(", ");
+            return Ok(format!("{{{{NULL, {nothing}, 0, 0}}, NULL, 0}}"));
+        };
+        let stored = tensors.find(name, None)?;
+        let (row, format) = (row(config, stored, name, (None, None)), stored.weight_type);
+        let elements = format.block_elements();
+        Ok(format!("{{{row}, decode_{}, {elements}}}", format.name()))
+    };
+    let [tokens, positions, kinds, distances] = rows_of(config).map(table);
+    let prefix = prefix(config);
+    let mut text = format!(
+        "\nstatic const struct tables {prefix}tables = {{\n    {},\n    {},\n    {},\n}};\n",
+        tokens?, positions?, kinds?
+    );
+    if let Some(own) = Distances::of(config) {
+        let classes: Vec<String> = own.classes.iter().map(u32::to_string).collect();
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "#define {upper}_DECODE decode_{c}\n#define {upper}_ELEMENTS {elements}"
+            "static const uint32_t {prefix}classes[] = {{{}}};\n\
+             static const struct distances {prefix}distances = {{{prefix}classes, {}, {}, {}, {},\n    {}}};",
+            classes.join(", "),
+            own.classes.len() - 1,
+            own.behind.unwrap_or(0),
+            config.num_attention_heads,
+            own.count(),
+            distances?
         );
     }
     Ok(text)
 }
-
 /// The weights of each layer for a part, and its functions; those of each expert for the part of experts.
 fn stages(
     text: &mut String,
     config: &Config,
     tensors: &Tensors,
-    stage: &StageVariants,
-    name: &str,
+    (part, stage): (&StagePart, &StageVariants),
 ) -> Result<(), CError> {
-    let count = config.experts.filter(|_| name == EXPERT);
+    let count = config.experts.filter(|_| part.name == EXPERT);
+    let prefix = prefix(config);
+    let name = &format!("{prefix}{}", part.name);
     let owners: Vec<Option<usize>> = match count {
         Some(own) => (0..own.count).map(Some).collect(),
         None => vec![None],
@@ -112,10 +167,7 @@ fn stages(
             let params = &variant.one.params;
             let (count, bytes) = (params.len(), variant.one.bound_bytes);
             let [one, many] = variant.functions();
-            let (bind_many, many_bytes) = match variant.packed_otherwise() {
-                Some(own) => (format!("{many}_bind"), own.bound_bytes),
-                None => ("NULL".to_owned(), 0),
-            };
+            let (bind_many, many_bytes) = bound_for_many(variant);
             let at = match expert {
                 Some(expert) => format!("{layer}_{expert}"),
                 None => layer.to_string(),
@@ -149,6 +201,7 @@ fn stages(
         Some(_) => "LAYERS * EXPERTS",
         None => "LAYERS",
     };
+    let extent = format!("{}{extent}", prefix.to_uppercase());
     let _ = writeln!(
         text,
         "\nstatic const struct stage {name}_stages[{extent}] = {{\n{rows}}};"

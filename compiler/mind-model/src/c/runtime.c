@@ -210,7 +210,7 @@ static void table_row(const struct weight *w, void (*decode)(const unsigned char
     int elements, uint64_t index, float *row)
 {
     /* No format takes more than four bytes for a number. */
-    static unsigned char stored[4 * WIDTH];
+    static unsigned char stored[4 * ROW];
     if (load(w, index * w->row, w->row, stored) != 0) {
         missing(w);
     }
@@ -219,40 +219,113 @@ static void table_row(const struct weight *w, void (*decode)(const unsigned char
     }
 }
 
-/* What tables say of a token at row `position` of the table of positions. */
-static void token_row(uint32_t token, uint64_t position, float *row)
+/* Adds row `index` of a table to `row`. */
+static void add_table_row(const struct table *table, uint64_t index, float *row)
 {
-    static float learned[WIDTH];
-    float scale;
-    uint32_t scale_bits = EMBEDDING_SCALE;
-    memcpy(&scale, &scale_bits, 4);
-    table_row(&token_table, TOKEN_DECODE, TOKEN_ELEMENTS, token, row);
-    for (int element = 0; scale != 1.0f && element < WIDTH; ++element) {
-        row[element] = row[element] * scale;
-    }
-    if (KINDS) {
-        table_row(&kind_table, KIND_DECODE, KIND_ELEMENTS, 0, learned);
-        for (int element = 0; element < WIDTH; ++element) {
-            row[element] = row[element] + learned[element];
-        }
-    }
-    if (POSITIONS) {
-        table_row(&position_table, POSITION_DECODE, POSITION_ELEMENTS, position, learned);
-        for (int element = 0; element < WIDTH; ++element) {
-            row[element] = row[element] + learned[element];
-        }
+    static float learned[ROW];
+    table_row(&table->weight, table->decode, table->elements, index, learned);
+    for (int element = 0; element < WIDTH; ++element) {
+        row[element] = row[element] + learned[element];
     }
 }
 
-/* The numbers of a list, or -1 after an error. */
-static int parse_tokens(const char *at, uint32_t *tokens)
+/* What tables say of a token at row `position` of the table of positions. */
+static void token_row(const struct tables *tables, uint32_t token, uint64_t position, float *row)
+{
+    float scale;
+    uint32_t scale_bits = EMBEDDING_SCALE;
+    memcpy(&scale, &scale_bits, 4);
+    table_row(&tables->tokens.weight, tables->tokens.decode, tables->tokens.elements, token, row);
+    for (int element = 0; scale != 1.0f && element < WIDTH; ++element) {
+        row[element] = row[element] * scale;
+    }
+    if (tables->kinds.decode != NULL) {
+        add_table_row(&tables->kinds, 0, row);
+    }
+    if (tables->positions.decode != NULL) {
+        add_table_row(&tables->positions, position, row);
+    }
+}
+
+#if ANY_DISTANCES
+/* What classes of distances add to the scores of each head. */
+static float *distance_numbers(const struct distances *own)
+{
+    uint64_t heads = (uint64_t)own->heads;
+    float *numbers = room(sizeof(float) * heads * (uint64_t)own->count);
+    for (uint64_t class = 0; class < (uint64_t)own->count; ++class) {
+        table_row(&own->table.weight, own->table.decode, own->table.elements, class, numbers + class * heads);
+    }
+    return numbers;
+}
+
+/* What distances add to the scores of `tokens` queries, from position `first` on, and of `seen` keys. */
+static void fill_distances(const struct distances *own, const float *numbers, float *to, int first, int tokens, int seen)
+{
+    for (int at = 0; at < tokens; ++at) {
+        for (int key = 0; key < seen; ++key) {
+            int away = first + at - key, class = 0;
+            if (away >= 0) {
+                class = (int)own->classes[away < own->last ? away : own->last];
+            } else if (own->behind > 0) {
+                class = own->behind + (int)own->classes[-away < own->last ? -away : own->last];
+            }
+            for (int head = 0; head < own->heads; ++head) {
+                to[((size_t)head * (size_t)tokens + (size_t)at) * (size_t)seen + (size_t)key] =
+                    numbers[(size_t)class * (size_t)own->heads + (size_t)head];
+            }
+        }
+    }
+}
+#endif
+
+/* Opens a file of weights; 1 if it cannot be opened. */
+static int open_weights(const char *name, int *opened)
+{
+    files[*opened] = fopen(name, "rb");
+    if (files[(*opened)++] == NULL) {
+        fprintf(stderr, "error: %s cannot be read\n", name);
+        return 1;
+    }
+    return 0;
+}
+
+/* What stands behind `option` in `word`, NULL if that is another word. */
+static const char *value_of(const char *word, const char *option)
+{
+    size_t length = strlen(option);
+    return strncmp(word, option, length) == 0 ? word + length : NULL;
+}
+
+/* Makes weights up if `word` says so. */
+static int is_seed(const char *word)
+{
+    const char *said = value_of(word, "--seed=");
+    if (said != NULL) {
+        has_seed = 1;
+        seed = strtoull(said, NULL, 10);
+    }
+    return said != NULL;
+}
+
+/* Says what the processor lacks, if anything. */
+static int lacks_cpu(void)
+{
+    if (MIND_LACKS_CPU) {
+        fprintf(stderr, "error: this processor lacks AVX2 or FMA; compile with -DMIND_ANY_CPU\n");
+    }
+    return MIND_LACKS_CPU;
+}
+
+/* At most `most` numbers of a list, or -1 after an error. */
+static int parse_tokens(const char *at, uint32_t *tokens, int most)
 {
     int length = 0;
     while (*at != '\0') {
         char *end;
         unsigned long long token = strtoull(at, &end, 10);
-        if (*at < '0' || *at > '9' || token >= VOCAB || length >= CAPACITY || (*end != ',' && *end != '\0')) {
-            fprintf(stderr, "error: TOKENS must be at most %d numbers below %d, found `%s`\n", CAPACITY, VOCAB, at);
+        if (*at < '0' || *at > '9' || token >= VOCAB || length >= most || (*end != ',' && *end != '\0')) {
+            fprintf(stderr, "error: TOKENS must be at most %d numbers below %d, found `%s`\n", most, VOCAB, at);
             return -1;
         }
         tokens[length++] = (uint32_t)token;

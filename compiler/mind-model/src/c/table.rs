@@ -92,7 +92,7 @@ impl Tensors {
     ) -> Result<Tensors, TableError> {
         let (mut stored, mut of_experts) = (BTreeMap::new(), BTreeMap::new());
         let experts = config.experts.map_or(0, |own| own.count);
-        let layers = (0..config.num_layers).map(Some).chain([None]);
+        let layers = (0..config.most_layers()).map(Some).chain([None]);
         for layer in layers {
             let buffers = config.family.buffers().iter();
             for name in buffers.flat_map(|own| own.parts()) {

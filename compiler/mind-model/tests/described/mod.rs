@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mind_diag::SourceFile;
 use mind_irv2::family::FILE_NAMES;
-use mind_irv2::{Architecture, Families, Family, FamilyFiles};
+use mind_irv2::{Families, Family, FamilyFiles};
 
 /// The shipped families and, if there is a folder of that name, the one called `name`.
 pub fn families(name: &str) -> Families {
@@ -20,12 +20,12 @@ pub fn families(name: &str) -> Families {
         let text = std::fs::read_to_string(folder.join(file)).ok()?;
         Some(SourceFile::new(format!("{name}/{file}"), text))
     };
-    let [family, globals, plan, tensors] = FILE_NAMES.map(text);
+    let [family, globals, plan, encoder, tensors] = FILE_NAMES.map(text);
     let Some(family) = family else {
         return Families::default();
     };
     let files = FamilyFiles {
-        encoder_layer_plan: text(Architecture::Encoder.plan_file()),
+        encoder_layer_plan: encoder,
         family,
         global_buffers: globals,
         layer_plan: plan,

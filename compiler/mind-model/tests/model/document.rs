@@ -3,6 +3,7 @@
 use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
+use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::document::{self, Padding};
 use mind_irv2::graph::rope;
 use mind_irv2::layout::buffers::{Form, Scope};
@@ -43,8 +44,8 @@ pub fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
         let parts = buffer.parts().len();
         let layers = match buffer.scope {
             Scope::Global => vec![None],
-            Scope::Layer => {
-                let layers = 0..config.num_layers;
+            Scope::Layer | Scope::Encoder | Scope::Cross => {
+                let layers = 0..buffer.scope.count(config);
                 let has = |layer: &usize| config.of_layer(*layer).has(buffer);
                 layers.filter(has).map(Some).collect()
             }
@@ -105,13 +106,20 @@ pub fn arrays(config: &Config, tensors: &Tensors, padding: f32) -> Arrays {
     arrays
 }
 
-/// The outputs of a module for `prompt`.
-pub fn outputs(g: &Graph, mut arrays: Arrays, config: &Config, prompt: &[u32]) -> Vec<Vec<f32>> {
+/// Adds what the layers of `config` read of `prompt` besides weights.
+pub fn read(arrays: &mut Arrays, config: &Config, prompt: &[u32]) {
+    let named = |name: &str| document::input_name(config.family.stack(), name);
     let count = prompt.len();
     let ids: Vec<i32> = prompt.iter().map(|&token| token as i32).collect();
-    arrays.insert("tokens".to_owned(), Tensor::of(vec![count], ids));
+    arrays.insert(named("tokens"), Tensor::of(vec![count], ids));
     let positions: Vec<f32> = (0..count).map(|at| at as f32).collect();
-    arrays.insert("positions".to_owned(), Tensor::of(vec![count], positions));
+    arrays.insert(named("positions"), Tensor::of(vec![count], positions));
+    if let Some(distances) = Distances::of(config) {
+        let class = |at: usize| distances.class(at / count, at % count) as i32;
+        let classes: Vec<i32> = (0..count * count).map(class).collect();
+        let classes = Tensor::of(vec![count, count], classes);
+        arrays.insert(named("position_classes"), classes);
+    }
     for (names, turning) in document::rotations(config) {
         let frequencies = rope::frequencies_of(config, turning, count);
         let (mut cos, mut sin) = (Vec::new(), Vec::new());
@@ -120,19 +128,22 @@ pub fn outputs(g: &Graph, mut arrays: Arrays, config: &Config, prompt: &[u32]) -
         }
         let shape = vec![count, frequencies.each.len()];
         for (name, rows) in names.into_iter().zip([cos, sin]) {
-            arrays.insert(name.to_owned(), Tensor::of(shape.clone(), rows));
+            arrays.insert(named(name), Tensor::of(shape.clone(), rows));
         }
     }
     if config.rope.is_none() {
         let rows = config.position_rows(prompt).into_iter();
         let positions: Vec<i32> = rows.map(|row| row as i32).collect();
-        arrays.insert(
-            "position_ids".to_owned(),
-            Tensor::of(vec![count], positions),
-        );
+        let positions = Tensor::of(vec![count], positions);
+        arrays.insert(named("position_ids"), positions);
     }
     let kinds = Tensor::of(vec![count], vec![0i32; count]);
-    arrays.insert("token_types".to_owned(), kinds);
+    arrays.insert(named("token_types"), kinds);
+}
+
+/// The outputs of a module for `prompt`.
+pub fn outputs(g: &Graph, mut arrays: Arrays, config: &Config, prompt: &[u32]) -> Vec<Vec<f32>> {
+    read(&mut arrays, config, prompt);
     // Arrays that no input has are refused.
     let inputs = mind_interp::inputs(g);
     arrays.retain(|name, _| inputs.iter().any(|input| input.name == name));

@@ -17,6 +17,8 @@ mod families;
 mod files;
 mod gguf;
 mod memory;
+mod pair;
+mod pair_reference;
 mod parity;
 mod random;
 mod reference;

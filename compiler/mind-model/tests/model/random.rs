@@ -39,6 +39,7 @@ pub fn llama() -> Parameters {
         tie_word_embeddings: false,
         biases: family("llama").biases(&[]),
         experts: None,
+        encoder: None,
         activation: Activation::Silu,
         attributes: Attributes::default(),
         sliding_layers: Layers::NONE,
@@ -157,6 +158,11 @@ impl Tensors {
                         .for_each(|expert| add(&of_expert(part, expert), Some(layer), &shape)),
                     None => add(part, Some(layer), &shape),
                 }
+            }
+        }
+        for layer in 0..Scope::Encoder.count(config) {
+            for (buffer, part) in of(Scope::Encoder) {
+                add(part, Some(layer), &buffer.form(config).shape());
             }
         }
         tensors

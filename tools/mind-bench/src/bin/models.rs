@@ -89,6 +89,7 @@ fn config(layers: usize) -> Parameters {
         tie_word_embeddings: true,
         biases: qwen2.biases(&["bq", "bk", "bv"]),
         experts: None,
+        encoder: None,
         activation: Activation::Silu,
         attributes: Attributes::default(),
         sliding_layers: Layers::NONE,

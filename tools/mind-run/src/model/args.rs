@@ -144,6 +144,14 @@ impl ModelArgs {
 /// What `--format` is for where a decoder runs.
 pub(super) const FORMAT: &str = "`--format` is for the times of `--bench` where a model runs";
 
+/// `--bench` where an encoder-decoder runs.
+pub(super) const TIMES: &str =
+    "`--bench` is for decoders: the model is an encoder-decoder, whose note says tokens per second";
+
+/// `--chat` where an encoder-decoder runs.
+pub(super) const CHAT: &str =
+    "`--chat` is for decoders: the model is an encoder-decoder, which answers one text";
+
 /// The arguments that encoders have no use for.
 const OF_DECODERS: [&str; 17] = [
     "prompt",

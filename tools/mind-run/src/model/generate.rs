@@ -13,17 +13,38 @@ use super::draw::Drawing;
 use super::output::{Output, Rate, note_rates};
 use super::stop::Stop;
 
-/// Draws what follows `prompt`, and writes it as it comes: a text where there is a tokenizer, else token ids.
+/// What tokens are drawn behind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beginning<'t> {
+    /// The text that an encoder-decoder reads first.
+    pub(super) read: Option<&'t [u32]>,
+    /// The first tokens of the sequence.
+    pub(super) prompt: &'t [u32],
+}
+
+/// Draws what follows, and writes it as it comes: a text where there is a tokenizer, else token ids.
 pub(super) fn run(
     args: &ModelArgs,
     model: Arc<Model<'_>>,
-    (prompt, text): (&[u32], Option<&Text>),
+    (Beginning { read, prompt }, text): (Beginning<'_>, Option<&Text>),
     ends: &[u32],
     host: &mut dyn Host,
 ) -> Result<(), Stop> {
     let count = args.generate.unwrap_or(1);
     let needed = prompt.len().saturating_add(count.saturating_sub(1));
-    let session = Session::new(model, args.capacity.unwrap_or(needed))?;
+    let capacity = args.capacity.unwrap_or(needed);
+    let started = host.now();
+    let mut prefill = Rate::default();
+    let session = match read {
+        Some(text) => {
+            let work = host.working("reading the text");
+            let session = Session::behind(model, text, capacity);
+            drop(work);
+            prefill.add(text.len(), host.now().saturating_sub(started));
+            session?
+        }
+        None => Session::new(model, capacity)?,
+    };
     let stream = text.map(|text| TextStream::new(text, &args.stops));
     if let Some(beams) = args.beams {
         let search = BeamSearch {
@@ -32,9 +53,15 @@ pub(super) fn run(
             ends,
             repetition_penalty: args.sampling.repetition_penalty,
         };
-        return searched(&search, session, prompt, stream, host);
+        return searched(&search, session, prompt, (stream, prefill), host);
     }
-    drawn(args, session, prompt, (stream, ends, count), host)
+    drawn(
+        args,
+        (session, prefill),
+        prompt,
+        (stream, ends, count),
+        host,
+    )
 }
 
 /// The most likely text, which is known at its end alone.
@@ -42,7 +69,7 @@ fn searched(
     search: &BeamSearch<'_>,
     session: Session<'_>,
     prompt: &[u32],
-    stream: Option<TextStream<'_>>,
+    (stream, prefill): (Option<TextStream<'_>>, Rate),
     host: &mut dyn Host,
 ) -> Result<(), Stop> {
     let started = host.now();
@@ -69,13 +96,13 @@ fn searched(
             .for_each(|token| output.token(host, token)),
     }
     output.end(host);
-    note_rates(host, Rate::default(), rate);
+    note_rates(host, prefill, rate);
     Ok(())
 }
 
 fn drawn(
     args: &ModelArgs,
-    mut session: Session<'_>,
+    (mut session, mut prefill): (Session<'_>, Rate),
     prompt: &[u32],
     (stream, ends, count): (Option<TextStream<'_>>, &[u32], usize),
     host: &mut dyn Host,
@@ -90,7 +117,6 @@ fn drawn(
     };
     drop(work);
     let mut kept = read?;
-    let mut prefill = Rate::default();
     prefill.add(prompt.len(), host.now().saturating_sub(started));
     let logits = kept[kept.len() - vocab..].to_vec();
     let mut output = Output::new();

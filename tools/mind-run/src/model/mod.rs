@@ -24,6 +24,7 @@ use mind_model::{
 };
 
 use self::args::{ModelArgs, Start};
+use self::generate::Beginning;
 use self::stop::Stop;
 
 /// Runs the model that the command line names.
@@ -89,11 +90,11 @@ fn execute(
         args.of_encoders
     };
     if let Some(option) = unused {
-        let (family, is_encoder) = (family.name(), family.is_encoder());
         return Err(Stop::Unused {
             option,
-            family,
-            is_encoder,
+            family: family.name(),
+            models: family.architecture().name(),
+            is_encoder: family.is_encoder(),
         });
     }
     let text = tokenizer(args, files)?;
@@ -110,7 +111,15 @@ fn execute(
         let model = packing::model(document.config, weights, runner, host)?;
         return embed::run(args, model, (text.as_ref(), how), host);
     }
+    let is_pair = family.encoder().is_some();
+    if is_pair && args.bench.is_some() {
+        return Err(Stop::Usage(args::TIMES));
+    }
+    if is_pair && matches!(args.start, Start::Chat(_)) {
+        return Err(Stop::Usage(args::CHAT));
+    }
     let beside = TextFiles::open(files, host)?;
+    let start = is_pair.then(|| beside.start()).transpose()?;
     let ends = if args.ignores_ends {
         Vec::new()
     } else {
@@ -148,7 +157,17 @@ fn execute(
         return bench::run(args, form, model, prompt, &subject, host);
     }
     let prompt = prompt.unwrap_or_default();
-    generate::run(args, model, (&prompt, text.as_ref()), &ends, host)
+    let beginning = match &start {
+        Some(start) => Beginning {
+            read: Some(&prompt),
+            prompt: std::slice::from_ref(start),
+        },
+        None => Beginning {
+            read: None,
+            prompt: &prompt,
+        },
+    };
+    generate::run(args, model, (beginning, text.as_ref()), &ends, host)
 }
 
 /// What runs the model, on how many threads, and what it is called.

@@ -28,14 +28,14 @@ pub(super) enum Stop {
     Usage(&'static str),
     /// An option that models of the family have no use for.
     #[error(
-        "models of {family} are {}: {}, `--{option}` is for {}",
-        if *is_encoder { "encoders" } else { "decoders" },
+        "models of {family} are {models}s: {}, `--{option}` is for {}",
         if *is_encoder { "`--embed` and `--tokens` make vectors" } else { "`--prompt` and `--tokens` draw what follows" },
         if *is_encoder { "decoders" } else { "encoders" }
     )]
     Unused {
         option: &'static str,
         family: &'static str,
+        models: &'static str,
         is_encoder: bool,
     },
     /// A text beyond the positions of an encoder.

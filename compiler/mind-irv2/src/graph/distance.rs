@@ -1,0 +1,66 @@
+//! Classes of distances between positions, each of which adds a number of its own to scores.
+
+use mind_ir::scalar::math::log_f64;
+
+use crate::attributes::Attribute;
+use crate::config::Config;
+use crate::family::Architecture;
+
+/// The classes of the distances of a stack of layers.
+///
+/// Short distances have a class each, longer ones share classes by their logarithm, and those beyond the largest are of the
+/// last one. Where a position sees those behind it too, these have the upper half of the classes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Distances {
+    /// The class of each distance; longer ones have the last.
+    pub classes: Vec<u32>,
+    /// What is added to the class of a position behind; `None` where none is seen.
+    pub behind: Option<u32>,
+}
+
+impl Distances {
+    /// Those of the layers of `config`; `None` if its scores do not depend on distances.
+    pub fn of(config: &Config) -> Option<Distances> {
+        super::plan::position_bias(config)?;
+        let number = |attribute| config.attributes.get(attribute) as u32;
+        let (all, longest) = (
+            number(Attribute::RelativeBuckets),
+            number(Attribute::RelativeDistance),
+        );
+        let is_both = config.family.architecture() == Architecture::Encoder;
+        let own = if is_both { all / 2 } else { all };
+        let short = own / 2;
+        let class = |distance: u32| {
+            if distance < short {
+                return distance;
+            }
+            // The steps of the reference, in its precision.
+            let log = log_f64(f64::from(distance as f32 / short as f32)) as f32;
+            let span = log_f64(f64::from(longest) / f64::from(short)) as f32;
+            let above = (log / span * (own - short) as f32) as u32;
+            short.saturating_add(above).min(own.saturating_sub(1))
+        };
+        Some(Distances {
+            classes: (0..=longest).map(class).collect(),
+            behind: is_both.then_some(own),
+        })
+    }
+
+    /// How many classes there are.
+    pub fn count(&self) -> usize {
+        let last = self.classes.last().map_or(0, |&last| last as usize);
+        last + 1 + self.behind.unwrap_or(0) as usize
+    }
+
+    /// The class of a key at position `key` for the query at `query`.
+    pub fn class(&self, query: usize, key: usize) -> u32 {
+        let (distance, above) = if key <= query {
+            (query - key, 0)
+        } else {
+            let seen = self.behind.map(|behind| (key - query, behind));
+            seen.unwrap_or((0, 0))
+        };
+        let last = self.classes.len().saturating_sub(1);
+        above + self.classes.get(distance.min(last)).copied().unwrap_or(0)
+    }
+}

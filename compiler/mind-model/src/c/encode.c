@@ -1,0 +1,159 @@
+
+/* The encoder: one text. */
+static struct bound enc_project_bound[ENC_LAYERS], enc_finish_bound[ENC_LAYERS];
+#if ENC_HAS_EMBED
+static struct bound enc_embed_bound;
+#endif
+#if ENC_HAS_CLOSE
+static struct bound enc_close_bound;
+#endif
+#if ENC_DISTANCES
+static float *enc_numbers, *enc_added;
+#endif
+static float *enc_x, *enc_queries, *enc_keys, *enc_values, *enc_narrow, *enc_whole;
+static float enc_mixed[CHUNK * ENC_Q_WIDTH], enc_y[CHUNK * WIDTH];
+static float *enc_cosines[3], *enc_sines[3];
+
+#if ENC_HAS_EMBED || ENC_HAS_CLOSE
+/* Runs a stage that makes of each row another one. */
+static void each_row(const struct stage *stage, const void *bound_weights, int passes)
+{
+    for (int pass = 0; pass < passes; ++pass) {
+        float *rows = enc_x + (size_t)pass * CHUNK * WIDTH;
+        const void *inputs[2] = {rows, bound_weights};
+        void *outputs[1] = {enc_y};
+        stage->many(inputs, outputs);
+        memcpy(rows, enc_y, sizeof enc_y);
+    }
+}
+#endif
+
+/* 0 where the queries of pass `pass` may look, and negative infinity elsewhere; those of padding see what the last
+   token does. A window of 0 is none. */
+static void fill_mask(float *mask, int pass, int window, int count, int seen)
+{
+    for (int at = 0; at < CHUNK; ++at) {
+        int own = pass * CHUNK + at < count ? pass * CHUNK + at : count - 1;
+        for (int other = 0; other < seen; ++other) {
+            int away = other < own ? own - other : other - own;
+            uint32_t bits = other < count && (window == 0 || away < window) ? 0 : 0xff800000u;
+            memcpy(&mask[(size_t)at * (size_t)seen + (size_t)other], &bits, 4);
+        }
+    }
+}
+
+/* Runs all layers; the rows of the last one are in `enc_x`. */
+static void encode(const uint32_t *tokens, int count)
+{
+    int passes = (count + CHUNK - 1) / CHUNK, choice = 0;
+    while (enc_attention[choice].rows < count) {
+        ++choice;
+    }
+    int seen = enc_attention[choice].rows;
+    uint64_t position = ENC_FIRST_POSITION;
+    for (int at = 0; at < count; ++at) {
+        int is_padding = ENC_FIRST_POSITION > 0 && tokens[at] + 1 == ENC_FIRST_POSITION;
+        token_row(&enc_tables, tokens[at], is_padding ? tokens[at] : position, enc_x + (size_t)at * WIDTH);
+        position += !is_padding;
+    }
+    for (int at = 0; at < passes * CHUNK; ++at) {
+        for (int turning = 0; turning < 3; ++turning) {
+            rotation(turning, (uint32_t)at, enc_cosines[turning] + (size_t)at * PAIRS,
+                enc_sines[turning] + (size_t)at * PAIRS);
+        }
+    }
+    fill_mask(enc_whole, 0, 0, count, seen);
+#if ENC_HAS_EMBED
+    each_row(&enc_embed_stage, enc_embed_bound.one, passes);
+#endif
+    for (int layer = 0; layer < ENC_LAYERS; ++layer) {
+        const struct stage *project = &enc_project_stages[layer], *finish = &enc_finish_stages[layer];
+        int turning = enc_layers[layer].turning, window = enc_layers[layer].window;
+        for (int pass = 0; pass < passes; ++pass) {
+            size_t row = (size_t)pass * CHUNK;
+            const void *rotated[4] = {enc_x + row * WIDTH, enc_cosines[turning] + row * PAIRS,
+                enc_sines[turning] + row * PAIRS, enc_project_bound[layer].one};
+            const void *straight[2] = {enc_x + row * WIDTH, enc_project_bound[layer].one};
+            void *projected[3] = {enc_queries + row * ENC_Q_WIDTH, enc_keys + row * ENC_KV_WIDTH,
+                enc_values + row * ENC_KV_WIDTH};
+            project->many(PAIRS > 0 ? rotated : straight, projected);
+        }
+        size_t unused = sizeof(float) * (size_t)(ENC_ROWS - count) * ENC_KV_WIDTH;
+        memset(enc_keys + (size_t)count * ENC_KV_WIDTH, 0, unused);
+        memset(enc_values + (size_t)count * ENC_KV_WIDTH, 0, unused);
+        for (int pass = 0; pass < passes; ++pass) {
+            size_t row = (size_t)pass * CHUNK;
+            if (window > 0) {
+                fill_mask(enc_narrow, pass, window, count, seen);
+            }
+            const void *looked[6] = {enc_queries + row * ENC_Q_WIDTH, enc_keys, enc_values,
+                window > 0 ? enc_narrow : enc_whole, NULL, NULL};
+#if ENC_DISTANCES
+            fill_distances(&enc_distances, enc_numbers, enc_added, pass * CHUNK, CHUNK, seen);
+            looked[4] = enc_added;
+#endif
+            void *found[1] = {enc_mixed};
+            enc_attention[choice].many(looked, found);
+            const void *behind[3] = {enc_x + row * WIDTH, enc_mixed, enc_finish_bound[layer].one};
+            void *finished[1] = {enc_y};
+            finish->many(behind, finished);
+            memcpy(enc_x + row * WIDTH, enc_y, sizeof enc_y);
+        }
+    }
+#if ENC_HAS_CLOSE
+    each_row(&enc_close_stage, enc_close_bound.one, passes);
+#endif
+}
+
+/* Packs the weights of the encoder, and finds room for its arrays. */
+static void bind_encoder(void)
+{
+    for (int layer = 0; layer < ENC_LAYERS; ++layer) {
+        enc_project_bound[layer] = bound(&enc_project_stages[layer]);
+        enc_finish_bound[layer] = bound(&enc_finish_stages[layer]);
+    }
+#if ENC_HAS_EMBED
+    enc_embed_bound = bound(&enc_embed_stage);
+#endif
+#if ENC_HAS_CLOSE
+    enc_close_bound = bound(&enc_close_stage);
+#endif
+#if ENC_DISTANCES
+    enc_numbers = distance_numbers(&enc_distances);
+    enc_added = room(sizeof(float) * (uint64_t)enc_distances.heads * CHUNK * ENC_ROWS);
+#endif
+    enc_x = room(sizeof(float) * (uint64_t)ENC_ROWS * WIDTH);
+    enc_queries = room(sizeof(float) * (uint64_t)ENC_ROWS * ENC_Q_WIDTH);
+    enc_keys = room(sizeof(float) * (uint64_t)ENC_ROWS * ENC_KV_WIDTH);
+    enc_values = room(sizeof(float) * (uint64_t)ENC_ROWS * ENC_KV_WIDTH);
+    enc_narrow = room(sizeof(float) * (uint64_t)ENC_ROWS * CHUNK);
+    enc_whole = room(sizeof(float) * (uint64_t)ENC_ROWS * CHUNK);
+    for (int turning = 0; turning < 3; ++turning) {
+        enc_cosines[turning] = room(sizeof(float) * (uint64_t)ENC_ROWS * PAIRS);
+        enc_sines[turning] = room(sizeof(float) * (uint64_t)ENC_ROWS * PAIRS);
+    }
+}
+
+/* Gives them back. */
+static void unbind_encoder(void)
+{
+    for (int layer = 0; layer < ENC_LAYERS; ++layer) {
+        unbind(enc_project_bound[layer]);
+        unbind(enc_finish_bound[layer]);
+    }
+#if ENC_HAS_EMBED
+    unbind(enc_embed_bound);
+#endif
+#if ENC_HAS_CLOSE
+    unbind(enc_close_bound);
+#endif
+#if ENC_DISTANCES
+    free(enc_numbers);
+    free(enc_added);
+#endif
+    float *arrays[] = {enc_x, enc_queries, enc_keys, enc_values, enc_narrow, enc_whole, enc_cosines[0], enc_cosines[1],
+        enc_cosines[2], enc_sines[0], enc_sines[1], enc_sines[2]};
+    for (size_t at = 0; at < sizeof arrays / sizeof arrays[0]; ++at) {
+        free(arrays[at]);
+    }
+}

@@ -1,0 +1,252 @@
+//! Encoder-decoders: by their formulas, in every engine, in pieces, as documents, as files and as C.
+
+use std::sync::Arc;
+
+use mind_irv2::checkpoint::{Checkpoint, Source};
+use mind_irv2::graph::document::{self, Padding};
+use mind_irv2::{Config, Document, ReadOptions, WeightTypes, hf};
+use mind_model::c::{Tensors as Stored, c_program};
+use mind_model::{CheckpointWeights, Encoder, Model, Runner, Session, largest};
+use mind_weights::{WeightFile, WeightType};
+
+use crate::document::{arrays, outputs, read};
+use crate::random::{Tensors, family, jit, llama, model, tokens};
+use crate::writers::{Tensor, safetensors};
+use crate::{c, described, pair_reference as reference, table};
+
+/// What the configuration of a tiny model of each family says, and what the table calls it.
+const PAIRS: [(&str, &str, &str); 2] = [
+    (
+        "t5",
+        "t5",
+        r#""d_model": 24, "d_kv": 6, "d_ff": 42, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 6,
+           "vocab_size": 37, "relative_attention_num_buckets": 12, "relative_attention_max_distance": 40"#,
+    ),
+    (
+        "t5",
+        "t5, gated",
+        r#""d_model": 24, "d_kv": 4, "d_ff": 42, "num_layers": 3, "num_heads": 6, "vocab_size": 37,
+           "feed_forward_proj": "gated-gelu", "tie_word_embeddings": false"#,
+    ),
+];
+
+/// Tokens of texts that are read: one, a few, more than a pass takes.
+const LENGTHS: [usize; 3] = [1, 17, 300];
+
+fn text(name: &str, more: &str) -> String {
+    format!("{{\"model_type\": \"{name}\", {more}}}")
+}
+
+fn config(name: &str, more: &str) -> Config {
+    let read = hf::document(Some(&text(name, more)), &[], described::families(name));
+    let (document, found) = read.unwrap_or_else(|why| panic!("{name}: {why:?}"));
+    assert!(found.is_empty(), "{name}: {found:?}");
+    document.config
+}
+
+fn behind(model: &Arc<Model<'static>>, text: &[u32]) -> Session<'static> {
+    let session = Session::behind(model.clone(), text, 64);
+    session.unwrap_or_else(|why| panic!("{why}"))
+}
+
+fn bits(numbers: &[f32]) -> Vec<u32> {
+    numbers.iter().map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn every_pair_computes_what_its_formulas_say() {
+    let mut table = "| family | fp32 | fp16 | bf16 |\n|---|---|---|---|\n".to_owned();
+    for (name, called, more) in PAIRS {
+        let config = config(name, more);
+        table += &format!("| {called} |");
+        for stored in [WeightType::F32, WeightType::F16, WeightType::Bf16] {
+            let weights = Tensors::random(&config, stored, 51);
+            let model = model(config, &weights, jit(1));
+            let mut worst = 0.0f64;
+            for count in LENGTHS {
+                let (text, own) = (tokens(&config, count), tokens(&config, 40));
+                let found = behind(&model, &text).prefill_all(&own).unwrap();
+                let expected = reference::logits(&config, &weights, &text, &own);
+                let most = expected.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+                assert_eq!(found.len(), expected.len());
+                for (&found, expected) in found.iter().zip(&expected) {
+                    worst = worst.max((f64::from(found) - expected).abs() / most);
+                }
+            }
+            assert!(worst < 1e-5, "{called} in {stored}: {worst}");
+            table += &format!(" {worst:.0e} |");
+        }
+        table += "\n";
+    }
+    table::check("pairs", &table);
+}
+
+#[test]
+fn threads_engines_and_cuts_change_no_bit_of_a_pair() {
+    for (name, called, more) in PAIRS {
+        let config = config(name, more);
+        let weights = Tensors::random(&config, WeightType::Bf16, 52);
+        let runners = [jit(1), jit(2), Runner::Interpreter];
+        let [one, two, interpreted] = runners.map(|runner| model(config, &weights, runner));
+        for count in LENGTHS {
+            let (text, own) = (tokens(&config, count), tokens(&config, 21));
+            let whole = behind(&one, &text).prefill_all(&own).unwrap();
+            let again = behind(&two, &text).prefill_all(&own).unwrap();
+            assert_eq!(bits(&whole), bits(&again), "{called} {count}");
+            let again = behind(&interpreted, &text).prefill_all(&own).unwrap();
+            assert_eq!(bits(&whole), bits(&again), "{called} {count}");
+            let mut session = behind(&one, &text);
+            let mut pieces = session.prefill_all(&own[..5]).unwrap();
+            let mut fork = session.fork().unwrap();
+            for &token in &own[5..] {
+                pieces.extend(session.decode(token).unwrap());
+            }
+            assert_eq!(bits(&whole), bits(&pieces), "{called} {count}");
+            let rest = fork.prefill_all(&own[5..]).unwrap();
+            let behind = &whole[5 * config.vocab_size..];
+            assert_eq!(bits(behind), bits(&rest), "{called} {count}");
+        }
+    }
+}
+
+#[test]
+fn a_document_of_every_pair_gives_the_logits_of_its_model() {
+    for (name, called, more) in PAIRS {
+        let config = config(name, more);
+        let weights = Tensors::random(&config, WeightType::F32, 53);
+        let document = Document {
+            config,
+            dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
+            fused_qkv: false,
+            notes: Vec::new(),
+            foreign: Default::default(),
+        };
+        let written = mind_irv2::write(&document);
+        let options = ReadOptions {
+            families: described::families(name),
+            ..Default::default()
+        };
+        let again = mind_irv2::read(&written, &options);
+        let (again, found) = again.unwrap_or_else(|why| panic!("{called}: {why:?}"));
+        assert!(found.is_empty() && again == document, "{called}: {found:?}");
+        let model = model(config, &weights, jit(1));
+        let encoder = config.encoder().expect("an encoder");
+        for (count, behind_it) in [(1, 1), (17, 5), (3, 9)] {
+            let (text, own) = (tokens(&config, count), tokens(&config, behind_it));
+            let expected = behind(&model, &text).prefill_all(&own).unwrap();
+            // Padding that is cut off may hold anything.
+            for (padding, filled) in [(Padding::Stripped, 9.0), (Padding::Kept, 0.0)] {
+                let g = document::model(&again, padding).expect("a module");
+                let mut all = arrays(&config, &weights, filled);
+                read(&mut all, &encoder, &text);
+                let found = outputs(&g, all, &config, &own).swap_remove(0);
+                assert_eq!(
+                    bits(&found),
+                    bits(&expected),
+                    "{called} {count} {padding:?}"
+                );
+            }
+        }
+    }
+}
+
+/// The bytes of a file with these weights.
+fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
+    let all = tensors.tensors.iter().map(|((part, layer), own)| {
+        let name = config.family.tensor_name(part, *layer).expect("a name");
+        Tensor::f32(&name, &own.shape, &own.elements)
+    });
+    safetensors(&all.collect::<Vec<_>>())
+}
+
+#[test]
+fn a_pair_as_c_gives_the_same_bits() {
+    for (name, called, more) in PAIRS {
+        let own = config(name, more);
+        let weights = Tensors::random(&own, WeightType::F32, 54);
+        let bytes = file(&own, &weights);
+        let sources = [Source {
+            name: "model.safetensors".to_owned(),
+            file: WeightFile::parse(&bytes).unwrap(),
+        }];
+        let text = text(name, more);
+        let read = hf::document(Some(&text), &sources, described::families(name));
+        let (document, _) = read.unwrap_or_else(|why| panic!("{called}: {why:?}"));
+        let config = document.config;
+        let checkpoint = Checkpoint::new(&config, &sources).expect("a checkpoint");
+        let stored = Stored::new(&config, &checkpoint, &[&bytes]).expect("weights of the file");
+        let program = c_program(&config, &stored, 80).expect("a program");
+        let weights = Box::new(CheckpointWeights(checkpoint));
+        let model = Arc::new(Model::new(config, weights, jit(1)).expect("a model"));
+        let called = called.replace(", ", "-");
+        let built = c::Built::new(&called, &program, &bytes);
+        let list = |tokens: &[u32]| {
+            let words: Vec<String> = tokens.iter().map(u32::to_string).collect();
+            words.join(",")
+        };
+        for (count, prompt) in [(1, 1), (17, 3), (80, 19)] {
+            let (text, mut all) = (tokens(&config, count), tokens(&config, prompt));
+            let mut session = Session::behind(model.clone(), &text, 80).unwrap();
+            let mut last = session.prefill(&all).unwrap();
+            let mut expected = last.clone();
+            all.push(largest(&last));
+            for _ in 0..3 {
+                last = session.decode(all[all.len() - 1]).unwrap();
+                expected.extend_from_slice(&last);
+                all.push(largest(&last));
+            }
+            let logits = built.folder.join("logits");
+            let printed = built.run(&[
+                list(&text),
+                list(&all[..prompt]),
+                "4".to_owned(),
+                built.weights.display().to_string(),
+                format!("--logits={}", logits.display()),
+            ]);
+            assert_eq!(printed.trim_end(), list(&all[prompt..]), "{called} {count}");
+            let found = std::fs::read(&logits).expect("logits");
+            let expected: Vec<u8> = expected.iter().flat_map(|x| x.to_le_bytes()).collect();
+            assert!(found == expected, "{called} {count}: logits differ");
+        }
+        let outside = list(&[1, config.vocab_size as u32]);
+        assert_eq!(built.status(&[&outside, "0", "3", "--seed=4"]), Some(1));
+        assert_eq!(built.status(&["", "0", "3", "--seed=4"]), Some(1));
+        assert_eq!(built.status(&["1,2", &outside, "3", "--seed=4"]), Some(1));
+        assert_eq!(built.status(&["1,2", "0", "90", "--seed=4"]), Some(1));
+        assert_eq!(built.status(&["1,2", "0", "--seed=4"]), Some(2));
+        assert_eq!(built.status(&["1,2", "0", "3", "--seed=4"]), Some(0));
+    }
+}
+
+#[test]
+fn what_a_pair_refuses() {
+    let (name, _, more) = PAIRS[0];
+    let config = config(name, more);
+    let weights = Tensors::random(&config, WeightType::F32, 55);
+    let pair = model(config, &weights, jit(1));
+    let refused = |text: &[u32], capacity: usize| {
+        let session = Session::behind(pair.clone(), text, capacity);
+        session.err().map(|why| why.to_string()).unwrap_or_default()
+    };
+    assert_eq!(refused(&[], 8), "there is no token to start from");
+    assert_eq!(
+        refused(&[1, 37], 8),
+        "token 37 is outside of the vocabulary, which ends at 36"
+    );
+    assert_eq!(refused(&[1], 0), "there is no token to start from");
+    let alone = Session::new(pair.clone(), 8)
+        .err()
+        .map(|why| why.to_string());
+    let expected = "models of t5 are encoder-decoders, which need a text to read first";
+    assert_eq!(alone.as_deref(), Some(expected));
+    assert!(Encoder::new(pair).is_err());
+    let decoder = Config::new(llama()).unwrap();
+    let weights = Tensors::random(&decoder, WeightType::F32, 3);
+    let decoder = model(decoder, &weights, jit(1));
+    let behind = Session::behind(decoder, &[1], 8)
+        .err()
+        .map(|why| why.to_string());
+    let expected = "models of llama are no encoder-decoders, which read a text first";
+    assert_eq!(behind.as_deref(), Some(expected));
+    assert!(family("t5").encoder().is_some() && !family("t5").is_encoder());
+}

@@ -1,0 +1,81 @@
+"""Writes small encoder-decoders with random weights, and what `transformers` makes of them.
+
+Each has a folder with `config.json`, `generation_config.json`, `model.safetensors`, `source` (300 ids of a text that is read),
+`tokens` (100 ids of a sequence behind it), `pair_logits` (f32, a row for each of `tokens`, behind the first 1, 17, 255 and 300
+ids of `source`, one text after the other) and `generated` (64 ids, each the most likely one, behind the first 17 of
+`source`).
+"""
+
+import copy
+
+import torch
+from transformers import AutoConfig, AutoModelForSeq2SeqLM
+
+T5 = dict(
+    vocab_size=97, d_model=48, d_kv=8, d_ff=80, num_layers=4, num_decoder_layers=3, num_heads=6, pad_token_id=0,
+    decoder_start_token_id=0, eos_token_id=None,
+)
+
+# Family, variant, what its configuration says.
+PAIRS = [
+    ("t5", "plain", T5),
+    ("t5", "gated", dict(T5, feed_forward_proj="gated-gelu", tie_word_embeddings=False)),
+    ("t5", "wide heads", dict(
+        T5, d_kv=12, num_decoder_layers=None, relative_attention_num_buckets=16, relative_attention_max_distance=50)),
+    ("t5", "own head", dict(T5, feed_forward_proj="gated-silu", tie_word_embeddings=False)),
+]
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+LENGTHS = [1, 17, 255, 300]
+
+
+def model_of(family, variant, more):
+    config = AutoConfig.for_model(family, **more)
+    model = AutoModelForSeq2SeqLM.from_config(config, attn_implementation="eager").eval()
+    if variant == "own head":
+        # A file of an older release, whose head is no table of embeddings.
+        config.tie_word_embeddings = False
+        model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                parameter.normal_(0.0, 1.2 / parameter.shape[-1] ** 0.5)
+            else:
+                parameter.add_(0.2 * torch.randn_like(parameter))
+    return model
+
+
+def write(folder, first):
+    listed = []
+    for family, variant, more in PAIRS:
+        for name, dtype in DTYPES.items():
+            # Narrow weights differ from others in how they are read alone, which one variant shows.
+            if name != "fp32" and variant != "plain":
+                continue
+            number = first + len(listed)
+            torch.manual_seed(number)
+            model = model_of(family, variant, more)
+            # Weights alone are narrow.
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.copy_(parameter.to(dtype).to(torch.float32))
+            own = folder / str(number)
+            own.mkdir()
+            copy.deepcopy(model).to(dtype).save_pretrained(own)
+            vocab = model.config.vocab_size
+            source, tokens = torch.randint(0, vocab, (1, 300)), torch.randint(0, vocab, (1, 100))
+            rows = []
+            with torch.no_grad():
+                for length in LENGTHS:
+                    text = source[:, :length]
+                    out = model(input_ids=text, attention_mask=torch.ones_like(text), decoder_input_ids=tokens)
+                    rows.append(out.logits[0].flatten())
+                text = source[:, :17]
+                generated = model.generate(
+                    text, attention_mask=torch.ones_like(text), max_new_tokens=64, min_new_tokens=64, do_sample=False,
+                    num_beams=1)
+            (own / "source").write_text(",".join(map(str, source[0].tolist())))
+            (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
+            (own / "generated").write_text(",".join(map(str, generated[0, 1:].tolist())))
+            (own / "pair_logits").write_bytes(torch.cat(rows).contiguous().numpy().tobytes())
+            listed.append((family, variant, name))
+    return listed
