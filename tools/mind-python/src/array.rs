@@ -15,12 +15,23 @@ use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Array {
     /// What `start` points into. Nothing reads it: Python code may write the elements at any time.
-    _elements: Buffer,
+    _elements: Storage,
     start: Start,
     bytes: usize,
     dtype: DType,
     shape: Box<[isize]>,
     strides: Box<[isize]>,
+}
+
+/// What holds elements.
+enum Storage {
+    Typed {
+        _elements: Buffer,
+    },
+    /// Memory that begins where elements of every dtype may.
+    Words {
+        _memory: Vec<u64>,
+    },
 }
 
 /// The start of the elements.
@@ -34,17 +45,46 @@ unsafe impl Sync for Start {}
 
 impl Array {
     pub(crate) fn new(tensor: Tensor) -> Array {
-        let dtype = tensor.dtype();
-        let shape: Box<[isize]> = tensor.shape().iter().map(|&n| n as isize).collect();
+        let (dtype, shape) = (tensor.dtype(), tensor.shape().to_vec());
+        let mut elements = tensor.into_buffer();
+        let (start, bytes) = (start(&mut elements), elements.as_bytes().len());
+        let storage = Storage::Typed {
+            _elements: elements,
+        };
+        Array::over(storage, (start, bytes), dtype, &shape)
+    }
+
+    /// An array of the first `bytes` bytes of `memory`, which has as many at least.
+    pub(crate) fn of_words(
+        mut memory: Vec<u64>,
+        bytes: usize,
+        dtype: DType,
+        shape: &[usize],
+    ) -> Array {
+        let start = memory.as_mut_ptr().cast();
+        Array::over(
+            Storage::Words { _memory: memory },
+            (start, bytes),
+            dtype,
+            shape,
+        )
+    }
+
+    fn over(
+        elements: Storage,
+        (start, bytes): (*mut u8, usize),
+        dtype: DType,
+        shape: &[usize],
+    ) -> Array {
+        let shape: Box<[isize]> = shape.iter().map(|&n| n as isize).collect();
         let mut strides = vec![dtype.size() as isize; shape.len()].into_boxed_slice();
         for axis in (1..shape.len()).rev() {
             strides[axis - 1] = strides[axis] * shape[axis].max(1);
         }
-        let mut elements = tensor.into_buffer();
         Array {
-            bytes: elements.as_bytes().len(),
-            start: Start(start(&mut elements)),
             _elements: elements,
+            start: Start(start),
+            bytes,
             dtype,
             shape,
             strides,
@@ -189,8 +229,13 @@ impl Array {
 /// A tensor as users of Python have arrays: one of numpy if that is installed, else an [`Array`]. For bf16 numpy needs the
 /// package `ml_dtypes`.
 pub(crate) fn given_out(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
-    let dtype = tensor.dtype();
-    let array = Bound::new(py, Array::new(tensor))?.into_any();
+    shown(py, Array::new(tensor))
+}
+
+/// As [`given_out`], of an array.
+pub(crate) fn shown(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
+    let dtype = array.dtype;
+    let array = Bound::new(py, array)?.into_any();
     let Ok(numpy) = py.import(intern!(py, "numpy")) else {
         return Ok(array);
     };

@@ -3,14 +3,14 @@
 use std::num::NonZero;
 use std::sync::Arc;
 
-use mind::{Config, Isa, Tensor, View};
+use mind::{Config, ExecutionError, Isa, RunError, Tensor, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use self_cell::self_cell;
 
-use crate::array::given_out;
+use crate::array::{Array, given_out, shown};
 use crate::errors::{error, raised};
 use crate::given::Given;
 use crate::port::Port;
@@ -202,11 +202,59 @@ fn run<'py>(
     model: &BoundModel,
     arrays: &[Given],
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let views: Vec<View<'_>> = arrays.iter().map(Given::view).collect();
-    let outputs = py.detach(|| model.with_dependent(|_, model| model.run_views(&views)));
+    let outputs = py.detach(|| model.with_dependent(|own, model| computed(own, model, arrays)));
     let outputs = outputs.map_err(|why| raised(py, &why))?;
-    let outputs = outputs.into_iter().map(|(_, tensor)| given_out(py, tensor));
-    outputs.collect()
+    outputs.into_iter().map(|array| shown(py, array)).collect()
+}
+
+/// What a model computes from arrays.
+fn computed(
+    own: &Weights,
+    model: &mind::Model<'_>,
+    arrays: &[Given],
+) -> Result<Vec<Array>, mind::Error> {
+    let views: Vec<View<'_>> = arrays.iter().map(Given::view).collect();
+    let inputs = own.executable.inputs();
+    let fits = |(port, array): (&mind::Port, &Given)| array.fits(&port.ty);
+    let new = || {
+        Ok(model
+            .run_views(&views)?
+            .into_iter()
+            .map(|(_, own)| Array::new(own))
+            .collect())
+    };
+    if inputs.len() != arrays.len() || !inputs.iter().zip(arrays).all(fits) {
+        return new();
+    }
+    let bound = match model.bound_for(&views) {
+        Ok(bound) => bound,
+        Err(mind::Error::Execution(ExecutionError::InParts { .. })) => return new(),
+        Err(why) => return Err(why),
+    };
+    // Results are written where Python reads them.
+    let ports = bound.program().outputs();
+    let mut memory = Vec::with_capacity(ports.len());
+    for port in ports {
+        let bytes = port.bytes();
+        let words = bytes.div_ceil(size_of::<u64>());
+        if Vec::<u64>::new().try_reserve_exact(words).is_err() {
+            return Err(ExecutionError::from(RunError::OutOfMemory { bytes }).into());
+        }
+        memory.push(vec![0u64; words]);
+    }
+    let inputs: Vec<&[u8]> = arrays.iter().map(Given::bytes).collect();
+    let slices = memory.iter_mut().zip(ports).map(|(memory, port)| {
+        let all: &mut [u8] = bytemuck::must_cast_slice_mut(memory);
+        &mut all[..port.bytes()]
+    });
+    let mut slices: Vec<&mut [u8]> = slices.collect();
+    bound
+        .run(&inputs, &mut slices)
+        .map_err(ExecutionError::from)?;
+    let arrays = memory.into_iter().zip(ports);
+    let arrays =
+        arrays.map(|(memory, port)| Array::of_words(memory, port.bytes(), port.dtype, &port.shape));
+    Ok(arrays.collect())
 }
 
 /// One output, or a tuple of several.

@@ -1,7 +1,7 @@
 //! Arrays that come in: whatever has the buffer protocol or is a tensor of DLPack, read where it is if its layout allows
 //! that.
 
-use mind::{Buffer, DType, Tensor, View};
+use mind::{Buffer, DType, Extent, Tensor, Type, View};
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -93,7 +93,19 @@ impl Given {
         Ok(own)
     }
 
-    fn bytes(&self) -> &[u8] {
+    /// Whether it is of the type `ty`, names of dimensions aside.
+    pub(crate) fn fits(&self, ty: &Type) -> bool {
+        let same = |(extent, &own): (&Extent, &usize)| match extent {
+            Extent::Fixed(fixed) => *fixed == own,
+            Extent::Symbol(_) | Extent::Unknown => true,
+        };
+        self.dtype == ty.dtype
+            && self.shape.len() == ty.shape.len()
+            && ty.shape.iter().zip(&self.shape).all(same)
+    }
+
+    /// The bytes of the elements, row by row.
+    pub(crate) fn bytes(&self) -> &[u8] {
         match &self.elements {
             Elements::There { memory, .. } => memory.bytes(),
             Elements::Copied(bytes) => bytes,

@@ -313,3 +313,22 @@ else:
 
 def test_numpy_is_not_needed():
     subprocess.run([sys.executable, "-c", WITHOUT_NUMPY], check=True)
+
+
+def test_modules_that_run_in_parts():
+    # How many elements there are, only running tells.
+    f = mo.parse("%0 = Input {name=x} : tensor<f32[B]>\n%1 = NonZero (%0)\n%2 = Neg (%0)\noutputs: %1, %2").compile()
+    for x in [[0, 3, 0, 5], [0], [1, 2]]:
+        x = numpy.array(x, "float32")
+        places, negated = f(x)
+        assert (places == numpy.nonzero(x)).all() and (negated == -x).all()
+    with pytest.raises(mo.ArrayError, match="found f64"):
+        f(numpy.zeros(2))
+
+
+def test_large_results():
+    side = 1500
+    f = mo.parse(f"mic@2\nT0 f32 {side} {side}\na x T0\nr 0\nO 1").compile(threads=2)
+    x = numpy.random.default_rng(1).standard_normal((side, side)).astype("float32")
+    y, z = f(x), f(-x)
+    assert (y == numpy.maximum(x, 0)).all() and (z == numpy.maximum(-x, 0)).all()
