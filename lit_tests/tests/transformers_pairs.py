@@ -41,6 +41,10 @@ def model_of(family, variant, more):
                 parameter.normal_(0.0, 1.2 / parameter.shape[-1] ** 0.5)
             else:
                 parameter.add_(0.2 * torch.randn_like(parameter))
+        for name, parameter in model.named_parameters():
+            # Scores are not divided by the root of the width of heads, which is in the weights instead.
+            if name.endswith(".q.weight"):
+                parameter.mul_(config.d_kv ** -0.5)
     return model
 
 

@@ -20,16 +20,18 @@ mod meta;
 mod read;
 mod rope;
 mod schema;
+mod stacks;
 mod write;
 
 pub use attributes::{Activation, Attribute, Attributes, Layers};
 pub use config::{
-    Biases, Config, ConfigError, EncoderSizes, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters,
-    Rope, RopeScaling, Turning, Yarn, align,
+    Biases, Config, ConfigError, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters, Rope,
+    RopeScaling, Turning, Yarn, align,
 };
 pub use experts::{Among, Experts};
 pub use factors::{FrequencyFactors, MAX_FACTORS};
 pub use family::{Architecture, Families, Family, FamilyError, FamilyFiles, Stack};
 pub use read::{ReadOptions, is_document, read};
 pub use schema::{Document, Foreign, WeightTypes};
+pub use stacks::EncoderSizes;
 pub use write::write;

@@ -148,7 +148,11 @@ pub(super) fn layers(
         .iter()
         .find(|node| node.kernel.is_attention() && node.kernel.op != op);
     if let Some(foreign) = foreign.filter(|_| !r.found.has_errors()) {
-        let (name, found) = (architecture.name(), foreign.kernel.op);
+        let own = match stack {
+            Stack::Source => Architecture::Encoder,
+            Stack::Main => architecture,
+        };
+        let (name, found) = (own.name(), foreign.kernel.op);
         let message = format!("`{found}` is no step of a layer of {name}s");
         let help = format!("attention of {name}s is `{op}`");
         let span = crate::read::field::span_of(root, "steps");

@@ -612,7 +612,7 @@ fn numbers(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<Number> {
     all
 }
 
-/// The texts of an array; none where it is absent.
+/// The texts of an array, which may be absent.
 fn maybe_texts(value: &Value, key: &str, r: &mut Reader) -> Vec<String> {
     match present(value, key) {
         Some(_) => r.texts(value, key),

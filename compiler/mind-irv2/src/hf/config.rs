@@ -10,9 +10,10 @@ use super::reader::{
 };
 use crate::attributes::{Attribute, Layers};
 use crate::codes;
-use crate::config::{Biases, EncoderSizes, Parameters, Rope};
+use crate::config::{Biases, Parameters, Rope};
 use crate::family::{Families, Family, NoRope};
 use crate::rope::{contradiction, means_the_same};
+use crate::stacks::EncoderSizes;
 
 /// What a configuration says.
 pub(super) struct RawHfConfig {

@@ -1,9 +1,10 @@
 //! The table of dimensions, and extents that are written in them.
 
 use crate::attributes::Attribute;
-use crate::config::{Config, EncoderSizes, align};
+use crate::config::{Config, align};
 use crate::experts::Experts;
 use crate::family::Family;
+use crate::stacks::EncoderSizes;
 
 /// A named extent of a model.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

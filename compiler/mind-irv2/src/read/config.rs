@@ -6,10 +6,11 @@ use super::buffers::Declared;
 use super::field::{Reader, present, shown, span_of};
 use crate::attributes::{Activation, Attribute, Attributes, Layers};
 use crate::codes;
-use crate::config::{Biases, Config, ConfigError, EncoderSizes, Parameters, Rope, RopeScaling};
+use crate::config::{Biases, Config, ConfigError, Parameters, Rope, RopeScaling};
 use crate::experts::Experts;
 use crate::factors::{FrequencyFactors, MAX_FACTORS};
 use crate::family::Family;
+use crate::stacks::EncoderSizes;
 
 const KEYS: &[&str] = &[
     "num_layers",

@@ -178,7 +178,7 @@ fn what_is_wrong_with_a_document_of_a_pair_has_a_place() {
         ("\"scope\": \"encoder\"", "\"scope\": \"layer\""),
         ("\"encoder_layers\": 3", "\"encoder_layers\": 2"),
         ("\"encoder_layers\": 3", "\"encoder_layers\": 0"),
-        ("\"source_window\": 16384,", ""),
+        ("\"source_window\": 16384", "\"source_windows\": 16384"),
         ("\"relative_distance\": 128", "\"relative_distance\": 16"),
         ("\"gated_mlp\": false", "\"gated_mlp\": true"),
         ("\"op\": \"cross_attention\"", "\"op\": \"attention\""),

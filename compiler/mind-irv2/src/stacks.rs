@@ -1,0 +1,98 @@
+//! The stacks of layers of a model: an encoder-decoder has an encoder of its own extents in front of its decoder.
+
+use crate::config::{Config, ConfigError, MAX_COUNT, MAX_EXTENT, Parameters};
+use crate::family::Stack;
+
+/// The extents of the encoder of an encoder-decoder, as far as it has extents of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EncoderSizes {
+    /// Layers.
+    pub num_layers: usize,
+    /// The width of the MLP.
+    pub intermediate_size: usize,
+    /// Heads, each with a key and a value of its own.
+    pub num_attention_heads: usize,
+    /// Elements a head.
+    pub head_dim: usize,
+    /// The most positions of a text that it reads.
+    pub context_window: usize,
+}
+
+impl Config {
+    /// The encoder of an encoder-decoder, as a model of its own; `None` for another model.
+    pub fn encoder(&self) -> Option<Config> {
+        let own = self.encoder?;
+        Some(Config::of(Parameters {
+            family: self.family.encoder()?,
+            num_layers: own.num_layers,
+            intermediate_size: own.intermediate_size,
+            num_attention_heads: own.num_attention_heads,
+            num_kv_heads: own.num_attention_heads,
+            head_dim: own.head_dim,
+            context_window: own.context_window,
+            ..**self
+        }))
+    }
+
+    /// The model of the layers of `stack`, of a model that has it.
+    pub fn of_stack(&self, stack: Stack) -> Option<Config> {
+        match stack {
+            Stack::Source => self.encoder(),
+            Stack::Main => Some(*self),
+        }
+    }
+
+    /// The stacks of layers that the model has, in the order in which they run, each as a model of its own.
+    pub fn stacks(&self) -> impl Iterator<Item = (Stack, Config)> + '_ {
+        let all = self.family.architecture().stacks().iter();
+        all.filter_map(|&stack| Some((stack, self.of_stack(stack)?)))
+    }
+
+    /// The layers of its largest stack.
+    pub fn most_layers(&self) -> usize {
+        let of_encoder = self.encoder.map_or(0, |own| own.num_layers);
+        self.num_layers.max(of_encoder)
+    }
+}
+
+/// Checks the extents of an encoder; only models of an encoder-decoder have one.
+pub(crate) fn check(p: &Parameters, errors: &mut Vec<ConfigError>) {
+    let is_asked = p.family.encoder().is_some();
+    let Some(own) = &p.encoder else {
+        if is_asked {
+            let (key, value, min, max) = ("encoder_layers", 0, 1, MAX_COUNT);
+            errors.push(ConfigError::Range {
+                key,
+                value,
+                min,
+                max,
+            });
+        }
+        return;
+    };
+    let most = |max: usize| if is_asked { max } else { 0 };
+    let rows = [
+        ("encoder_layers", own.num_layers, most(MAX_COUNT)),
+        (
+            "encoder_intermediate_size",
+            own.intermediate_size,
+            most(MAX_EXTENT),
+        ),
+        (
+            "encoder_attention_heads",
+            own.num_attention_heads,
+            most(MAX_COUNT),
+        ),
+        ("encoder_head_dim", own.head_dim, most(MAX_EXTENT)),
+        ("source_window", own.context_window, most(MAX_EXTENT)),
+    ];
+    let wrong = rows
+        .into_iter()
+        .filter(|&(_, value, max)| value == 0 || value > max);
+    errors.extend(wrong.map(|(key, value, max)| ConfigError::Range {
+        key,
+        value,
+        min: 1.min(max),
+        max,
+    }));
+}
