@@ -2,8 +2,6 @@
 //!
 //! An interrupt removes and ends them and ends the process at once, as it does without any.
 
-#[cfg(all(test, unix))]
-pub(crate) use unix::ALONE;
 #[cfg(unix)]
 pub(crate) use unix::{Group, Unfinished, remove_all};
 
@@ -163,7 +161,7 @@ mod unix {
 
     /// Held by each test that registers a path: one of them removes all that are registered.
     #[cfg(test)]
-    pub(crate) static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
     #[cfg(test)]
     mod tests {
