@@ -112,6 +112,7 @@ impl InPlace {
 }
 
 /// Number `at` of a list at any alignment.
+#[inline]
 fn number<T, const N: usize>(list: &[u8], at: usize, read: impl Fn([u8; N]) -> T) -> T {
     let (numbers, _) = list.as_chunks::<N>();
     read(numbers[at])

@@ -23,6 +23,7 @@ impl Bounds {
     /// # Errors
     ///
     /// E6001 out of bounds.
+    #[inline]
     pub fn place(self, index: i64, axis: usize, extent: usize) -> Result<Option<usize>, EvalError> {
         let length = extent as i64;
         let own = match self {

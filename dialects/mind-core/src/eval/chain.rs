@@ -29,27 +29,17 @@ impl Accumulator for Checked {
 pub(crate) fn extend<A: Accumulator>(factors: &[A], rows: &[A], sums: &mut [A]) {
     debug_assert_eq!(rows.len(), factors.len() * sums.len());
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+    if has_fma() {
         // SAFETY: the processor has avx2 and fma, the only requirement of `extend_fma`.
         return unsafe { extend_fma(factors, rows, sums) };
     }
     extend_portable(factors, rows, sums);
 }
 
-/// Runs `f`, compiled for the fused multiply-add of the processor where it has one. The bits are the same.
-pub(crate) fn fused<R>(f: impl FnOnce() -> R) -> R {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has avx2 and fma, the only requirement of `with_fma`.
-        return unsafe { with_fma(f) };
-    }
-    f()
-}
-
+/// Whether the processor has the fused multiply-add, and vectors of 256 bits.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn with_fma<R>(f: impl FnOnce() -> R) -> R {
-    f()
+pub(super) fn has_fma() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }
 
 /// [`extend_portable`] with the fused multiply-add of the processor, which gives the same bits: without

@@ -5,7 +5,7 @@ use mind_ir::tensor::{Num, Tensor, row_major};
 use mind_ir::types::DType;
 use smallvec::{SmallVec, smallvec};
 
-use super::chain::fused;
+use super::chain::extend;
 use super::convert::cast;
 use super::resize::{Interpolation, cubic};
 use crate::convolve::Layout;
@@ -33,6 +33,9 @@ mind_ir::words! {
         Symmetric = "symmetric",
     }
 }
+
+/// How many points' taps are kept at once.
+const BLOCK: usize = 512;
 
 /// The coefficient of the cubic.
 const CUBIC_A: f64 = -0.75;
@@ -139,6 +142,58 @@ impl<T: Num<Acc = T>> Taps<T> {
         all
     }
 
+    /// One channel, whose elements are `plane`, at every point: a chain over its taps.
+    fn sum_points(&self, from: (&[T], T), sums: &mut [T]) {
+        #[cfg(target_arch = "x86_64")]
+        if super::chain::has_fma() {
+            // SAFETY: the processor has avx2 and fma, the only requirement of `sum_points_fma`.
+            return unsafe { self.sum_points_fma(from, sums) };
+        }
+        self.sum_points_portable(from, sums);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn sum_points_fma(&self, from: (&[T], T), sums: &mut [T]) {
+        self.sum_points_portable(from, sums);
+    }
+
+    #[inline(always)]
+    fn sum_points_portable(&self, (plane, fill): (&[T], T), sums: &mut [T]) {
+        for (point, sum) in sums.iter_mut().enumerate() {
+            if !self.are_numbers[point] {
+                *sum = T::cast_f64(f64::NAN);
+                continue;
+            }
+            let (first, mut chain) = (point * self.each, T::ZERO);
+            for tap in first..first + self.each {
+                let x = match self.offsets[tap] {
+                    Some(offset) => plane[offset],
+                    None => fill,
+                };
+                chain = x.fma(self.weights[tap], chain);
+            }
+            *sum = chain;
+        }
+    }
+
+    /// All channels, side by side in `image`, at one point.
+    fn sum_channels(&self, point: usize, (image, fill): (&[T], T), sums: &mut [T]) {
+        if !self.are_numbers[point] {
+            sums.fill(T::cast_f64(f64::NAN));
+            return;
+        }
+        sums.fill(T::ZERO);
+        let first = point * self.each;
+        for tap in first..first + self.each {
+            let weight = &self.weights[tap..=tap];
+            match self.offsets[tap] {
+                Some(offset) => extend(weight, &image[offset..][..sums.len()], sums),
+                None => extend(weight, &vec![fill; sums.len()], sums),
+            }
+        }
+    }
+
     /// Every combination of the taps along the axes, with the offset and the weight of those before.
     fn multiply(&mut self, axes: &[AxisTaps], offset: Option<usize>, weight: Option<T>) {
         let Some((first, others)) = axes.split_first() else {
@@ -236,62 +291,21 @@ impl GridSampling {
             .zip(grids)
             .zip(results)
         {
-            let taps = Taps::of(self, grid, &axes);
-            fused(|| {
+            for (block, grid) in grid.chunks(BLOCK * axes.len()).enumerate() {
+                let (first, own) = (block * BLOCK, grid.len() / axes.len());
+                let taps = Taps::of(self, grid, &axes);
+                let fill = T::cast_f64(self.fill);
                 if images.has_channels_last {
-                    self.by_points(&taps, image, channels, results);
+                    let results =
+                        results[first * channels..][..own * channels].chunks_exact_mut(channels);
+                    for (point, sums) in results.enumerate() {
+                        taps.sum_channels(point, (image, fill), sums);
+                    }
                 } else {
                     let planes = image.chunks_exact(count);
-                    for (plane, results) in planes.zip(results.chunks_exact_mut(points)) {
-                        self.by_channels(&taps, plane, results);
+                    for (plane, sums) in planes.zip(results.chunks_exact_mut(points)) {
+                        taps.sum_points((plane, fill), &mut sums[first..][..own]);
                     }
-                }
-            });
-        }
-    }
-
-    /// One channel at all points: for each a chain over the taps.
-    #[inline(always)]
-    fn by_channels<T: Num<Acc = T>>(&self, taps: &Taps<T>, plane: &[T], results: &mut [T]) {
-        let (fill, nan) = (T::cast_f64(self.fill), T::cast_f64(f64::NAN));
-        let offsets = taps.offsets.chunks_exact(taps.each);
-        let own = offsets.zip(taps.weights.chunks_exact(taps.each));
-        for ((result, (offsets, weights)), &is_number) in
-            results.iter_mut().zip(own).zip(&taps.are_numbers)
-        {
-            let terms = offsets.iter().zip(weights);
-            let chain = terms.fold(T::ZERO, |sum, (&offset, &weight)| {
-                offset.map_or(fill, |offset| plane[offset]).fma(weight, sum)
-            });
-            *result = if is_number { chain } else { nan };
-        }
-    }
-
-    /// All channels, side by side, at each point.
-    #[inline(always)]
-    fn by_points<T: Num<Acc = T>>(
-        &self,
-        taps: &Taps<T>,
-        image: &[T],
-        channels: usize,
-        results: &mut [T],
-    ) {
-        let (fill, nan) = (T::cast_f64(self.fill), T::cast_f64(f64::NAN));
-        let offsets = taps.offsets.chunks_exact(taps.each);
-        let own = offsets.zip(taps.weights.chunks_exact(taps.each));
-        let results = results.chunks_exact_mut(channels);
-        for ((sums, (offsets, weights)), &is_number) in results.zip(own).zip(&taps.are_numbers) {
-            sums.fill(if is_number { T::ZERO } else { nan });
-            for (&offset, &weight) in offsets.iter().zip(weights).filter(|_| is_number) {
-                match offset {
-                    Some(offset) => {
-                        for (sum, &x) in sums.iter_mut().zip(&image[offset..][..channels]) {
-                            *sum = x.fma(weight, *sum);
-                        }
-                    }
-                    None => sums
-                        .iter_mut()
-                        .for_each(|sum| *sum = fill.fma(weight, *sum)),
                 }
             }
         }
@@ -361,5 +375,56 @@ impl GridSampling {
             round
         };
         (low + back).clamp(0.0, last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_of_every_block_are_sampled_in_both_layouts() {
+        let (points, channels) = (2 * BLOCK + 77, 3);
+        let sampling = GridSampling {
+            mode: Interpolation::Linear,
+            coordinates: GridCoordinates::Pixel,
+            padding: GridPadding::Constant,
+            fill: -1.0,
+        };
+        // Every point lies between two elements, and the last one is half outside.
+        let grid: Vec<f64> = (0..points).map(|at| at as f64 + 0.5).collect();
+        let element = |at: usize, channel: usize| (10 * at + channel) as f32;
+        for has_channels_last in [true, false] {
+            let images = Images {
+                count: 1,
+                points,
+                extents: vec![points],
+                channels,
+                has_channels_last,
+            };
+            let place = |at: usize, channel: usize| match has_channels_last {
+                true => at * channels + channel,
+                false => channel * points + at,
+            };
+            let mut elements = vec![0.0; points * channels];
+            for at in 0..points {
+                for channel in 0..channels {
+                    elements[place(at, channel)] = element(at, channel);
+                }
+            }
+            let mut results = vec![0.0f32; points * channels];
+            sampling.sample_into(&images, &elements, &grid, &mut results);
+            for at in 0..points {
+                for channel in 0..channels {
+                    let next = if at + 1 == points {
+                        -1.0
+                    } else {
+                        element(at + 1, channel)
+                    };
+                    let expected = 0.5 * (element(at, channel) + next);
+                    assert_eq!(results[place(at, channel)], expected, "{at} {channel}");
+                }
+            }
+        }
     }
 }

@@ -182,23 +182,28 @@ impl Places {
         let (&(columns, step), outer) = self.tuples.split_last().unwrap_or((&(1, 0), &[]));
         let extents: Vec<usize> = outer.iter().map(|&(extent, _)| extent).collect();
         let mut position = vec![0; outer.len()];
-        let (mut index, mut updates) = (0, updates.chunks_exact(self.width));
+        let (mut index, mut update) = (0, 0);
         loop {
-            let own = position.iter().zip(outer);
-            let row: usize = own.map(|(at, (_, stride))| at * stride).sum();
-            for (column, new) in (0..columns).zip(&mut updates) {
-                let mut start = Some(row + column * step);
+            let mut row = 0;
+            for (at, &(_, stride)) in outer.iter().enumerate() {
+                row += position[at] * stride;
+            }
+            for column in 0..columns {
+                let (mut start, mut is_skipped) = (row + column * step, false);
                 for &(extent, stride, axis) in &self.axes {
-                    let place = self.bounds.place(indices(index), axis, extent)?;
-                    start = start
-                        .zip(place)
-                        .map(|(start, place)| start + place * stride);
+                    match self.bounds.place(indices(index), axis, extent)? {
+                        Some(place) => start += place * stride,
+                        None => is_skipped = true,
+                    }
                     index += 1;
                 }
-                let Some(start) = start else { continue };
-                for (old, &new) in data[start..][..self.width].iter_mut().zip(new) {
-                    *old = combine(*old, new)?;
+                if !is_skipped {
+                    let (old, new) = (&mut data[start..][..self.width], &updates[update..]);
+                    for at in 0..self.width {
+                        old[at] = combine(old[at], new[at])?;
+                    }
                 }
+                update += self.width;
             }
             if !advance(&mut position, &extents) {
                 return Ok(());
