@@ -27,7 +27,7 @@ pub enum Attribute {
     PositionOffset,
     /// Rows of the table of kinds of tokens.
     TypeVocabSize,
-    /// Classes of distances, each of which adds a number of its own to the scores of each head.
+    /// Classes of distances, each of which adds its number to the scores of each head.
     RelativeBuckets,
     /// The distance from which on all are of the last class.
     RelativeDistance,

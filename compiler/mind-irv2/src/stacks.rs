@@ -1,16 +1,16 @@
-//! The stacks of layers of a model: an encoder-decoder has an encoder of its own extents in front of its decoder.
+//! The stacks of layers of a model: an encoder-decoder has an encoder, whose extents may differ, and a decoder.
 
 use crate::config::{Config, ConfigError, MAX_COUNT, MAX_EXTENT, Parameters};
 use crate::family::Stack;
 
-/// The extents of the encoder of an encoder-decoder, as far as it has extents of its own.
+/// The extents of the encoder of an encoder-decoder that differ from those of its decoder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EncoderSizes {
     /// Layers.
     pub num_layers: usize,
     /// The width of the MLP.
     pub intermediate_size: usize,
-    /// Heads, each with a key and a value of its own.
+    /// Heads, each with its key and its value.
     pub num_attention_heads: usize,
     /// Elements a head.
     pub head_dim: usize,
@@ -19,7 +19,7 @@ pub struct EncoderSizes {
 }
 
 impl Config {
-    /// The encoder of an encoder-decoder, as a model of its own; `None` for another model.
+    /// The encoder of an encoder-decoder as a separate model; `None` for another model.
     pub fn encoder(&self) -> Option<Config> {
         let own = self.encoder?;
         Some(Config::of(Parameters {
@@ -42,7 +42,7 @@ impl Config {
         }
     }
 
-    /// The stacks of layers that the model has, in the order in which they run, each as a model of its own.
+    /// The stacks of layers that the model has, in the order in which they run, each as a separate model.
     pub fn stacks(&self) -> impl Iterator<Item = (Stack, Config)> + '_ {
         let all = self.family.architecture().stacks().iter();
         all.filter_map(|&stack| Some((stack, self.of_stack(stack)?)))

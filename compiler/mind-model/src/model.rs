@@ -296,7 +296,7 @@ impl<'w> Model<'w> {
         })
     }
 
-    /// Attention of `tokens` queries over so many rows of what an encoder says.
+    /// Attention of `tokens` queries over `seen` rows of the encoder's output.
     pub(crate) fn look(&self, tokens: usize, seen: usize) -> Result<Arc<Part>, ModelError> {
         self.attention(Attention {
             is_across: true,

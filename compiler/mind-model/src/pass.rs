@@ -161,7 +161,7 @@ impl<'s> Across<'s> {
         })
     }
 
-    /// Puts what a layer sees of the text in the place of `mixed`, which it has seen of its own; the stream in between.
+    /// Replaces `mixed`, the result of self-attention, by that of cross-attention; the stream is updated in between.
     fn run(&mut self, layer: usize, x: &[f32], mixed: &mut [f32]) -> Result<&[f32], ModelError> {
         let outputs: &mut [&mut [f32]] = &mut [&mut self.q, &mut self.kept];
         self.ask[&(Some(layer), None)].run(&[x, mixed], outputs)?;

@@ -1,4 +1,4 @@
-//! Classes of distances between positions, each of which adds a number of its own to scores.
+//! Classes of distances between positions, each of which adds its number to the scores.
 
 use mind_ir::scalar::math::log_f64;
 

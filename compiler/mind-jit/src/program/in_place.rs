@@ -24,9 +24,36 @@ pub(super) enum InPlace {
     Sample {
         sampling: GridSampling,
         images: Images,
-        dtype: DType,
-        grid: DType,
+        dtype: Float,
+        grid: Float,
     },
+}
+
+/// A dtype of images and grids that are sampled without a conversion.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Float {
+    F32,
+    F64,
+}
+
+impl Float {
+    fn of(dtype: DType) -> Option<Float> {
+        match dtype {
+            DType::F32 => Some(Float::F32),
+            DType::F64 => Some(Float::F64),
+            DType::F16
+            | DType::BF16
+            | DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64
+            | DType::Bool => None,
+        }
+    }
 }
 
 impl InPlace {
@@ -49,19 +76,16 @@ impl InPlace {
         let &[(dtype, images), (grid, points)] = operands else {
             return None;
         };
-        let has_floats = [dtype, grid]
-            .iter()
-            .all(|own| matches!(own, DType::F32 | DType::F64));
-        has_floats.then(|| InPlace::Sample {
+        Some(InPlace::Sample {
             sampling: op.sampling(g),
             images: Images::of(op.layout(g), images, points),
-            dtype,
-            grid,
+            dtype: Float::of(dtype)?,
+            grid: Float::of(grid)?,
         })
     }
 
-    /// Computes the result; returns `false`, with anything in it, where the op has to be evaluated after all: to say what is wrong with
-    /// the operands, or since they are not aligned.
+    /// Computes the result. Returns `false`, and leaves the result undefined, if the op must be evaluated instead: the operands are not
+    /// aligned, or the evaluation has to say what is wrong with them.
     pub(super) fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> bool {
         match (self, operands) {
             (
@@ -95,13 +119,13 @@ impl InPlace {
                 &[elements, points],
             ) => {
                 let coordinates = match grid {
-                    DType::F64 => coordinates(points, f64::from_ne_bytes),
-                    _ => coordinates(points, |bytes| f32::from_ne_bytes(bytes).into()),
+                    Float::F64 => coordinates(points, f64::from_ne_bytes),
+                    Float::F32 => coordinates(points, |bytes| f32::from_ne_bytes(bytes).into()),
                 };
                 let whole = match dtype {
-                    DType::F64 => views::<f64>(elements, result)
+                    Float::F64 => views::<f64>(elements, result)
                         .map(|(from, to)| sampling.sample_into(images, from, &coordinates, to)),
-                    _ => views::<f32>(elements, result)
+                    Float::F32 => views::<f32>(elements, result)
                         .map(|(from, to)| sampling.sample_into(images, from, &coordinates, to)),
                 };
                 whole.is_some()

@@ -73,7 +73,7 @@ fn messages(found: &Diagnostics) -> String {
 /// Builds a part for a number of tokens.
 type Build = fn(&Config, usize, parts::Stored<'_>) -> Result<Graph, BuildError>;
 
-/// Builds attention of so many tokens over so many rows.
+/// Builds attention of `tokens` queries over `seen` rows.
 type Look = fn(&Config, usize, usize) -> Result<Graph, BuildError>;
 
 /// Attention to the own text, with its name in C.
@@ -236,7 +236,7 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
         let mut tables = format!("\n#define SOURCE {}\n", u8::from(config.encoder.is_some()));
         let mut stacks = Vec::new();
         if let Some(own) = config.encoder() {
-            // Both stacks have room for as many tokens, where they know so many positions.
+            // Both stacks have room for the same number of tokens, if they have that many positions.
             let read = capacity.min(own.most_tokens());
             let (encoder, text) = encoder::stack(&mut writer, &own, read)?;
             stacks.push((own, encoder));
