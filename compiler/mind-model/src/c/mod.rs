@@ -73,7 +73,7 @@ fn messages(found: &Diagnostics) -> String {
 /// Builds a part for a number of tokens.
 type Build = fn(&Config, usize, parts::Stored<'_>) -> Result<Graph, BuildError>;
 
-/// Builds attention of `tokens` queries over `seen` rows.
+/// Builds attention, given the number of queries and the number of rows that they see.
 type Look = fn(&Config, usize, usize) -> Result<Graph, BuildError>;
 
 /// Attention to the own text, with its name in C.
