@@ -149,9 +149,24 @@ pub fn project(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Gra
 ///
 /// As [`project`].
 pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
-    let ([q, keys, values], out) = around_attention(config)?;
+    let (looked, out) = around_attention(config)?;
     let nodes: Vec<&'static Node> = plan::attention(config).into_iter().collect();
     let mut b = Builder::new(config);
+    attention_inputs(&mut b, config, (tokens, seen), looked);
+    b.input("mask", ambient::MASK, &[tokens, seen]);
+    if let Some(bias) = distance_buffer(config) {
+        b.input("bias", bias, &[config.num_attention_heads, tokens, seen]);
+    }
+    b.finish(&nodes, &[out])
+}
+
+/// Makes queries of `tokens` tokens, and keys and values of `seen` rows, inputs for the buffers of these names.
+fn attention_inputs(
+    b: &mut Builder<'_>,
+    config: &Config,
+    (tokens, seen): (usize, usize),
+    [q, keys, values]: [&'static str; 3],
+) {
     let (head, heads, kv_heads) = (
         config.head_dim,
         config.num_attention_heads,
@@ -160,11 +175,6 @@ pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, Buil
     b.input("q", q, &[tokens, heads, head]);
     b.input("keys", keys, &[seen, kv_heads, head]);
     b.input("values", values, &[seen, kv_heads, head]);
-    b.input("mask", ambient::MASK, &[tokens, seen]);
-    if let Some(bias) = distance_buffer(config) {
-        b.input("bias", bias, &[heads, tokens, seen]);
-    }
-    b.finish(&nodes, &[out])
 }
 
 /// The buffer that attention of a layer reads what distances add to scores from.
@@ -279,16 +289,8 @@ pub fn ask(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, 
 pub fn look(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
     let Crossing { looked, mixed, .. } = crossed(config)?;
     let nodes: Vec<&'static Node> = plan::cross_attention(config).into_iter().collect();
-    let [q, keys, values] = looked;
     let mut b = Builder::new(config);
-    let (head, heads, kv_heads) = (
-        config.head_dim,
-        config.num_attention_heads,
-        config.num_kv_heads,
-    );
-    b.input("q", q, &[tokens, heads, head]);
-    b.input("keys", keys, &[seen, kv_heads, head]);
-    b.input("values", values, &[seen, kv_heads, head]);
+    attention_inputs(&mut b, config, (tokens, seen), looked);
     b.input("mask", ambient::SOURCE_MASK, &[tokens, seen]);
     b.finish(&nodes, &[mixed])
 }
@@ -329,11 +331,21 @@ pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Grap
 /// As [`project`].
 pub fn head(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let output = Stream::in_model(config).output;
-    let nodes = plan::computing(nodes(config, Part::Last), &[LOGITS], &[output]);
+    each_row(config, rows, (Part::Last, output, LOGITS), stored)
+}
+
+/// What the steps of `part` make of each of `rows` rows of the buffer `from`, up to the buffer `to`.
+fn each_row(
+    config: &Config,
+    rows: usize,
+    (part, from, to): (Part, &'static str, &'static str),
+    stored: Stored<'_>,
+) -> Result<Graph, BuildError> {
+    let nodes = plan::computing(nodes(config, part), &[to], &[from]);
     let mut b = Builder::new(config);
-    b.input("x", output, &[rows, config.hidden_size]);
+    b.input("x", from, &[rows, config.hidden_size]);
     b.weights(&nodes, stored)?;
-    b.finish(&nodes, &[LOGITS])
+    b.finish(&nodes, &[to])
 }
 
 /// Whether something follows the rows of tables in front of the layers.
@@ -349,11 +361,7 @@ pub fn has_embed(config: &Config) -> bool {
 pub fn embed(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let summed = plan::embedded(config);
     let embedded = Stream::in_model(config).embedded;
-    let nodes = plan::computing(nodes(config, Part::First), &[embedded], &[summed]);
-    let mut b = Builder::new(config);
-    b.input("x", summed, &[tokens, config.hidden_size]);
-    b.weights(&nodes, stored)?;
-    b.finish(&nodes, &[embedded])
+    each_row(config, tokens, (Part::First, summed, embedded), stored)
 }
 
 /// Whether something follows the last layer of an encoder.
@@ -369,11 +377,7 @@ pub fn has_close(config: &Config) -> bool {
 pub fn close(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let hidden = plan::hidden(config);
     let output = Stream::in_model(config).output;
-    let nodes = plan::computing(nodes(config, Part::Last), &[hidden], &[output]);
-    let mut b = Builder::new(config);
-    b.input("x", output, &[tokens, config.hidden_size]);
-    b.weights(&nodes, stored)?;
-    b.finish(&nodes, &[hidden])
+    each_row(config, tokens, (Part::Last, output, hidden), stored)
 }
 
 /// Whether the model has one vector for all positions.
@@ -388,11 +392,7 @@ pub fn has_pool(config: &Config) -> bool {
 /// As [`project`].
 pub fn pool(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
     let hidden = plan::hidden(config);
-    let nodes = plan::computing(nodes(config, Part::Last), &[POOLED], &[hidden]);
-    let mut b = Builder::new(config);
-    b.input("x", hidden, &[rows, config.hidden_size]);
-    b.weights(&nodes, stored)?;
-    b.finish(&nodes, &[POOLED])
+    each_row(config, rows, (Part::Last, hidden, POOLED), stored)
 }
 
 /// The tables that rows of tokens are read from.
