@@ -24,6 +24,7 @@ avx2\t''
 portable\t''"
 complete -c mind-run -l threads -d 'threads; as many as the machine has unless given' -r
 complete -c mind-run -l outputs -d 'write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16; vectors of an encoder as the rows of `embeddings`' -r
+complete -c mind-run -l profile-steps -d 'print what each kernel takes, and what it could take at best, instead of the outputs; a trace for Perfetto is written to the file' -r
 complete -c mind-run -l format -d 'how outputs, vectors and times are printed' -r -f -a "text\t''
 json\t''"
 complete -c mind-run -l memory-limit -d 'bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... [default: three quarters of the available memory, 4G where that is not known]' -r
@@ -55,6 +56,8 @@ complete -c mind-run -l keep-padding -d 'compute with the padding of an IR v2 do
 complete -c mind-run -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-run -l bench -d 'print compile and run times instead of the outputs, of a model those of reading a prompt and of each token'
 complete -c mind-run -l full -d 'print every element of the outputs'
+complete -c mind-run -l no-cache -d 'compile the module even if the program is kept from an earlier run, and keep nothing; `MIND_CACHE` names the folder of programs, `MIND_CACHE_LIMIT` the most bytes of it (1G unless given)'
+complete -c mind-run -l cache-stats -d 'print where programs are kept, and what is there; nothing runs'
 complete -c mind-run -l chat -d 'answer each line of standard input, in a conversation that the model\'s chat template writes'
 complete -c mind-run -l ignore-eos -d 'draw on behind tokens that end a text by generation_config.json, config.json or the GGUF header'
 complete -c mind-run -l all-logits -d 'write those after the other tokens of the prompt too'

@@ -34,6 +34,8 @@ use mind_vir::target::{Isa, TargetInfo};
 mod constants;
 #[path = "compiled/control.rs"]
 mod control;
+#[path = "compiled/kept.rs"]
+mod kept;
 #[path = "compiled/routines.rs"]
 mod routines;
 #[path = "compiled/schedules.rs"]

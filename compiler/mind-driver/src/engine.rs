@@ -13,6 +13,7 @@ use mind_ir::types::Dim;
 use mind_ir::verify::VerifyConfig;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_jit::pool::Pool;
+use mind_jit::profile::Profiler;
 use mind_jit::program::{
     CPart, Options, PanelChoice, Program, ProgramError, RunError, c_part, emit_c,
 };
@@ -23,6 +24,7 @@ use mind_transforms::{Known, specialize};
 use mind_vir::c::SharedFunctions;
 use mind_vir::target::{Isa, TargetInfo};
 
+use crate::cache::{CompileCache, Entry};
 use crate::cut::cut;
 use crate::segments::Segments;
 use crate::session::{PASSES, Session};
@@ -53,6 +55,10 @@ pub struct Config {
     pub max_steps: Option<u64>,
     /// How the panels that weights are packed into are chosen.
     pub panels: PanelChoice,
+    /// What measures the steps of programs, if anything does.
+    pub profiler: Option<Arc<Profiler>>,
+    /// Where programs are kept, if anywhere.
+    pub cache: Option<Arc<CompileCache>>,
 }
 
 /// Compiles modules; its programs share its threads.
@@ -62,6 +68,9 @@ pub struct Engine {
     shared: RunCache,
     options: Options,
     memory_limit: u64,
+    cache: Option<Arc<CompileCache>>,
+    /// All that programs depend on besides the module and this build.
+    settings: String,
 }
 
 impl Engine {
@@ -92,12 +101,15 @@ impl Engine {
             session: Session::default(),
             pipeline: parse_pipeline(pipeline, &PASSES)?,
             shared: RunCache::default(),
+            settings: format!("{pipeline} {target:?} {:?}", config.panels),
+            cache: config.cache.clone(),
             memory_limit: config.memory_limit.unwrap_or(EvalCx::TENSOR_LIMIT),
             options: Options {
                 target,
                 pool: Arc::new(Pool::new(threads)),
                 panels: config.panels,
                 max_steps: config.max_steps.unwrap_or(EvalCx::MAX_STEPS),
+                profiler: config.profiler.clone(),
             },
         })
     }
@@ -208,8 +220,34 @@ impl Engine {
         bound: &Bound<'_>,
     ) -> Result<(Arc<Program>, Segments), Diagnostics> {
         let mut g = g.clone();
-        self.lower_for(&mut g, bound)?;
-        Ok((self.program(&g)?, Segments::of(&g)))
+        self.specialize_for(&mut g, bound)?;
+        check_sizes(&g, self.memory_limit)?;
+        self.compile(g)
+    }
+
+    /// Compiles a verified module whose extents are known, or takes what the cache has of it. Returns the ops at which the
+    /// program is cut, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`lower`](Engine::lower) and [`program`](Engine::program).
+    pub fn compile(&self, mut g: Graph) -> Result<(Arc<Program>, Segments), Diagnostics> {
+        let Some(cache) = &self.cache else {
+            self.lower(&mut g)?;
+            return Ok((self.program(&g)?, Segments::of(&g)));
+        };
+        let request = cache.request(&g, &self.settings);
+        if let Some(Entry { lowered, code }) = cache.load(&request, &self.session.registry) {
+            // SAFETY: the key of the entry says that this build made the code of this module, for these options.
+            let program = unsafe { Program::restore(&lowered, &self.options, &code) };
+            if let Ok(program) = program {
+                return Ok((Arc::new(program), Segments::of(&lowered)));
+            }
+        }
+        self.lower(&mut g)?;
+        let program = self.program(&g)?;
+        cache.keep(&request, &g, &program.code());
+        Ok((program, Segments::of(&g)))
     }
 }
 

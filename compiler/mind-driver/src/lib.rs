@@ -5,7 +5,7 @@
 //! - [`host`] is what a tool may touch of the world, [`disk`] the real one; [`input`] and [`load`] lead from a file to a
 //!   verified module, [`mod@emit`] and [`draw`] back to text and pictures.
 //! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module;
-//!   [`segments`] says at which ops a program is cut.
+//!   [`segments`] says at which ops a program is cut, [`cache`] keeps programs on disk.
 //! - [`patch`] edits modules, [`graph_diff`] compares them as graphs, [`equivalence`] by the bits of their results.
 //! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`mod@explain`] which of
 //!   them led to a value, [`failure`] why a pipeline stopped.
@@ -15,6 +15,8 @@
 
 #[cfg_attr(not(feature = "egraph"), path = "admission/absent.rs")]
 pub mod admission;
+#[cfg(feature = "jit")]
+pub mod cache;
 pub mod canonical;
 #[cfg(feature = "jit")]
 pub mod compiled;

@@ -4,11 +4,14 @@
 //!   scalar functions of ops.
 //! - [`program`]: modules as kernels and the steps that call them: `build` makes them, one file a kind of kernel;
 //!   `run` executes them; `emit_c` writes them as C.
+//! - [`profile`]: what the steps of programs take. [`peaks`]: what the machine can do at best.
 //! - [`pool`]: threads that share the work of a kernel.
 //!
 //! The schedule of a kernel is what the attributes of its op say; what they leave out is chosen here for the target.
 //! Vector IR and the instruction sets are `mind-vir`'s.
 
 pub mod lower;
+pub mod peaks;
 pub mod pool;
+pub mod profile;
 pub mod program;

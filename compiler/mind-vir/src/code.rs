@@ -87,6 +87,15 @@ impl Code {
         NonNull::from(&self.pages[offset.0])
     }
 
+    /// The first `length` bytes of the function that [`CodeBuilder::push`] put at `offset`.
+    ///
+    /// # Panics
+    ///
+    /// If `offset` is of another module and beyond this one.
+    pub fn function(&self, offset: FunctionOffset, length: usize) -> &[u8] {
+        &self.pages[offset.0..][..length]
+    }
+
     /// The code as bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.pages

@@ -79,6 +79,8 @@ fn fits(function: &Function, isa: Isa) -> Result<(), CompileError> {
 pub struct CompiledKernel {
     code: Code,
     offset: FunctionOffset,
+    /// Bytes of the function.
+    length: usize,
     params: usize,
 }
 
@@ -102,14 +104,18 @@ impl CompiledKernel {
         let mut builder = CodeBuilder::default();
         let mut placed = Vec::new();
         for (function, code) in functions {
-            placed.push((builder.push(&code?), function.params().len()));
+            let code = code?;
+            placed.push((builder.push(&code), code.len(), function.params().len()));
         }
         let code = builder.publish()?;
-        let kernels = placed.into_iter().map(|(offset, params)| CompiledKernel {
-            code: code.clone(),
-            offset,
-            params,
-        });
+        let kernels = placed
+            .into_iter()
+            .map(|(offset, length, params)| CompiledKernel {
+                code: code.clone(),
+                offset,
+                length,
+                params,
+            });
         Ok(kernels.collect())
     }
 
@@ -140,6 +146,11 @@ impl CompiledKernel {
     ) -> Result<CompiledKernel, CompileError> {
         let mut kernels = CompiledKernel::compile_all([function], target)?;
         Ok(kernels.remove(0))
+    }
+
+    /// The machine code, which an [`Assembler`] made.
+    pub fn machine_code(&self) -> &[u8] {
+        self.code.function(self.offset, self.length)
     }
 
     /// Calls the kernel with an argument for each parameter: addresses, and indices as they are.

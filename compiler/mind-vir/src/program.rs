@@ -116,6 +116,8 @@ pub struct Call {
     pub grid: SmallVec<[Axis; 4]>,
     /// The work, in about nanoseconds of one thread.
     pub cost: u64,
+    /// Multiply-adds of products.
+    pub products: u64,
     /// The op, for messages.
     pub op: &'static str,
 }

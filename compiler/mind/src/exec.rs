@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mind_driver::executable;
 
+pub use mind_driver::cache::{CacheStats, CompileCache};
 pub use mind_driver::engine::{Config, Engine};
 pub use mind_driver::executable::{ExecutionError, View, ViewMut};
 pub use mind_jit::program::{BoundProgram, RunError};
@@ -31,6 +32,33 @@ impl Module {
     /// assert_eq!(model.run([("x", &x)])?[0].elements::<f32>(), [3.0, 1.0]);
     /// let x = Tensor::of(vec![2, 2], vec![1.0f32, 2.0, 3.0, 4.0]);
     /// assert_eq!(model.run([("x", &x)])?[0].elements::<f32>(), [3.0, 1.0, 7.0, 1.0]);
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// Programs are kept on disk where the configuration names a cache, and steps are timed where it has a profiler:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use mind::profile::Profiler;
+    /// use mind::{CompileCache, Config, Module, Tensor};
+    ///
+    /// let folder = std::env::temp_dir().join(format!("programs-{}", std::process::id()));
+    /// let cache = Arc::new(CompileCache::open(&folder, CompileCache::LIMIT).unwrap());
+    /// let profiler = Arc::new(Profiler::default());
+    /// let config = Config {
+    ///     cache: Some(cache.clone()),
+    ///     profiler: Some(profiler.clone()),
+    ///     ..Config::default()
+    /// };
+    /// let module = Module::parse("mic@2\nT0 f32 2\na x T0\nr 0\nO 1")?;
+    /// module.compile(&config)?;
+    /// let executable = module.compile(&config)?;
+    /// assert_eq!((cache.stats().missed, cache.stats().found), (1, 1));
+    ///
+    /// executable.run([("x", Tensor::of(vec![2], vec![1.0f32, -1.0]))])?;
+    /// let ran: Vec<u64> = profiler.rows().iter().map(|step| step.runs).collect();
+    /// assert_eq!(ran, [0, 1]);
+    /// # std::fs::remove_dir_all(folder).unwrap();
     /// # Ok::<(), mind::Error>(())
     /// ```
     ///

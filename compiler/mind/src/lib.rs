@@ -42,7 +42,8 @@ pub mod ir;
 
 pub use error::{Error, Rejected};
 pub use exec::{
-    BoundProgram, Config, Engine, Executable, ExecutionError, Isa, Model, RunError, View, ViewMut,
+    BoundProgram, CacheStats, CompileCache, Config, Engine, Executable, ExecutionError, Isa, Model,
+    RunError, View, ViewMut,
 };
 pub use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
 pub use mind_driver::input::FileError;
@@ -78,6 +79,11 @@ pub use write::Written;
 /// ```
 pub mod ops {
     pub use mind_core::ops::*;
+}
+
+/// What the steps of programs take, where [`Config`] has a profiler.
+pub mod profile {
+    pub use mind_jit::profile::{Event, Origin, Profiler, Row};
 }
 
 /// Edits of a module by the ids of its values: all of them or none.

@@ -24,7 +24,7 @@ const TEXT: &str = "\
 outputs: %7, %9, %3";
 
 /// The module with all inputs but the first one made constants, whose elements begin `offset` bytes after a cache line.
-fn with_constants(bench: &Bench, offset: usize) -> Graph {
+pub(super) fn with_constants(bench: &Bench, offset: usize) -> Graph {
     let mut g = bench.read(TEXT).expect("a module");
     let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
     let inputs: Vec<(OpId, String)> = mind_interp::inputs(&g)

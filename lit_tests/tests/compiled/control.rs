@@ -8,7 +8,7 @@ use mind_interp::{Extents, random_inputs};
 use super::{BROKEN, Bench, Folder, check_as_c, in_parts, run_c};
 
 /// Each with how many draws of its inputs are run.
-const MODULES: &[(&str, u64)] = &[
+pub(super) const MODULES: &[(&str, u64)] = &[
     // Both branches, with a weight that only one of them reads.
     (
         "%0 = Input {name=p} : tensor<bool[]>\n%1 = Input {name=x} : tensor<f32[5, 7]>\n\

@@ -53,6 +53,10 @@ pub(super) struct Args {
     pub(super) outputs: Option<String>,
     /// Whether to time the runs.
     pub(super) bench: bool,
+    /// Whether to time the steps of runs, and where the trace of these goes.
+    pub(super) steps: Option<Option<String>>,
+    /// Whether programs are kept, and taken from those that are.
+    pub(super) is_cached: bool,
     /// How results and timings are printed.
     pub(super) form: Form,
     /// Whether to print every element.
@@ -96,6 +100,8 @@ impl Args {
             },
             outputs: word("outputs"),
             bench: matches.get_flag("bench"),
+            steps: word("profile-steps").map(|path| (!path.is_empty()).then_some(path)),
+            is_cached: !matches.get_flag("no-cache"),
             form: match word("format").as_deref() {
                 Some("json") => Form::Json,
                 _ => Form::Text,
@@ -163,6 +169,18 @@ pub(super) fn command() -> Command {
             "print compile and run times instead of the outputs, of a model those of reading a prompt and of each token",
         ))
         .arg(
+            value(
+                "profile-steps",
+                "TRACE.json",
+                "print what each kernel takes, and what it could take at best, instead of the outputs; a trace for Perfetto \
+                 is written to the file",
+            )
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("")
+            .conflicts_with("bench"),
+        )
+        .arg(
             value("format", "FORM", "how outputs, vectors and times are printed")
                 .value_parser(one_of(["text", "json"]))
                 .default_value("text"),
@@ -184,6 +202,15 @@ pub(super) fn command() -> Command {
                 "the most steps of a loop whose end only running tells [default: 16777216]",
             )
             .value_parser(clap::value_parser!(u64)),
+        )
+        .arg(flag(
+            "no-cache",
+            "compile the module even if the program is kept from an earlier run, and keep nothing; `MIND_CACHE` names the \
+             folder of programs, `MIND_CACHE_LIMIT` the most bytes of it (1G unless given)",
+        ))
+        .arg(
+            flag("cache-stats", "print where programs are kept, and what is there; nothing runs")
+                .exclusive(true),
         )
         .args(model::args())
         .groups(model::groups())

@@ -51,9 +51,9 @@ pub(super) struct Times {
     compile: f64,
     /// Making the inputs ready.
     bind: f64,
-    run: Spread,
+    pub(super) run: Spread,
     /// How many runs were measured.
-    runs: usize,
+    pub(super) runs: usize,
     /// Bytes of the inputs and outputs.
     interface: u64,
     /// Threads.

@@ -3,7 +3,9 @@
 mod args;
 mod arrays;
 mod bench;
+mod cache;
 mod model;
+mod profile;
 mod runner;
 mod show;
 
@@ -14,7 +16,7 @@ use std::time::Duration;
 use mind_cli::{DONE, REJECTED, ToolInfo, constants, npz};
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::compiled::{self, Compiled};
-use mind_driver::engine::{Engine, MORE_MEMORY};
+use mind_driver::engine::{Config, Engine, MORE_MEMORY};
 use mind_driver::executable::{Executable, ExecutionError};
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module};
@@ -24,9 +26,12 @@ use mind_interp::{Arrays, RunConfig, RunError, bind, run as interpret};
 use mind_ir::Graph;
 use mind_ir::eval::EvalError;
 use mind_ir::tensor::Tensor;
+use mind_jit::peaks::Peaks;
+use mind_jit::profile::Profiler;
 use mind_jit::program::{Port, Program};
 
 use self::args::{Args, EngineKind, Form};
+use self::profile::Profile;
 use self::runner::{Compilation, Parts, Runner};
 
 /// The tool.
@@ -47,6 +52,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
         Ok(matches) => matches,
         Err(code) => return code,
     };
+    if matches.get_flag("cache-stats") {
+        return cache::print_stats(host);
+    }
     if matches.contains_id("model") {
         return model::run(&matches, host);
     }
@@ -85,13 +93,27 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let interpreted =
         || interpret(graph, &bound, &config).map_err(|error| run_diagnostic(graph, &error));
     let engine = args.engine.unwrap_or_else(|| usual_engine(graph));
+    let profiler = args.steps.as_ref().map(|_| Arc::new(Profiler::default()));
+    if profiler.is_some() && engine == EngineKind::Interp {
+        let text = "`--profile-steps` is for machine code, and the module is interpreted";
+        let error = Diagnostic::error(Span::FILE, text);
+        return Err(reject(args, host, &error.into(), file));
+    }
     let mut runner = match engine {
         EngineKind::Interp => Runner::Interpreter,
         EngineKind::Jit => {
             let work = host.working("compiling");
             let started = host.now();
-            let engine =
-                Engine::new(&args.config).map_err(|found| reject(args, host, &found, file))?;
+            let config = Config {
+                profiler: profiler.clone(),
+                cache: if args.is_cached {
+                    cache::open(host)
+                } else {
+                    None
+                },
+                ..args.config.clone()
+            };
+            let engine = Engine::new(&config).map_err(|found| reject(args, host, &found, file))?;
             let engine = Arc::new(engine);
             let code = (engine.is_cut(graph, &bound))
                 .and_then(|is_cut| match is_cut {
@@ -141,7 +163,8 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     };
     drop(work);
     let results = results.map_err(|found| reject(args, host, &found, file))?;
-    let printed = match (args.bench, args.outputs.is_some()) {
+    let is_timed = args.bench || profiler.is_some();
+    let printed = match (is_timed, args.outputs.is_some()) {
         (true, _) => {
             let cuts = runner.segments().map(|found| bench::Cuts::of(&found, file));
             let subject = bench::Subject {
@@ -169,12 +192,35 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             } else {
                 Ok(())
             };
+            if let Some(profiler) = &profiler {
+                profiler.clear();
+            }
             let times = warmed.and_then(|()| bench::measure(host, subject, &mut once));
             drop(work);
             let times = times.map_err(|found| reject(args, host, &found, file))?;
-            match args.form {
-                Form::Text => times.text(),
-                Form::Json => times.json(),
+            match profiler.as_deref().zip(runner.engine()) {
+                None => match args.form {
+                    Form::Text => times.text(),
+                    Form::Json => times.json(),
+                },
+                Some((profiler, engine)) => {
+                    let profile = Profile {
+                        rows: profiler.rows(),
+                        events: profiler.events(),
+                        runs: times.runs,
+                        run: times.run,
+                        peaks: Peaks::measure(engine.pool(), engine.target()),
+                        target: engine.target(),
+                        file,
+                    };
+                    if let Some(Some(path)) = &args.steps {
+                        write(host, path, profile.trace().as_bytes())?;
+                    }
+                    match args.form {
+                        Form::Text => profile.text(),
+                        Form::Json => profile.json(),
+                    }
+                }
             }
         }
         (false, true) => String::new(),
@@ -359,15 +405,23 @@ fn save(host: &mut dyn Host, path: &str, results: &[Tensor]) -> Result<(), u8> {
         .iter()
         .enumerate()
         .map(|(index, tensor)| (show::array_name(index), tensor));
-    let written = npz::write(named).map_err(|error| error.to_string());
-    let written = written.and_then(|archive| {
-        host.write(Path::new(path), &archive)
-            .map_err(|error| error.to_string())
-    });
-    written.map_err(|reason| {
-        mind_cli::print_error(host, &format!("error: {path}: {reason}\n"));
-        REJECTED
-    })
+    let archive = npz::write(named);
+    let archive = archive.map_err(|error| unwritten(host, path, &error.to_string()))?;
+    write(host, path, &archive)
+}
+
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn write(host: &mut dyn Host, path: &str, contents: &[u8]) -> Result<(), u8> {
+    let written = host.write(Path::new(path), contents);
+    written.map_err(|error| unwritten(host, path, &error.to_string()))
+}
+
+/// Reports why a file is not written, and gives the exit code.
+fn unwritten(host: &mut dyn Host, path: &str, reason: &str) -> u8 {
+    mind_cli::print_error(host, &format!("error: {path}: {reason}\n"));
+    REJECTED
 }
 
 fn bytes(tensor: &Tensor) -> u64 {

@@ -58,16 +58,19 @@ pub(super) enum Runner<'a> {
 
 impl Runner<'_> {
     pub(super) fn threads(&self) -> usize {
-        match self {
-            Runner::Interpreter => 1,
-            Runner::Code(_, _, engine) | Runner::Parts(_, engine) => engine.pool().threads(),
-        }
+        self.engine().map_or(1, |engine| engine.pool().threads())
     }
 
     pub(super) fn name(&self) -> &'static str {
+        self.engine()
+            .map_or("interp", |engine| engine.target().isa.name())
+    }
+
+    /// What made the code; `None` of the interpreter.
+    pub(super) fn engine(&self) -> Option<&Engine> {
         match self {
-            Runner::Interpreter => "interp",
-            Runner::Code(_, _, engine) | Runner::Parts(_, engine) => engine.target().isa.name(),
+            Runner::Interpreter => None,
+            Runner::Code(_, _, engine) | Runner::Parts(_, engine) => Some(engine),
         }
     }
 

@@ -342,8 +342,8 @@ impl Source {
         let plan = match cut(&g) {
             Some(cut) => Plan::Cut(Arc::new(Parts::new(&self.engine, g, cut)?)),
             None => {
-                self.engine.lower(&mut g)?;
-                Plan::Whole(self.engine.program(&g)?, Arc::new(Segments::of(&g)))
+                let (program, segments) = self.engine.compile(g)?;
+                Plan::Whole(program, Arc::new(segments))
             }
         };
         plans.insert(extents.to_vec(), plan.clone());

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use mind_ir::Bytes;
 use mind_vir::CompileError;
 use mind_vir::ir::Function;
 use mind_vir::kernel::{Assembler, CompiledKernel};
@@ -10,16 +11,41 @@ use mind_vir::target::TargetInfo;
 
 use crate::pool::Pool;
 
-/// Compiles `functions` for this machine. Each thread takes the largest function that none has taken yet.
+/// The machine code of the kernels of a program, which was compiled before.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ProgramCode {
+    /// That of each kernel, in the order in which steps call them first.
+    pub kernels: Vec<Bytes>,
+    /// That of the programs of regions of control flow.
+    pub regions: Vec<ProgramCode>,
+}
+
+/// Compiles `functions` for this machine, unless `kept` has the code of as many. Each thread takes the largest function
+/// that none has taken yet.
 ///
 /// # Errors
 ///
 /// Those of [`CompiledKernel::compile_all`], of the first function that has one.
 pub(super) fn compile_all(
     functions: &[&Function],
+    kept: Option<&ProgramCode>,
     target: &TargetInfo,
     pool: &Pool,
 ) -> Result<Vec<CompiledKernel>, CompileError> {
+    let kept = kept.filter(|kept| kept.kernels.len() == functions.len());
+    let code = match kept {
+        Some(kept) => kept.kernels.iter().map(|code| Ok(code.to_vec())).collect(),
+        None => assemble_all(functions, target, pool),
+    };
+    CompiledKernel::publish(functions.iter().copied().zip(code), target)
+}
+
+/// The machine code of each of `functions`, in order.
+fn assemble_all(
+    functions: &[&Function],
+    target: &TargetInfo,
+    pool: &Pool,
+) -> Vec<Result<Vec<u8>, CompileError>> {
     let mut largest_first: Vec<usize> = (0..functions.len()).collect();
     largest_first.sort_by_key(|&at| std::cmp::Reverse(functions[at].value_count()));
     let taken = AtomicUsize::new(0);
@@ -36,8 +62,5 @@ pub(super) fn compile_all(
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     assembled.sort_unstable_by_key(|&(at, _)| at);
-    let assembled = assembled
-        .into_iter()
-        .map(|(at, code)| (functions[at], code));
-    CompiledKernel::publish(assembled, target)
+    assembled.into_iter().map(|(_, code)| code).collect()
 }

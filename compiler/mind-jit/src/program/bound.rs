@@ -49,7 +49,7 @@ impl BoundProgram {
         let program = &new.program;
         // SAFETY: sizes were checked; nobody else knows the memory yet.
         let regions = unsafe {
-            let code = Code::of(program, &[]);
+            let code = Code::of_binding(program);
             run(&program.bind_steps, code, &program.pool, memory)?;
             control::bind_once(&program.steps, &program.regions, memory)
         };

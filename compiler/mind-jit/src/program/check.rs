@@ -401,6 +401,7 @@ mod tests {
             has_scratch: function.scratch().is_some(),
             grid: [Axis::Each(tasks)].into_iter().collect(),
             cost: 0,
+            products: 0,
             op: "loops.nest",
         };
         let mut memory = Memory {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_ir::Bytes;
 use mind_ir::graph::Graph;
 
-use super::assembly;
+use super::assembly::{self, ProgramCode};
 use super::binding::Binding;
 use super::build;
 use super::check;
@@ -16,6 +16,7 @@ use super::port::Port;
 use super::routine::Routine;
 use super::weights::Weights;
 use crate::pool::Pool;
+use crate::profile::Profiler;
 use mind_vir::kernel::CompiledKernel;
 use mind_vir::program::Step;
 use mind_vir::target::TargetInfo;
@@ -31,6 +32,8 @@ pub struct Options {
     pub panels: PanelChoice,
     /// The most steps of a loop whose end only running tells.
     pub max_steps: u64,
+    /// What measures the steps of each run, if anything does.
+    pub profiler: Option<Arc<Profiler>>,
 }
 
 /// A compiled module.
@@ -59,6 +62,15 @@ pub struct Program {
     pub(super) binding: Binding,
     /// Workspaces that no run uses.
     pub(super) idle: Mutex<Vec<Block>>,
+    pub(super) profile: Option<Profile>,
+}
+
+/// What measures the steps of a program.
+#[derive(Clone, Debug)]
+pub(super) struct Profile {
+    pub(super) profiler: Arc<Profiler>,
+    /// The row of the first step.
+    pub(super) first: usize,
 }
 
 impl Program {
@@ -69,18 +81,53 @@ impl Program {
     ///
     /// An op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
+        Program::compile_at(g, options, None, 0)
+    }
+
+    /// As [`compile`](Program::compile), with machine code that [`code`](Program::code) returned of a program of the same
+    /// module, compiled by the same build of this crate for the same target and panels.
+    ///
+    /// # Safety
+    ///
+    /// The code is run: it must be that very code.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`](Program::compile).
+    pub unsafe fn restore(
+        g: &Graph,
+        options: &Options,
+        code: &ProgramCode,
+    ) -> Result<Program, ProgramError> {
+        Program::compile_at(g, options, Some(code), 0)
+    }
+
+    /// Compiles a module that is `depth` deep in regions of control flow.
+    fn compile_at(
+        g: &Graph,
+        options: &Options,
+        kept: Option<&ProgramCode>,
+        depth: usize,
+    ) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
         let builder = build::build(g, &options.target, options.panels, Weights::Shared)?;
         check::debug_check(&builder, Weights::Shared)?;
         let functions: Vec<_> = builder.functions.values().map(|(f, _)| f).collect();
-        let kernels = assembly::compile_all(&functions, &options.target, &options.pool);
+        let kernels = assembly::compile_all(&functions, kept, &options.target, &options.pool);
         let kernels = kernels.map_err(|source| {
             let op = builder.functions.values().next();
             let op = op.map_or("module", |&(_, op)| op);
             ProgramError::Kernel { op, source }
         })?;
-        let regions = builder.regions.iter();
-        let regions = regions.map(|region| Program::compile(region, options).map(Arc::new));
+        let profile = options.profiler.as_ref().map(|profiler| Profile {
+            first: profiler.add(&builder.steps, &builder.origins, depth),
+            profiler: profiler.clone(),
+        });
+        let regions = builder.regions.iter().enumerate().map(|(at, region)| {
+            let kept = kept.and_then(|kept| kept.regions.get(at));
+            let program = Program::compile_at(region, options, kept, depth + 1)?;
+            Ok(Arc::new(program))
+        });
         let regions = regions.collect::<Result<Vec<_>, _>>()?;
         let constants = Block::of(&builder.layout.constants).map_err(ProgramError::OutOfMemory)?;
         let constants = Arc::new(constants);
@@ -104,7 +151,18 @@ impl Program {
             pool: options.pool.clone(),
             binding,
             idle: Mutex::default(),
+            profile,
         })
+    }
+
+    /// The machine code of the kernels.
+    pub fn code(&self) -> ProgramCode {
+        let kernels = self.kernels.iter();
+        let kernels = kernels.map(|kernel| Bytes::copy_from_slice(kernel.machine_code()));
+        ProgramCode {
+            kernels: kernels.collect(),
+            regions: self.regions.iter().map(|region| region.code()).collect(),
+        }
     }
 
     /// The inputs of a run, in the order in which the module declares them.

@@ -26,6 +26,7 @@ mod routine;
 mod run;
 mod weights;
 
+pub use assembly::ProgramCode;
 pub use binding::Binding;
 pub use bound::BoundProgram;
 pub use check::{check_accesses, check_c_accesses};

@@ -1,11 +1,12 @@
 //! Running the steps of a program.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use mind_ir::Bytes;
 use smallvec::SmallVec;
 
-use super::compiled::Program;
+use super::compiled::{Profile, Program};
 use super::control::{self, BoundRegion, Regions};
 use super::error::RunError;
 use super::partition::Partition;
@@ -69,9 +70,18 @@ pub(super) struct Code<'p> {
     kernels: &'p [CompiledKernel],
     routines: &'p [Routine],
     regions: Regions<'p>,
+    profile: Option<&'p Profile>,
 }
 
 impl<'p> Code<'p> {
+    /// What the steps that bind weights call, which nothing measures.
+    pub(super) fn of_binding(program: &'p Program) -> Code<'p> {
+        Code {
+            profile: None,
+            ..Code::of(program, &[])
+        }
+    }
+
     /// The code of a program, of whose regions `bound` are bound.
     pub(super) fn of(program: &'p Program, bound: &'p [Option<BoundRegion>]) -> Code<'p> {
         Code {
@@ -82,6 +92,7 @@ impl<'p> Code<'p> {
                 bound,
                 max_steps: program.max_steps,
             },
+            profile: program.profile.as_ref(),
         }
     }
 }
@@ -103,7 +114,8 @@ pub(super) unsafe fn run(
     pool: &Pool,
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
-    for step in steps {
+    for (at, step) in steps.iter().enumerate() {
+        let started = code.profile.map(|profile| (profile, Instant::now()));
         // SAFETY: the caller answers for the memory.
         unsafe {
             match step {
@@ -113,6 +125,9 @@ pub(super) unsafe fn run(
                 Step::Evaluate(call) => run_routine(call, &code.routines[call.routine], memory)?,
                 Step::Control(control) => control::run(control, code.regions, memory)?,
             }
+        }
+        if let Some((profile, start)) = started {
+            profile.profiler.record(profile.first + at, start);
         }
     }
     Ok(())

@@ -12,13 +12,13 @@ use std::hint::black_box;
 
 use mind_bench::median;
 use mind_bench::pages::Pages;
-use mind_bench::workloads::peaks;
 use mind_ir::types::{DType, QuantFormat};
 use mind_jit::lower::product::{
     Conv, Lhs, Operands, Packing, Panels, Parts, Product, QuantPanels, Region, Rhs, Schedule,
     TileCoord, conv, pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
+use mind_jit::peaks;
 use mind_vir::ir::{BinaryOp, Builder, Function, Signature, Value};
 use mind_vir::kernel::{CompiledKernel, assemble};
 use mind_vir::target::{Isa, TargetInfo};

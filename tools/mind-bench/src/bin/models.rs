@@ -15,9 +15,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mind_bench::workloads::peaks::{Level, Peaks};
 use mind_driver::engine::{Config as EngineConfig, Engine};
 use mind_irv2::{Activation, Attributes, Config, Family, Layers, Parameters, Rope, RopeScaling};
+use mind_jit::peaks::{Level, Peaks};
 use mind_jit::program::PanelChoice;
 use mind_model::{Model, Runner, Session, Stored, WeightError, Weights};
 use mind_weights::WeightType;

@@ -13,11 +13,11 @@ use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use mind_bench::workloads::peaks::Peaks;
 use mind_bench::workloads::report::{self, HEAD, Row};
 use mind_bench::workloads::run::{Effort, Failure, measure};
 use mind_bench::workloads::{Workload, all};
 use mind_driver::engine::{Config, Engine};
+use mind_jit::peaks::Peaks;
 use mind_vir::target::Isa;
 
 struct Args {

@@ -3,10 +3,8 @@
 //! - [`all`]: every workload, by family: a residual block, a perceptron, products, elementwise chains, rows, an
 //!   encoder layer, convolutions, windows, a recurrent layer, a decoder layer.
 //! - [`run`]: a workload as code, bound to made-up arrays.
-//! - [`peaks`]: what the machine can do at best.
 //! - [`report`]: times beside those limits, as text and as JSON.
 
-pub mod peaks;
 pub mod report;
 pub mod run;
 

@@ -6,8 +6,8 @@ use mind_vir::target::TargetInfo;
 use serde_json::{Value, json};
 
 use super::Workload;
-use super::peaks::Peaks;
 use super::run::Times;
+use mind_jit::peaks::Peaks;
 
 /// A workload on some threads.
 #[derive(Clone, Debug)]
@@ -150,7 +150,7 @@ pub fn json(target: &TargetInfo, peaks: &[Peaks], rows: &[Row]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::peaks::{Bandwidth, Level};
+    use mind_jit::peaks::{Bandwidth, Level};
     use mind_vir::target::Isa;
     use std::time::Duration;
 

@@ -17,7 +17,7 @@ use mind_vir::guarded::{Edge, Guarded};
 use smallvec::SmallVec;
 
 use super::Workload;
-use super::peaks::Probe;
+use mind_jit::peaks::Probe;
 
 /// Why a workload was not measured.
 #[derive(Debug, thiserror::Error)]

@@ -177,7 +177,7 @@ const OF_DECODERS: [&str; 17] = [
 const OF_ENCODERS: [&str; 4] = ["embed", "pooling", "normalize", "outputs"];
 
 /// The arguments that are of the module alone.
-const OF_MODULES: [&str; 12] = [
+const OF_MODULES: [&str; 14] = [
     "FILE",
     "from",
     "profile",
@@ -190,6 +190,8 @@ const OF_MODULES: [&str; 12] = [
     "full",
     "memory-limit",
     "max-steps",
+    "no-cache",
+    "profile-steps",
 ];
 
 /// The groups of arguments of which one is given: how a sequence begins, and what is done with the model.

@@ -10,7 +10,7 @@ use mind_loops::ops::contract::Contract;
 use mind_loops::ops::nest::Nest as NestOp;
 
 use super::ProgramBuilder;
-use super::grid::{Shared, cost};
+use super::grid::{Shared, Work};
 use super::kernel::{Computation, KernelCall};
 use super::nest::{NOTHING_TO_UNROLL, weight};
 use super::product::Stacked;
@@ -169,7 +169,7 @@ impl ProgramBuilder<'_> {
             args,
             grid: shared.grid(),
             computation: Computation::Block(Box::new((chain, shared))),
-            cost: cost(scores, work) + cost(products, 0),
+            work: Work::new(scores, work).and_products(products),
         });
         Ok(())
     }

@@ -4,7 +4,7 @@ use mind_ir::opdef::Op;
 use mind_loops::ops::contract::Contract;
 
 use super::ProgramBuilder;
-use super::grid::{Params, Shared, cost};
+use super::grid::{Params, Shared, Work};
 use super::kernel::{Computation, KernelCall};
 use super::nest::weight;
 use super::product::Stacked;
@@ -52,7 +52,7 @@ impl ProgramBuilder<'_> {
             args: self.regions(op.id(), values)?,
             grid: shared.grid(),
             computation: Computation::Contract(Box::new(Contraction { stacked, shared })),
-            cost: cost(results, work) + cost(results.saturating_mul(product.k), 0),
+            work: Work::new(results, work).and_products(results.saturating_mul(product.k)),
         });
         Ok(())
     }

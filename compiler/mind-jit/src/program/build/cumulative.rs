@@ -5,7 +5,7 @@ use mind_loops::extents::known;
 use mind_loops::ops::cumulative::Cumulative;
 
 use super::ProgramBuilder;
-use super::grid::cost;
+use super::grid::Work;
 use super::kernel::{Computation, KernelCall};
 use crate::lower::{Lines, compute_lane};
 use crate::program::error::ProgramError;
@@ -37,7 +37,7 @@ impl ProgramBuilder<'_> {
             }]
             .into_iter()
             .collect(),
-            cost: cost(extents.iter().product(), 4),
+            work: Work::new(extents.iter().product(), 4),
         });
         Ok(())
     }

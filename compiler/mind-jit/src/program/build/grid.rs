@@ -132,7 +132,32 @@ impl Shared {
     }
 }
 
-/// The time of `operations` on each of `elements`, in about nanoseconds of one thread.
-pub(super) fn cost(elements: usize, operations: usize) -> u64 {
-    (elements as u64).saturating_mul(operations as u64 + 1) / 16
+/// What a kernel does over its whole grid.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    /// Elements, times the operations on each and the store of it.
+    operations: u64,
+    /// Multiply-adds of products.
+    pub(super) products: u64,
+}
+
+impl Work {
+    /// `operations` on each of `elements`.
+    pub(super) fn new(elements: usize, operations: usize) -> Work {
+        Work {
+            operations: (elements as u64).saturating_mul(operations as u64 + 1),
+            products: 0,
+        }
+    }
+
+    /// As many multiply-adds of products besides.
+    pub(super) fn and_products(self, products: usize) -> Work {
+        let products = products as u64;
+        Work { products, ..self }
+    }
+
+    /// The time, in about nanoseconds of one thread.
+    pub(super) fn cost(&self) -> u64 {
+        self.operations / 16 + self.products / 16
+    }
 }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::ProgramBuilder;
 use super::block::Chain;
 use super::contract::Contraction;
-use super::grid::{Params, Shared, Task};
+use super::grid::{Params, Shared, Task, Work};
 use super::nest::{Shape, append_nest};
 use super::pack::StackedPacking;
 use super::window::Convolution;
@@ -115,8 +115,7 @@ pub(super) struct KernelCall {
     pub(super) args: SmallVec<[Region; 6]>,
     /// The tasks that it is called for: indices, then ranges.
     pub(super) grid: SmallVec<[Axis; 4]>,
-    /// The work, in about nanoseconds of one thread.
-    pub(super) cost: u64,
+    pub(super) work: Work,
 }
 
 impl ProgramBuilder<'_> {
@@ -143,7 +142,8 @@ impl ProgramBuilder<'_> {
             args: call.args,
             has_scratch: self.functions[kernel].0.scratch().is_some(),
             grid: call.grid,
-            cost: call.cost,
+            cost: call.work.cost(),
+            products: call.work.products,
             op: def.name,
         };
         self.push(call.op, Step::Call(step));

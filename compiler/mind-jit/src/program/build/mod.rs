@@ -41,6 +41,7 @@ use super::panels::PanelChoice;
 use super::routine::Routine;
 use super::weights::Weights;
 use crate::lower::product::Rhs;
+use crate::profile::Origin;
 use mind_vir::ir::Function;
 use mind_vir::program::{Base, Region, Step, Transfer};
 use mind_vir::target::TargetInfo;
@@ -122,6 +123,8 @@ pub(super) struct ProgramBuilder<'g> {
     pub(super) functions: IndexMap<KernelSpec, (Function, &'static str), FxBuildHasher>,
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
+    /// What each of `steps` was made of.
+    pub(super) origins: Vec<Origin>,
     /// What the steps call that is no kernel.
     pub(super) routines: Vec<Routine>,
     /// The regions of control flow, as modules of their own.
@@ -168,6 +171,7 @@ pub(super) fn build<'g>(
         quantised,
         functions: IndexMap::default(),
         steps: Vec::new(),
+        origins: Vec::new(),
         routines: Vec::new(),
         regions: Vec::new(),
         panels: FxHashMap::default(),
@@ -191,6 +195,7 @@ impl ProgramBuilder<'_> {
             for copy in outputs.into_iter().filter(|_| bytes > 0) {
                 let (from, to) = (output(first), output(copy));
                 self.steps.push(Step::Transfer(Transfer { from, to }));
+                self.origins.push(Origin::default());
             }
         }
     }
@@ -347,9 +352,10 @@ impl ProgramBuilder<'_> {
     /// Adds a step of an op.
     pub(super) fn push(&mut self, op: OpId, step: Step) {
         if self.layout.is_fixed(self.owner.unwrap_or(op)) {
-            self.bind_steps.push(step)
+            self.bind_steps.push(step);
         } else {
-            self.steps.push(step)
+            self.steps.push(step);
+            self.origins.push(Origin::of(self.g, op));
         }
     }
 

@@ -7,7 +7,7 @@ use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join};
 
 use super::algorithm::algorithm;
-use super::grid::cost;
+use super::grid::Work;
 use super::kernel::{Computation, KernelCall};
 use super::{ProgramBuilder, Strided};
 use crate::lower::nest::{Nest, Node, Output, StridedAccess, lanes};
@@ -140,7 +140,7 @@ impl ProgramBuilder<'_> {
             computation: Computation::Copy(whole),
             args: [read, written].into_iter().collect(),
             grid: rows.into_iter().collect(),
-            cost: cost(from.extents.iter().product(), 1),
+            work: Work::new(from.extents.iter().product(), 1),
         });
     }
 }

@@ -9,7 +9,7 @@ use mind_loops::node;
 use mind_loops::ops::nest::Nest as NestOp;
 use smallvec::SmallVec;
 
-use super::grid::{Params, cost};
+use super::grid::{Params, Work};
 use super::kernel::{Computation, KernelCall};
 use super::{ProgramBuilder, Strided};
 use crate::lower::nest::{
@@ -107,7 +107,7 @@ impl ProgramBuilder<'_> {
             computation: Computation::Nest(shape),
             args: self.regions(id, values)?,
             grid: grid.into_iter().collect(),
-            cost: cost(dims.iter().product(), work),
+            work: Work::new(dims.iter().product(), work),
         });
         Ok(())
     }

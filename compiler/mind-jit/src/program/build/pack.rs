@@ -10,7 +10,7 @@ use mind_loops::ops::movement::Pack;
 use mind_loops::ops::window::Window;
 use smallvec::SmallVec;
 
-use super::grid::{Params, cost};
+use super::grid::{Params, Work};
 use super::kernel::{Computation, KernelCall};
 use super::product::{moved, panel_stack};
 use super::{Packed, ProgramBuilder};
@@ -134,7 +134,7 @@ impl ProgramBuilder<'_> {
             }),
             args: [read, self.region(op.id(), result)?].into_iter().collect(),
             grid,
-            cost: cost(all, 2),
+            work: Work::new(all, 2),
         });
         Ok(())
     }

@@ -12,7 +12,7 @@ use mind_loops::ops::view::View;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::grid::cost;
+use super::grid::Work;
 use super::kernel::{Computation, KernelCall};
 use super::pack::SHARED_VECTORS;
 use super::{Packed, ProgramBuilder};
@@ -116,7 +116,7 @@ impl ProgramBuilder<'_> {
             computation: Computation::PackQuantised(packing),
             args: [from, self.region(op.id(), result)?].into_iter().collect(),
             grid,
-            cost: cost(n * k, 2),
+            work: Work::new(n * k, 2),
         });
         Ok(())
     }

@@ -6,7 +6,7 @@ use mind_ir::opdef::Op;
 use mind_loops::ops::slide::{Slide as SlideOp, vector_axis};
 
 use super::ProgramBuilder;
-use super::grid::cost;
+use super::grid::Work;
 use super::kernel::{Computation, KernelCall};
 use crate::lower::compute_lane;
 use crate::lower::slide::{Axis as SlideAxis, MOST_PHASES, Slide};
@@ -57,9 +57,11 @@ impl ProgramBuilder<'_> {
             .iter()
             .map(|axis| axis.window.min(axis.extent.max(1)));
         let taps = taps.fold(1, usize::saturating_mul);
-        let term = match slide.kind {
-            SlideKind::Max | SlideKind::Min | SlideKind::Multiply | SlideKind::MultiplyInside => 2,
-            SlideKind::Sum | SlideKind::Prod | SlideKind::Mean => 1,
+        let terms = taps.saturating_mul(positions);
+        let (operations, products) = match slide.kind {
+            SlideKind::Multiply | SlideKind::MultiplyInside => (2, terms),
+            SlideKind::Max | SlideKind::Min => (2, 0),
+            SlideKind::Sum | SlideKind::Prod | SlideKind::Mean => (1, 0),
         };
         let values: Vec<ValueId> = op.inputs(g).iter().copied().chain([op.result(g)]).collect();
         self.call(KernelCall {
@@ -68,7 +70,7 @@ impl ProgramBuilder<'_> {
             args: self.regions(id, values)?,
             grid: grid.into_iter().collect(),
             computation: Computation::Slide(Box::new(slide)),
-            cost: cost(positions, taps.saturating_mul(term)),
+            work: Work::new(positions, taps.saturating_mul(operations)).and_products(products),
         });
         Ok(())
     }

@@ -10,7 +10,7 @@ use mind_loops::node;
 use mind_loops::ops::window::Window;
 
 use super::epilogue::{Epilogue, Extra};
-use super::grid::{Params, Shared, cost};
+use super::grid::{Params, Shared, Work};
 use super::kernel::{Computation, KernelCall};
 use super::nest::weight;
 use super::product::{asked, moved};
@@ -141,7 +141,7 @@ impl ProgramBuilder<'_> {
             args: self.regions(op.id(), values)?,
             grid: convolution.shared.grid(),
             computation: Computation::Window(Box::new(convolution)),
-            cost: cost(elements, work) + cost(elements.saturating_mul(whole.terms()), 0),
+            work: Work::new(elements, work).and_products(elements.saturating_mul(whole.terms())),
         });
         Ok(())
     }

@@ -77,6 +77,7 @@ fn call(kernel: usize, args: &[Region], grid: &[Axis]) -> Step {
         has_scratch: false,
         grid: grid.iter().copied().collect(),
         cost: 0,
+        products: 0,
         op: "loops.nest",
     })
 }

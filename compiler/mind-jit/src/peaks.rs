@@ -6,10 +6,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use mind_jit::pool::Pool;
 use mind_vir::ir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
 use mind_vir::kernel::CompiledKernel;
 use mind_vir::target::{Isa, TargetInfo};
+
+use crate::pool::Pool;
 
 /// A level of the memory hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,0 +1,238 @@
+//! Compiled modules that are kept on disk.
+//!
+//! What is kept of a module is what the passes made of it and the machine code of its kernels. It is found again by a hash
+//! of the module with its constants, of the build of the compiler, and of what it was compiled for; so nothing that is
+//! found is out of date. Constants that the passes left as they were are not kept a second time.
+//!
+//! - [`image`]: modules as bytes. [`store`]: files by what is in them. [`identity`]: which build this is.
+
+mod codec;
+mod identity;
+mod image;
+mod store;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mind_ir::opdef::Registry;
+use mind_ir::{Bytes, Graph};
+use mind_jit::program::ProgramCode;
+use rustc_hash::FxHashMap;
+
+use self::codec::{Decoder, Encoder};
+use self::image::Image;
+use self::store::{Key, Store};
+
+/// Alignment of constants in a file: that of the widest vectors.
+const ALIGNMENT: usize = 64;
+
+/// A folder of compiled modules, which processes may share.
+#[derive(Debug)]
+pub struct CompileCache {
+    store: Store,
+    identity: String,
+    found: AtomicU64,
+    missed: AtomicU64,
+}
+
+/// What a cache holds, and what it was asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CacheStats {
+    /// Where it is.
+    pub folder: PathBuf,
+    /// How many programs it holds.
+    pub programs: usize,
+    /// Bytes that they take.
+    pub bytes: u64,
+    /// The most bytes that they may take.
+    pub limit: u64,
+    /// How many programs were found since it was opened.
+    pub found: u64,
+    /// How many were not.
+    pub missed: u64,
+}
+
+/// A module that is looked for, and kept if it is not found.
+pub(crate) struct Request {
+    key: Key,
+    /// The constants of the module.
+    given: Vec<Bytes>,
+}
+
+/// What was kept of a module.
+pub(crate) struct Entry {
+    /// The module of kernels.
+    pub(crate) lowered: Graph,
+    pub(crate) code: ProgramCode,
+}
+
+impl CompileCache {
+    /// The most bytes of a cache unless its user says otherwise: 1 GiB.
+    pub const LIMIT: u64 = 1 << 30;
+
+    /// The cache in `folder`, which is made if it is not there, and whose files are never more than `limit` bytes.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made, or somebody else may write to it; the file of this program is not known.
+    pub fn open(folder: &Path, limit: u64) -> io::Result<CompileCache> {
+        let unknown = || io::Error::other("the file of this program is not known");
+        Ok(CompileCache {
+            store: Store::open(folder, limit)?,
+            identity: identity::identity().ok_or_else(unknown)?,
+            found: AtomicU64::new(0),
+            missed: AtomicU64::new(0),
+        })
+    }
+
+    /// What it holds.
+    pub fn stats(&self) -> CacheStats {
+        let (programs, bytes) = self.store.size();
+        CacheStats {
+            folder: self.store.folder().to_owned(),
+            programs,
+            bytes,
+            limit: self.store.limit(),
+            found: self.found.load(Ordering::Relaxed),
+            missed: self.missed.load(Ordering::Relaxed),
+        }
+    }
+
+    /// What a module is looked for by that is compiled as `settings` say.
+    pub(crate) fn request(&self, g: &Graph, settings: &str) -> Request {
+        let image = Image::of(g);
+        let mut hasher = blake3::Hasher::new();
+        let literals = image.literals.iter().map(|literal| literal.bytes);
+        let parts = [self.identity.as_bytes(), settings.as_bytes(), &image.bytes];
+        for part in parts.into_iter().chain(literals) {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Request {
+            key: Key::new(hasher.finalize()),
+            given: image
+                .literals
+                .iter()
+                .map(|own| g.shared_bytes(own))
+                .collect(),
+        }
+    }
+
+    /// What is kept of the module of `request`; `None` if nothing is.
+    pub(crate) fn load(&self, request: &Request, registry: &Registry) -> Option<Entry> {
+        let contents = self.store.load(request.key);
+        let entry = contents.and_then(|contents| Entry::read(&contents, &request.given, registry));
+        let count = if entry.is_some() {
+            &self.found
+        } else {
+            &self.missed
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        entry
+    }
+
+    /// Keeps what was made of the module of `request`, unless that is a large part of what the cache may hold. A
+    /// cache that cannot be written to keeps nothing.
+    pub(crate) fn keep(&self, request: &Request, lowered: &Graph, code: &ProgramCode) {
+        let contents = Entry::write(lowered, code, &request.given);
+        if contents.len() as u64 <= self.store.most_bytes() {
+            // The program is there all the same.
+            let _ = self.store.store(request.key, &contents);
+        }
+    }
+}
+
+/// Where the bytes of a constant are, as a byte.
+mod tag {
+    /// Among those of the module that was compiled.
+    pub(super) const GIVEN: u8 = 0;
+    /// In the file.
+    pub(super) const OWN: u8 = 1;
+}
+
+impl Entry {
+    fn write(lowered: &Graph, code: &ProgramCode, given: &[Bytes]) -> Vec<u8> {
+        let place = |bytes: &[u8]| (bytes.as_ptr().addr(), bytes.len());
+        let given = given.iter().enumerate();
+        let given: FxHashMap<_, usize> = given.map(|(at, bytes)| (place(bytes), at)).collect();
+        let image = Image::of(lowered);
+        let mut out = Encoder::default();
+        out.number(image.bytes.len() as u64);
+        out.bytes.extend(&image.bytes);
+        write_code(&mut out, code);
+        out.number(image.literals.len() as u64);
+        let mut own: Vec<&[u8]> = Vec::new();
+        for literal in &image.literals {
+            match given.get(&place(literal.bytes)) {
+                Some(&at) => {
+                    out.byte(tag::GIVEN);
+                    out.number(at as u64);
+                }
+                None => {
+                    out.byte(tag::OWN);
+                    out.number(literal.bytes.len() as u64);
+                    own.push(literal.bytes);
+                }
+            }
+        }
+        for bytes in own {
+            out.align(ALIGNMENT);
+            out.bytes.extend(bytes);
+        }
+        out.bytes
+    }
+
+    fn read(contents: &Bytes, given: &[Bytes], registry: &Registry) -> Option<Entry> {
+        let mut bytes = Decoder::new(contents);
+        let length = bytes.count()?;
+        let image = bytes.take(length)?;
+        let code = read_code(&mut bytes, contents)?;
+        let places = (0..bytes.count()?)
+            .map(|_| Some((bytes.byte()?, usize::try_from(bytes.number()?).ok()?)));
+        let places: Vec<(u8, usize)> = places.collect::<Option<_>>()?;
+        let mut end = contents.len() - bytes.remaining();
+        let mut literals = Vec::with_capacity(places.len());
+        for (place, number) in places {
+            literals.push(match place {
+                tag::GIVEN => given.get(number)?.clone(),
+                tag::OWN => {
+                    let start = end.next_multiple_of(ALIGNMENT);
+                    end = start.checked_add(number)?;
+                    contents.get(start..end)?;
+                    contents.slice(start..end)
+                }
+                _ => return None,
+            });
+        }
+        Some(Entry {
+            lowered: image::read(registry, image, &literals)?,
+            code,
+        })
+    }
+}
+
+fn write_code(out: &mut Encoder, code: &ProgramCode) {
+    out.number(code.kernels.len() as u64);
+    for kernel in &code.kernels {
+        out.number(kernel.len() as u64);
+        out.bytes.extend(kernel);
+    }
+    out.number(code.regions.len() as u64);
+    for region in &code.regions {
+        write_code(out, region);
+    }
+}
+
+/// `contents` are the bytes that `bytes` are read from.
+fn read_code(bytes: &mut Decoder<'_>, contents: &Bytes) -> Option<ProgramCode> {
+    let mut code = ProgramCode::default();
+    for _ in 0..bytes.count()? {
+        let length = bytes.count()?;
+        code.kernels.push(contents.slice_ref(bytes.take(length)?));
+    }
+    for _ in 0..bytes.count()? {
+        code.regions.push(read_code(bytes, contents)?);
+    }
+    Some(code)
+}

@@ -1,0 +1,86 @@
+//! The programs that are kept on disk between runs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mind_cli::{DONE, REJECTED};
+use mind_driver::cache::{CacheStats, CompileCache};
+use mind_driver::host::Host;
+
+/// The folder of the cache; an empty one keeps nothing.
+const FOLDER: &str = "MIND_CACHE";
+
+/// The most bytes of the cache, as `--memory-limit` takes them.
+const LIMIT: &str = "MIND_CACHE_LIMIT";
+
+/// The cache of the user, if there is one. Why it cannot be used is a note: runs do without.
+pub(super) fn open(host: &mut dyn Host) -> Option<Arc<CompileCache>> {
+    match opened(host)? {
+        Ok(cache) => Some(Arc::new(cache)),
+        Err(why) => {
+            mind_cli::note(host, &format!("no program is kept: {why}"));
+            None
+        }
+    }
+}
+
+/// Prints where the cache is and what it holds, and gives the exit code.
+pub(super) fn print_stats(host: &mut dyn Host) -> u8 {
+    match opened(host) {
+        None => {
+            mind_cli::print(host, "no cache\n");
+            DONE
+        }
+        Some(Ok(cache)) => {
+            mind_cli::print(host, &text(&cache.stats()));
+            DONE
+        }
+        Some(Err(why)) => {
+            mind_cli::fail(host, &why);
+            REJECTED
+        }
+    }
+}
+
+fn text(stats: &CacheStats) -> String {
+    let CacheStats {
+        folder,
+        programs,
+        bytes,
+        limit,
+        found: _,
+        missed: _,
+    } = stats;
+    let folder = folder.display();
+    format!("folder   {folder}\nprograms {programs}\nbytes    {bytes}\nlimit    {limit}\n")
+}
+
+/// The cache, or why it cannot be used; `None` if there is no folder for one.
+fn opened(host: &dyn Host) -> Option<Result<CompileCache, String>> {
+    let folder = folder(host)?;
+    let limit = match host.variable(LIMIT).as_deref().map(mind_cli::parse_size) {
+        None => CompileCache::LIMIT,
+        Some(Ok(limit)) => limit,
+        Some(Err(why)) => return Some(Err(format!("{LIMIT}: {why}"))),
+    };
+    let opened = CompileCache::open(&folder, limit);
+    Some(opened.map_err(|why| format!("{}: {why}", folder.display())))
+}
+
+/// Where users have what can be made again.
+fn folder(host: &dyn Host) -> Option<PathBuf> {
+    if let Some(folder) = host.variable(FOLDER) {
+        return (!folder.is_empty()).then(|| folder.into());
+    }
+    let below = |name: &str, path: &str| {
+        let folder = host.variable(name).filter(|folder| !folder.is_empty())?;
+        Some(PathBuf::from(folder).join(path).join("mind-opt"))
+    };
+    if cfg!(windows) {
+        below("LOCALAPPDATA", "")
+    } else if cfg!(target_os = "macos") {
+        below("HOME", "Library/Caches")
+    } else {
+        below("XDG_CACHE_HOME", "").or_else(|| below("HOME", ".cache"))
+    }
+}
