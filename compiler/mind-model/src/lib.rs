@@ -32,6 +32,7 @@ mod session;
 mod sizes;
 mod source;
 mod stream;
+mod template_json;
 mod text;
 mod text_files;
 mod weights;
