@@ -46,6 +46,7 @@ complete -c mind-run -l repetition-penalty -d 'divide logits above 0 of tokens t
 complete -c mind-run -l beams -d 'search the most likely text with N sequences side by side, instead of drawing tokens' -r
 complete -c mind-run -l logits -d 'write the logits that each token was drawn from there, as the rows of `logits`' -r
 complete -c mind-run -l embed -d 'print the vector of this text, by the folder\'s tokenizer.json; may be given several times; `--tokens` gives the tokens of one text instead' -r
+complete -c mind-run -l pixels -d 'print the classes with the largest scores of the image `pixel_values` of this archive, of channels, rows and columns, or of each of several images; their vectors where the model has no classifier or `--pooling` is given' -r
 complete -c mind-run -l pooling -d 'how the vectors of tokens become one: their mean, that of the first token, or what the model\'s pooler makes of that; as modules.json or 1_Pooling/config.json say unless given, else the mean' -r -f -a "mean\t''
 cls\t''
 pooler\t''"

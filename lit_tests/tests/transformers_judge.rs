@@ -10,6 +10,8 @@ mod described;
 mod encoder;
 #[path = "transformers/files.rs"]
 mod files;
+#[path = "transformers/image.rs"]
+mod image;
 #[path = "transformers/pair.rs"]
 mod pair;
 
@@ -66,7 +68,9 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
         let (number, called) = line.split_once('\t').ok_or("a line without a number")?;
         let family = called.split('\t').next().unwrap_or_default();
         let own = folder.join(number);
-        let error = if own.join("hidden").exists() {
+        let error = if own.join("pixels").exists() {
+            image::compared(family, &own)
+        } else if own.join("hidden").exists() {
             encoder::compared(family, &own)
         } else if own.join("pair_logits").exists() {
             pair::compared(family, &own)

@@ -16,6 +16,12 @@ T5 = dict(
     decoder_start_token_id=0, eos_token_id=None,
 )
 
+BART = dict(
+    vocab_size=97, d_model=48, encoder_layers=4, decoder_layers=3, encoder_attention_heads=6, decoder_attention_heads=4,
+    encoder_ffn_dim=80, decoder_ffn_dim=72, max_position_embeddings=512, pad_token_id=1, decoder_start_token_id=2,
+    eos_token_id=None, forced_eos_token_id=None,
+)
+
 # Family, variant, what its configuration says.
 PAIRS = [
     ("t5", "plain", T5),
@@ -23,7 +29,17 @@ PAIRS = [
     ("t5", "wide heads", dict(
         T5, d_kv=12, num_decoder_layers=None, relative_attention_num_buckets=16, relative_attention_max_distance=50)),
     ("t5", "own head", dict(T5, feed_forward_proj="gated-silu", tie_word_embeddings=False)),
+    ("bart", "plain", BART),
+    ("bart", "forced", dict(BART, forced_eos_token_id=7)),
+    ("bart", "scaled", dict(BART, scale_embedding=True, activation_function="gelu_new")),
+    ("bart", "own head", BART),
+    ("mbart", "plain", BART),
+    ("mbart", "scaled", dict(BART, scale_embedding=True, activation_function="relu")),
+    ("pegasus", "plain", BART),
+    ("pegasus", "scaled", dict(BART, scale_embedding=True, activation_function="silu")),
 ]
+# The first token that is drawn, whatever its logit.
+FORCED = {("bart", "forced"): 5, ("mbart", "scaled"): 96}
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 LENGTHS = [1, 17, 255, 300]
 
@@ -42,10 +58,16 @@ def model_of(family, variant, more):
             else:
                 parameter.add_(0.2 * torch.randn_like(parameter))
         for name, parameter in model.named_parameters():
-            # Scores are not divided by the root of the width of heads, which is in the weights instead.
-            if name.endswith(".q.weight"):
+            # Scores of T5 are not divided by the root of the width of heads, which is in the weights instead.
+            if family == "t5" and name.endswith(".q.weight"):
                 parameter.mul_(config.d_kv ** -0.5)
+        for bias in logit_biases(model):
+            bias.normal_(0.0, 0.2)
     return model
+
+
+def logit_biases(model):
+    return [own for name, own in model.named_buffers() if name == "final_logits_bias"]
 
 
 def write(folder, first):
@@ -58,9 +80,10 @@ def write(folder, first):
             number = first + len(listed)
             torch.manual_seed(number)
             model = model_of(family, variant, more)
+            model.generation_config.forced_bos_token_id = FORCED.get((family, variant))
             # Weights alone are narrow.
             with torch.no_grad():
-                for parameter in model.parameters():
+                for parameter in [*model.parameters(), *logit_biases(model)]:
                     parameter.copy_(parameter.to(dtype).to(torch.float32))
             own = folder / str(number)
             own.mkdir()

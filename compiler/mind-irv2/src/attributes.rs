@@ -23,8 +23,10 @@ pub enum Attribute {
     LocalRopeTheta,
     /// 1 where the MLP reads the input of the layer, 0 where it reads what attention made of it.
     ParallelResidual,
-    /// The row of the table of positions that the first position has.
+    /// The position that the first token has; the token in front of that number is padding.
     PositionOffset,
+    /// Rows of the table of positions in front of that of the first position, which no token has.
+    PositionStart,
     /// Rows of the table of kinds of tokens.
     TypeVocabSize,
     /// Classes of distances, each of which adds its number to the scores of each head.
@@ -33,6 +35,12 @@ pub enum Attribute {
     RelativeDistance,
     /// 1 where the MLP has a gate.
     GatedAct,
+    /// Rows and columns of pixels of an image.
+    ImageSize,
+    /// Rows and columns of pixels of a patch of an image, which is a position.
+    PatchSize,
+    /// Numbers of a pixel.
+    NumChannels,
 }
 
 /// A row of the table.
@@ -83,7 +91,7 @@ const COUNT: (fn(f64) -> bool, &str) = (is_count, "a whole number from 0");
 
 /// Every attribute, in the order of their declaration.
 #[rustfmt::skip]
-const ROWS: [Row; 15] = [
+const ROWS: [Row; 19] = [
     row(Attribute::EmbeddingScale, "embedding_scale", 1.0, SCALE),
     row(Attribute::ResidualScale, "residual_scale", 1.0, SCALE),
     row(Attribute::AttentionScale, "attention_scale", 0.0, AT_LEAST_ZERO),
@@ -95,10 +103,14 @@ const ROWS: [Row; 15] = [
     row(Attribute::LocalRopeTheta, "local_rope_theta", 0.0, AT_LEAST_ZERO),
     row(Attribute::ParallelResidual, "parallel_residual", 0.0, TRUTH),
     row(Attribute::PositionOffset, "position_offset", 0.0, COUNT),
+    row(Attribute::PositionStart, "position_start", 0.0, COUNT),
     row(Attribute::TypeVocabSize, "type_vocab_size", 0.0, COUNT),
     row(Attribute::RelativeBuckets, "relative_buckets", 0.0, COUNT),
     row(Attribute::RelativeDistance, "relative_distance", 0.0, COUNT),
     row(Attribute::GatedAct, "gated_act", 0.0, TRUTH),
+    row(Attribute::ImageSize, "image_size", 0.0, COUNT),
+    row(Attribute::PatchSize, "patch_size", 0.0, COUNT),
+    row(Attribute::NumChannels, "num_channels", 0.0, COUNT),
 ];
 
 impl Attribute {
@@ -128,9 +140,13 @@ impl Attribute {
             self,
             Attribute::SlidingWindow
                 | Attribute::PositionOffset
+                | Attribute::PositionStart
                 | Attribute::TypeVocabSize
                 | Attribute::RelativeBuckets
                 | Attribute::RelativeDistance
+                | Attribute::ImageSize
+                | Attribute::PatchSize
+                | Attribute::NumChannels
         )
     }
 

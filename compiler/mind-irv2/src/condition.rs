@@ -96,6 +96,9 @@ const WORDS: &[Word] = &[
     word("has_pooler", |config, _| {
         truth(config.has_bias("pooler_weight"))
     }),
+    word("has_classifier", |config, _| {
+        truth(config.has_bias("classifier_weight"))
+    }),
     word("rope_disabled", |config, _| truth(config.rope.is_none())),
     word("parallel_residual", |config, _| {
         config.attributes.get(Attribute::ParallelResidual)

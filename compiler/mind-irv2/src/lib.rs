@@ -14,6 +14,7 @@ mod factors;
 pub mod family;
 pub mod graph;
 pub mod hf;
+mod image;
 pub mod kernels;
 pub mod layout;
 mod meta;
@@ -31,6 +32,7 @@ pub use config::{
 pub use experts::{Among, Experts};
 pub use factors::{FrequencyFactors, MAX_FACTORS};
 pub use family::{Architecture, Families, Family, FamilyError, FamilyFiles, Stack};
+pub use image::Image;
 pub use read::{ReadOptions, is_document, read};
 pub use schema::{Document, Foreign, WeightTypes};
 pub use stacks::EncoderSizes;

@@ -3,6 +3,7 @@
 use mind_ir::scalar::math::{exp_f64, log_f64};
 
 use crate::error::ModelError;
+use crate::forced::Forced;
 use crate::sample::penalize;
 use crate::session::Session;
 
@@ -15,6 +16,8 @@ pub struct BeamSearch<'e> {
     pub tokens: usize,
     /// Tokens that end a sequence.
     pub ends: &'e [u32],
+    /// Tokens that come next whatever their probability, which counts as 1.
+    pub forced: Forced,
     /// As in [`Sampling`](crate::Sampling), on the logarithms of probabilities.
     pub repetition_penalty: f32,
 }
@@ -51,9 +54,10 @@ impl BeamSearch<'_> {
     ///
     /// # Errors
     ///
-    /// Those of [`Session::prefill`]; no memory for the caches of the beams.
+    /// Those of [`Session::prefill`]; a forced token outside of the vocabulary; no memory for the caches of the beams.
     pub fn run(&self, session: Session<'_>, prompt: &[u32]) -> Result<Vec<u32>, ModelError> {
         let mut session = session;
+        self.forced.check(session.model().config().vocab_size)?;
         let mut logits = vec![session.prefill(prompt)?];
         let mut beams = vec![Beam {
             session,
@@ -63,7 +67,8 @@ impl BeamSearch<'_> {
         let mut ended: Vec<Ended> = Vec::new();
         for length in 1..=self.tokens {
             let is_last = length == self.tokens;
-            let candidates = self.candidates(prompt, &beams, &logits);
+            let forced = self.forced.token(length - 1, self.tokens);
+            let candidates = self.candidates((prompt, forced), &beams, &logits);
             let is_end = |candidate: &Candidate| is_last || self.ends.contains(&candidate.token);
             for candidate in candidates.iter().take(self.beams).filter(|own| is_end(own)) {
                 let mut tokens = beams[candidate.beam].tokens.clone();
@@ -94,10 +99,10 @@ impl BeamSearch<'_> {
     }
 
     /// The most likely continuations of all beams, the best one first; enough that as many as there are beams end in no
-    /// end.
+    /// end. Each is the token `forced` if there is one.
     fn candidates(
         &self,
-        prompt: &[u32],
+        (prompt, forced): (&[u32], Option<u32>),
         beams: &[Beam<'_>],
         logits: &[Vec<f32>],
     ) -> Vec<Candidate> {
@@ -108,6 +113,10 @@ impl BeamSearch<'_> {
             if self.repetition_penalty != 1.0 {
                 let seen = [prompt, &beam.tokens].concat();
                 penalize(&mut scores, &seen, self.repetition_penalty);
+            }
+            if let Some(forced) = forced {
+                scores.fill(f32::NEG_INFINITY);
+                scores[forced as usize] = 0.0;
             }
             let scored = scores.iter().enumerate();
             let scored = scored.filter(|(_, score)| **score > f32::NEG_INFINITY);

@@ -8,6 +8,7 @@ use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, context};
 
 use crate::folder::FolderError;
+use crate::template_json::tojson;
 
 /// A template that makes no prompt.
 const CODE: Code = Code(4305);
@@ -78,6 +79,7 @@ impl ChatTemplate {
         environment
             .set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
         environment.add_function("raise_exception", raise_exception);
+        environment.add_filter("tojson", tojson);
         let added = environment.add_template_owned(NAME, file.text().to_owned());
         match added {
             Ok(()) => Ok(ChatTemplate {
@@ -203,6 +205,15 @@ mod tests {
 ";
         let expected =
             "<s>[user]Be brief.\nHi</s>\n[assistant]Hello</s>\n[user]Bye</s>\n[assistant]";
+        assert_eq!(prompt(text, &messages), expected);
+    }
+
+    #[test]
+    fn messages_are_written_as_json() {
+        let messages = [said(Speaker::User, "a \"b\" é")];
+        let text = "{% for message in messages %}{{ message.content | tojson }} {{ message | tojson(sort_keys=true) }}\
+                    {% endfor %} {{ tools | tojson }}";
+        let expected = r#""a \"b\" é" {"content": "a \"b\" é", "role": "user"} null"#;
         assert_eq!(prompt(text, &messages), expected);
     }
 

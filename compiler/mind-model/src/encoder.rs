@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mind_irv2::graph::parts::MASKED;
-use mind_irv2::{Config, Turning};
+use mind_irv2::{Config, Image, Turning};
 
 use crate::error::ModelError;
 use crate::model::{Model, ONCE, Placed, Stage};
@@ -11,7 +11,7 @@ use crate::part::Part;
 use crate::rotation::Rotation;
 use crate::sizes::{MOST_TOKENS, pass_tokens, seen_rows};
 
-/// An encoder, which makes a vector of each token of a text.
+/// An encoder, which makes a vector of each token of a text, or of each patch of an image.
 ///
 /// A layer runs over the tokens in passes of at most 256, all of which see the keys and values of the whole text. What
 /// follows the last of them is zeros under a mask, which changes no bit.
@@ -26,6 +26,8 @@ pub struct Encoded {
     pub hidden: Vec<f32>,
     /// One vector for all, if the model has a pooler.
     pub pooled: Option<Vec<f32>>,
+    /// A score for each class, if the model has a classifier.
+    pub scores: Option<Vec<f32>>,
 }
 
 impl<'w> Encoder<'w> {
@@ -57,6 +59,10 @@ impl<'w> Encoder<'w> {
     pub fn run(&self, tokens: &[u32], kinds: &[u32]) -> Result<Encoded, ModelError> {
         let config = *self.model.config();
         let (count, context) = (tokens.len(), config.most_tokens());
+        if config.image().is_some() {
+            let family = config.family.name();
+            return Err(ModelError::ReadsImages { family });
+        }
         if count == 0 {
             return Err(ModelError::Empty);
         }
@@ -87,20 +93,85 @@ impl<'w> Encoder<'w> {
         if let Some(part) = self.model.stage(Stage::Embed(passes.tokens))?.get(&ONCE) {
             passes.each_row(part, &mut x)?;
         }
-        layers(&self.model, &passes, &mut x)?;
+        self.encoded(&passes, x)
+    }
+
+    /// What it makes of an image: of each channel its rows of pixels, from the top.
+    ///
+    /// # Errors
+    ///
+    /// A model that reads tokens, an image of another size, no memory.
+    pub fn run_image(&self, pixels: &[f32]) -> Result<Encoded, ModelError> {
+        let config = *self.model.config();
+        let Some(image) = config.image() else {
+            let family = config.family.name();
+            return Err(ModelError::ReadsTokens { family });
+        };
+        if pixels.len() != image.elements() {
+            let Image { channels, size, .. } = image;
+            let found = pixels.len();
+            return Err(ModelError::Pixels {
+                found,
+                channels,
+                size,
+            });
+        }
+        let passes = Passes::of(&config, image.positions());
+        let (width, elements) = (config.hidden_size, image.patch_elements());
+        // The row of the image as a whole is in front of those of its patches.
+        let mut x = vec![0.0; (1 + passes.rows()) * width];
+        let mut patches = image.split(pixels);
+        patches.resize(passes.rows() * elements, 0.0);
+        let project = self.model.stage(Stage::Patches(passes.tokens))?;
+        let Some(project) = project.get(&ONCE) else {
+            let family = config.family.name();
+            return Err(ModelError::ReadsTokens { family });
+        };
+        let pairs = patches.chunks_exact(passes.tokens * elements);
+        for (patches, rows) in pairs.zip(x[width..].chunks_exact_mut(passes.tokens * width)) {
+            project.run(&[patches], &mut [rows])?;
+        }
+        x.truncate(image.positions() * width);
+        x.resize(passes.rows() * width, 0.0);
+        for (position, row) in x.chunks_exact_mut(width).take(passes.count).enumerate() {
+            if position == 0 {
+                let placed = Placed {
+                    token: 0,
+                    position,
+                    kind: 0,
+                };
+                self.model.embed(placed, row)?;
+            } else {
+                self.model.place(position, row)?;
+            }
+        }
+        self.encoded(&passes, x)
+    }
+
+    /// What the layers, and what follows them, make of the rows of all positions.
+    fn encoded(&self, passes: &Passes, mut x: Vec<f32>) -> Result<Encoded, ModelError> {
+        let config = &passes.config;
+        layers(&self.model, passes, &mut x)?;
         if let Some(part) = self.model.stage(Stage::Close(passes.tokens))?.get(&ONCE) {
             passes.each_row(part, &mut x)?;
         }
-        x.truncate(count * config.hidden_size);
-        let pooled = match self.model.stage(Stage::Pool)?.get(&ONCE) {
-            Some(part) => {
-                let mut pooled = vec![0.0; config.hidden_size];
-                part.run(&[&x[..config.hidden_size]], &mut [&mut pooled])?;
-                Some(pooled)
-            }
-            None => None,
+        x.truncate(passes.count * config.hidden_size);
+        let of_first = |stage: Stage, width: usize| -> Result<Option<Vec<f32>>, ModelError> {
+            let parts = self.model.stage(stage)?;
+            let Some(part) = parts.get(&ONCE) else {
+                return Ok(None);
+            };
+            let mut vector = vec![0.0; width];
+            part.run(&[&x[..config.hidden_size]], &mut [&mut vector])?;
+            Ok(Some(vector))
         };
-        Ok(Encoded { hidden: x, pooled })
+        let pooled = of_first(Stage::Pool, config.hidden_size)?;
+        let scores = of_first(Stage::Classify, config.vocab_size)?;
+        Ok(Encoded {
+            hidden: x,
+            pooled,
+            scores,
+        })
     }
 }
 

@@ -99,6 +99,31 @@ pub enum ModelError {
         /// The model's context window.
         context: usize,
     },
+    /// Tokens where the model reads an image.
+    #[error("models of {family} read images, not tokens")]
+    ReadsImages {
+        /// The family.
+        family: &'static str,
+    },
+    /// An image where the model reads tokens.
+    #[error("models of {family} read tokens, not images")]
+    ReadsTokens {
+        /// The family.
+        family: &'static str,
+    },
+    /// An image of another size.
+    #[error(
+        "an image has {found} numbers, expected {expected}: {channels} channels of {size} rows of {size} pixels",
+        expected = channels * size * size
+    )]
+    Pixels {
+        /// How many numbers it has.
+        found: usize,
+        /// The numbers of a pixel.
+        channels: usize,
+        /// Rows and columns of pixels.
+        size: usize,
+    },
     /// No token at all.
     #[error("there is no token to start from")]
     Empty,

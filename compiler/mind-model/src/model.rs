@@ -52,6 +52,10 @@ pub(crate) enum Stage {
     Ask(usize),
     /// Keys and values of what an encoder says, for a layer of its decoder.
     Source(usize),
+    /// A row of each patch of an image.
+    Patches(usize),
+    /// What makes a score for each class of the first row.
+    Classify,
 }
 
 /// What a part belongs to: a layer, and an expert of it, if to any.
@@ -90,6 +94,8 @@ impl Stage {
             Stage::Pool => parts::pool(config, 1, stored),
             Stage::Ask(tokens) => parts::ask(config, tokens, stored),
             Stage::Source(tokens) => parts::source(config, tokens, stored),
+            Stage::Patches(count) => parts::patches(config, count, stored),
+            Stage::Classify => parts::classify(config, 1, stored),
         }
     }
 
@@ -97,7 +103,13 @@ impl Stage {
     /// is packed before any other, which keeps the peak of memory low.
     fn of_model(config: &Config, tokens: usize) -> Vec<Stage> {
         let mut stages = if config.family.is_encoder() {
-            vec![Stage::Embed(tokens), Stage::Close(tokens), Stage::Pool]
+            vec![
+                Stage::Patches(tokens),
+                Stage::Embed(tokens),
+                Stage::Close(tokens),
+                Stage::Pool,
+                Stage::Classify,
+            ]
         } else {
             vec![Stage::Head(tokens), Stage::Embed(tokens)]
         };
@@ -119,6 +131,8 @@ impl Stage {
             Stage::Embed(_) => once(parts::has_embed(config)),
             Stage::Close(_) => once(parts::has_close(config)),
             Stage::Pool => once(parts::has_pool(config)),
+            Stage::Patches(_) => once(parts::has_patches(config)),
+            Stage::Classify => once(parts::has_classify(config)),
             Stage::Ask(_) | Stage::Source(_) if !parts::has_source(config) => Vec::new(),
             Stage::Project(_) | Stage::Ask(_) | Stage::Source(_) => {
                 layers.map(|layer| (Some(layer), None)).collect()
@@ -344,23 +358,30 @@ impl<'w> Model<'w> {
         if scale != 1.0 {
             row.iter_mut().for_each(|x| *x *= scale);
         }
-        let mut added = |name: &str, at: usize| -> Result<(), ModelError> {
-            let mut learned = vec![0.0; row.len()];
-            self.weights.row(name, at, &mut learned)?;
-            for (x, y) in row.iter_mut().zip(learned) {
-                *x += y;
-            }
-            Ok(())
-        };
         if let Some(table) = self.tables.kinds {
             let kinds = self.config.attributes.get(Attribute::TypeVocabSize) as usize;
             if kind as usize >= kinds {
                 return Err(ModelError::Kind { kind, kinds });
             }
-            added(table, kind as usize)?;
+            self.add_row(table, kind as usize, row)?;
         }
-        if let Some(table) = self.tables.positions {
-            added(table, position)?;
+        self.place(position, row)
+    }
+
+    /// Adds what the table of positions says of row `position`, if there is one.
+    pub(crate) fn place(&self, position: usize, row: &mut [f32]) -> Result<(), ModelError> {
+        match self.tables.positions {
+            Some(table) => self.add_row(table, position, row),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a row of a table to `row`.
+    fn add_row(&self, table: &str, at: usize, row: &mut [f32]) -> Result<(), ModelError> {
+        let mut learned = vec![0.0; row.len()];
+        self.weights.row(table, at, &mut learned)?;
+        for (x, y) in row.iter_mut().zip(learned) {
+            *x += y;
         }
         Ok(())
     }

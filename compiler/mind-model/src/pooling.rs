@@ -70,6 +70,7 @@ mod tests {
         let encoded = Encoded {
             hidden: vec![1.0, 2.0, 3.0, 6.0],
             pooled: None,
+            scores: None,
         };
         assert_eq!(Pooling::Mean.apply(&encoded, 2), Some(vec![2.0, 4.0]));
         assert_eq!(Pooling::Cls.apply(&encoded, 2), Some(vec![1.0, 2.0]));

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use mind_diag::{Code, Diagnostic, SourceFile};
 use mind_driver::host::FileSystem;
+use mind_irv2::Family;
 use mind_json::{Limits, Value};
 use mind_weights::MetaValue;
 
 use crate::chat::ChatTemplate;
 use crate::folder::{Files, FolderError, read};
+use crate::forced::Forced;
 use crate::text::Text;
 
 /// A value of another kind than its key asks for.
@@ -40,6 +42,8 @@ const HEADER_ENDS: [&str; 2] = ["tokenizer.ggml.eos_token_id", "tokenizer.ggml.e
 /// The files about text in the folder of a model.
 pub struct TextFiles<'f> {
     files: &'f Files,
+    /// The family of the model, which says what silent configurations mean.
+    family: Family,
     generation: Option<Json>,
     tokenizer: Option<Json>,
     template: Option<SourceFile>,
@@ -118,7 +122,11 @@ impl<'f> TextFiles<'f> {
     /// # Errors
     ///
     /// A file that cannot be read, or is no JSON.
-    pub fn open(files: &'f Files, host: &mut dyn FileSystem) -> Result<TextFiles<'f>, FolderError> {
+    pub fn open(
+        files: &'f Files,
+        family: Family,
+        host: &mut dyn FileSystem,
+    ) -> Result<TextFiles<'f>, FolderError> {
         let mut text = |name: &str| -> Result<Option<SourceFile>, FolderError> {
             let path: PathBuf = files.folder().join(name);
             let name = path.display().to_string();
@@ -141,10 +149,19 @@ impl<'f> TextFiles<'f> {
                 .transpose()?,
             template: text("chat_template.jinja")?,
             files,
+            family,
         })
     }
 
-    /// The tokens that end a text: those of `generation_config.json`, else of `config.json`, else of a GGUF header.
+    /// `config.json`, which was read before; `None` of a GGUF file, which has none.
+    fn config(&self) -> Option<Json> {
+        let file = self.files.config.clone();
+        let root = mind_json::parse(file.text(), &Limits::default()).ok()?;
+        Some(Json { file, root })
+    }
+
+    /// The tokens that end a text: those of `generation_config.json`, else of `config.json`, else of a GGUF header, else of the
+    /// family.
     ///
     /// # Errors
     ///
@@ -155,10 +172,7 @@ impl<'f> TextFiles<'f> {
         {
             return Ok(ends);
         }
-        // The configuration was read before; of a GGUF file there is none.
-        if let Ok(root) = mind_json::parse(self.files.config.text(), &Limits::default()) {
-            let file = self.files.config.clone();
-            let root = Json { file, root };
+        if let Some(root) = self.config() {
             let ends = match root.ends()? {
                 Some(ends) => Some(ends),
                 None => root
@@ -170,35 +184,76 @@ impl<'f> TextFiles<'f> {
             }
         }
         let Some(header) = self.files.header() else {
-            return Ok(Vec::new());
+            return Ok(Vec::from_iter(self.family.silent_token("eos_token_id")));
         };
         let ids = HEADER_ENDS.iter().filter_map(|key| header.meta(key));
         let ids = ids.filter_map(MetaValue::natural);
         Ok(ids.filter_map(|id| u32::try_from(id).ok()).collect())
     }
 
+    /// The tokens that an encoder-decoder draws whatever their logits are: `forced_bos_token_id` and `forced_eos_token_id` of
+    /// `generation_config.json` or, where there is no such file, of `config.json`, else of the family.
+    ///
+    /// # Errors
+    ///
+    /// A value that is no token id.
+    pub fn forced(&self) -> Result<Forced, FolderError> {
+        let config = self.config();
+        let token = |key: &str| match (&self.generation, &config) {
+            (Some(file), _) => file.token(key),
+            (None, Some(file)) if file.root.get(key).is_some() => file.token(key),
+            (None, _) => Ok(self.family.silent_token(key)),
+        };
+        Ok(Forced {
+            first: token("forced_bos_token_id")?,
+            last: token("forced_eos_token_id")?,
+        })
+    }
+
     /// The token that the decoder of an encoder-decoder starts from: `decoder_start_token_id` of `generation_config.json`, else
-    /// of `config.json`, else their `bos_token_id`.
+    /// of `config.json`, else of the family, else their `bos_token_id`.
     ///
     /// # Errors
     ///
     /// A value that is no token id; no file says it.
     pub fn start(&self) -> Result<u32, FolderError> {
-        // The configuration was read before.
-        let config = mind_json::parse(self.files.config.text(), &Limits::default());
-        let config = config.ok().map(|root| Json {
-            file: self.files.config.clone(),
-            root,
-        });
+        let config = self.config();
         for key in ["decoder_start_token_id", "bos_token_id"] {
             for file in [&self.generation, &config].into_iter().flatten() {
                 if let Some(token) = file.token(key)? {
                     return Ok(token);
                 }
             }
+            if let Some(token) = self.family.silent_token(key) {
+                return Ok(token);
+            }
         }
         let path = self.files.folder().to_owned();
         Err(FolderError::NoStart { path })
+    }
+
+    /// The names of `count` classes, in the order of their numbers: those of `id2label` of `config.json`, else the numbers.
+    ///
+    /// # Errors
+    ///
+    /// A name that is no text.
+    pub fn labels(&self, count: usize) -> Result<Vec<String>, FolderError> {
+        let config = self.config();
+        let names = config.as_ref().and_then(|own| own.below("id2label"));
+        let name = |class: usize| {
+            let number = class.to_string();
+            let Some((file, name)) = names
+                .as_ref()
+                .and_then(|own| Some((own, own.root.get(&number)?)))
+            else {
+                return Ok(number);
+            };
+            match name.text() {
+                Some(text) => Ok(text.to_owned()),
+                None => Err(file.wrong(&number, name, "the name of a class")),
+            }
+        };
+        (0..count).map(name).collect()
     }
 
     /// How a conversation is written: `chat_template.jinja`, else `chat_template` of `tokenizer_config.json`, the one

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use mind_model::{Session, largest};
+use mind_driver::disk::Disk;
+use mind_model::{Files as Folder, Session, TextFiles, WeightsAt, largest};
 
 use crate::files::{Files, distance, ids, numbers};
 
@@ -40,11 +41,18 @@ pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
         error = error.max(own);
     }
     let mut session = behind(&source[..17])?;
-    // What the script says that the decoder starts from.
-    let mut token = 0;
-    for (at, expected) in ids(&folder.join("generated"))?.into_iter().enumerate() {
+    let opened = Folder::open(folder, WeightsAt::Beside, &mut Disk);
+    let opened = opened.map_err(|why| why.to_string())?;
+    let text = TextFiles::open(&opened, model.config().family, &mut Disk);
+    let text = text.map_err(|why| why.to_string())?;
+    let mut token = text.start().map_err(|why| why.to_string())?;
+    let forced = text.forced().map_err(|why| why.to_string())?;
+    let generated = ids(&folder.join("generated"))?;
+    let count = generated.len();
+    for (at, expected) in generated.into_iter().enumerate() {
         let logits = session.decode(token).map_err(|why| why.to_string())?;
-        token = largest(&logits);
+        let own = forced.token(at, count);
+        token = own.unwrap_or_else(|| largest(&logits));
         if token != expected {
             return Err(format!("token {at} drawn is {token}, expected {expected}"));
         }

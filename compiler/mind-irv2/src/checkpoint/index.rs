@@ -63,11 +63,20 @@ impl<'s, 'a> Index<'s, 'a> {
                         continue;
                     }
                 };
-                if let Some((other, _)) = other {
-                    let message = format!(
-                        "{}: tensor {:?} is also in {}",
-                        source.name, info.name, other.name
-                    );
+                if let Some((other, first)) = other {
+                    let (name, view) = (&info.name, source.file.view(info));
+                    // A weight may be there under several of its names.
+                    if *name != first.name && view.is_some() && view == other.file.view(first) {
+                        continue;
+                    }
+                    let message = if *name == first.name {
+                        format!("{}: tensor {name:?} is also in {}", source.name, other.name)
+                    } else {
+                        format!(
+                            "{}: tensor {name:?} differs from {:?}, which is another name of it",
+                            source.name, first.name
+                        )
+                    };
                     found.push(Diagnostic::error(Span::FILE, message).code(codes::TENSOR_EXTRA));
                 }
             }
@@ -111,7 +120,9 @@ impl<'s, 'a> Index<'s, 'a> {
         let (source, info) = self.tensors.get(&(part, Some(0)))?;
         match self.family.names().layout(spelling(source), part) {
             Some(Layout::Transposed) => info.shape.last().copied(),
-            Some(Layout::ByHead | Layout::Row) | None => info.shape.first().copied(),
+            Some(Layout::ByHead | Layout::Row | Layout::Batch | Layout::Patches) | None => {
+                info.shape.first().copied()
+            }
         }
     }
 }

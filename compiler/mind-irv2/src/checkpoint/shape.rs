@@ -10,11 +10,17 @@ pub fn shape_of(config: &Config, part: &str) -> Option<Vec<usize>> {
     Some(buffer.form(config).shape())
 }
 
-/// The shape in which a tensor of the true shape `shape` is kept.
-pub(super) fn kept_shape(shape: Vec<usize>, layout: Option<Layout>) -> Vec<usize> {
+/// The shape in which a tensor of the true shape `shape` is kept by files for the model of `config`.
+pub(super) fn kept_shape(config: &Config, shape: Vec<usize>, layout: Option<Layout>) -> Vec<usize> {
     match (layout, shape.as_slice()) {
         (Some(Layout::Transposed), &[outputs, inputs]) => vec![inputs, outputs],
         (Some(Layout::Row), &[count]) => vec![1, count],
+        (Some(Layout::Batch), &[count]) => vec![1, 1, count],
+        (Some(Layout::Batch), &[rows, columns]) => vec![1, rows, columns],
+        (Some(Layout::Patches), &[outputs, _]) => match config.image() {
+            Some(own) => vec![outputs, own.channels, own.patch, own.patch],
+            None => shape,
+        },
         _ => shape,
     }
 }

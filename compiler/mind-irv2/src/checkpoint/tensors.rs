@@ -186,15 +186,16 @@ fn view<'a>(
     let outputs = *shape.first()?;
     let layout = config.family.names().layout(spelling(own.0), part);
     let is_vector = shape.len() == 1;
-    let layout = layout.filter(|own| (*own == Layout::Row) == is_vector);
-    let view = stored(own, &kept_shape(shape, layout), found)?;
+    let layout = layout.filter(|own| match own {
+        Layout::Row => is_vector,
+        Layout::Transposed | Layout::ByHead | Layout::Patches => !is_vector,
+        Layout::Batch => true,
+    });
+    let view = stored(own, &kept_shape(config, shape.clone(), layout), found)?;
     let view = match layout {
         None => Some(view),
         Some(Layout::Transposed) => view.transposed(0, outputs),
-        Some(Layout::Row) => Some(TensorView {
-            shape: vec![outputs],
-            ..view
-        }),
+        Some(Layout::Row | Layout::Batch | Layout::Patches) => Some(TensorView { shape, ..view }),
         // Only what holds several tensors is kept by head.
         Some(Layout::ByHead) => None,
     };
@@ -261,14 +262,16 @@ fn rows_of<'a>(
     let shape = fused_shape(config, fused)?;
     let all = *shape.first()?;
     let layout = config.family.names().layout(spelling(own.0), &fused.name);
-    let whole = stored(own, &kept_shape(shape, layout), found)?;
+    let whole = stored(own, &kept_shape(config, shape, layout), found)?;
     let rows = |part: &str| shape_of(config, part).and_then(|shape| shape.first().copied());
     let before = fused.parts.iter().take_while(|own| *own != part);
     let first = before.filter_map(|part| rows(part)).sum::<usize>();
     let count = rows(part)?;
     let view = match layout {
         Some(Layout::Transposed) if whole.shape.len() == 2 => whole.transposed(first, count),
-        None | Some(Layout::Transposed | Layout::Row) => whole.rows(first..first + count),
+        None | Some(Layout::Transposed | Layout::Row | Layout::Batch | Layout::Patches) => {
+            whole.rows(first..first + count)
+        }
         Some(Layout::ByHead) => {
             let heads = config.num_kv_heads;
             let group = (count / heads, all / heads);

@@ -4,6 +4,7 @@ use super::{
     Config, ConfigError, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters, RopeScaling, align,
 };
 use crate::attributes::{Activation, Attribute};
+use crate::image::Image;
 use crate::layout::buffers::Buffer;
 use crate::layout::dims::Dim;
 use crate::stacks;
@@ -147,10 +148,40 @@ fn check_tables(p: &Parameters, real: &mut impl FnMut(&'static str, f64, bool, &
     let fine = !has_classes || distance > buckets / 2.0;
     let key = Attribute::RelativeDistance.key();
     real(key, distance, fine, "above half of `relative_buckets`");
+    if let Some(image) = Config::of(*p).image() {
+        check_image(p, image, real);
+    }
     let first = p.attributes.get(Attribute::PositionOffset);
     let fine = first < p.context_window as f64;
     let key = Attribute::PositionOffset.key();
     real(key, first, fine, "less than `context_window`");
+}
+
+/// The positions of a model that reads images are the patches of one, and one in front of them.
+fn check_image(
+    p: &Parameters,
+    image: Image,
+    real: &mut impl FnMut(&'static str, f64, bool, &'static str),
+) {
+    let Image {
+        size,
+        patch,
+        channels,
+    } = image;
+    let key = Attribute::PatchSize.key();
+    real(key, patch as f64, patch > 0, "at least 1");
+    let key = Attribute::NumChannels.key();
+    real(key, channels as f64, channels > 0, "at least 1");
+    if patch == 0 {
+        return;
+    }
+    let fine = size > 0 && size.is_multiple_of(patch);
+    let key = Attribute::ImageSize.key();
+    real(key, size as f64, fine, "a multiple of `patch_size`");
+    let context = p.context_window;
+    let fine = !fine || context == image.positions();
+    let expected = "one more than the patches of an image";
+    real("context_window", context as f64, fine, expected);
 }
 
 fn check_activation(p: &Parameters, errors: &mut Vec<ConfigError>) {

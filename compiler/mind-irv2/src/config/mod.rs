@@ -10,6 +10,7 @@ use crate::attributes::{Activation, Attribute, Attributes, Layers};
 use crate::experts::Experts;
 use crate::factors::FrequencyFactors;
 use crate::family::Family;
+use crate::image::Image;
 use crate::layout::buffers::Buffer;
 use crate::stacks::EncoderSizes;
 
@@ -418,29 +419,44 @@ impl Config {
 
     /// The row of the table of positions that the first position has.
     pub fn first_position(&self) -> usize {
+        self.position_offset() + self.position_start()
+    }
+
+    /// The positions of the context window in front of the first one that a token has; 0 where padding is no such token.
+    pub fn position_offset(&self) -> usize {
         self.attributes.get(Attribute::PositionOffset) as usize
     }
 
-    /// The most tokens that a run may have: rows of the table in front of the first position are of none.
+    /// The rows of the table of positions that are beyond the context window, in front of all others.
+    pub(crate) fn position_start(&self) -> usize {
+        self.attributes.get(Attribute::PositionStart) as usize
+    }
+
+    /// The most tokens that a run may have: positions of the context window in front of the first one are of none.
     pub fn most_tokens(&self) -> usize {
-        self.context_window.saturating_sub(self.first_position())
+        self.context_window.saturating_sub(self.position_offset())
     }
 
     /// The rows of the table of positions for the tokens of an encoder.
     ///
-    /// Where the first position is not row 0, the token in front of it is padding: it keeps that row, and counts for no
+    /// Where `position_offset` is not 0, the token in front of that number is padding: it keeps its row, and counts for no
     /// position.
     pub fn position_rows(&self, tokens: &[u32]) -> Vec<usize> {
-        let first = self.first_position();
+        let (offset, first) = (self.position_offset(), self.first_position());
         let mut next = first;
         let row = |&token: &u32| {
-            if first > 0 && token as usize == first - 1 {
+            if offset > 0 && token as usize == offset - 1 {
                 return first - 1;
             }
             next += 1;
             next - 1
         };
         tokens.iter().map(row).collect()
+    }
+
+    /// The images that the model reads; `None` if it reads tokens.
+    pub fn image(&self) -> Option<Image> {
+        Image::of(self.family, &self.attributes)
     }
 
     /// How many query heads share a key-value head.

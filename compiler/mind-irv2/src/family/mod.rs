@@ -180,6 +180,11 @@ impl Family {
         names.name(Spelling::HuggingFace, part, Some(layer), Some(expert))
     }
 
+    /// The token that a `config.json` without `key` means, one of those that say how a text is drawn.
+    pub fn silent_token(self, key: &str) -> Option<u32> {
+        self.rules().token_of(key)
+    }
+
     /// Whether its checkpoints keep q, k and v in one matrix.
     pub(crate) fn is_fused(self) -> bool {
         self.own.rules.is_fused
@@ -381,9 +386,14 @@ fn description(files: &FamilyFiles) -> Result<Description, Box<FamilyError>> {
         };
         layers.push((stack, file(own, of).unwrap_or_else(none)));
     }
-    let mut declared = Vec::new();
+    let mut declared: Vec<String> = Vec::new();
     for (_, file) in &layers {
-        declared.extend(checked(file, plan::switches)?);
+        let own = checked(file, plan::switches)?;
+        let new: Vec<String> = own
+            .into_iter()
+            .filter(|own| !declared.contains(own))
+            .collect();
+        declared.extend(new);
     }
     let switches = (declared.as_slice(), head.switches.as_slice());
     let mut buffers = checked(&globals, |root, r| {

@@ -35,12 +35,18 @@ pub(crate) enum Layout {
     ByHead,
     /// A vector as the only row of a matrix.
     Row,
+    /// A matrix, or a vector as the only row of one, behind an axis for images, of which there is one.
+    Batch,
+    /// The numbers of a patch of an image by channel, row and column.
+    Patches,
 }
 
-const LAYOUTS: [(&str, Layout); 3] = [
+const LAYOUTS: [(&str, Layout); 5] = [
     ("transposed", Layout::Transposed),
     ("by_head", Layout::ByHead),
     ("row", Layout::Row),
+    ("batch", Layout::Batch),
+    ("patches", Layout::Patches),
 ];
 
 /// What checkpoints call each tensor, the usual name first.

@@ -20,6 +20,8 @@ pub(crate) struct Rules {
     pub(crate) mlp_ratio: Option<usize>,
     /// Whether the head of a silent configuration is the table of embeddings.
     pub(crate) tied: bool,
+    /// Tokens of silent configurations that say how a text is drawn.
+    pub(crate) generation: Vec<(String, u32)>,
     /// Weights that a checkpoint may lack and models of the family have: always, or where a key is true.
     pub(crate) biases: Vec<BiasRule>,
     /// Experts.
@@ -138,6 +140,8 @@ pub(crate) struct Number {
     pub(crate) words: Vec<String>,
     /// Keys of which the first that is there says whether the number is read; it is neutral where that is false.
     pub(crate) asked_by: Vec<String>,
+    /// Whether it is read where none of these keys is there.
+    pub(crate) asked: bool,
 }
 
 /// What a number is made of.
@@ -200,6 +204,7 @@ const KEYS: &[&str] = &[
     "defaults",
     "mlp_ratio",
     "tied",
+    "generation",
     "biases",
     "experts",
     "window",
@@ -231,6 +236,14 @@ const PARAMETERS: &[&str] = &[
     "source_window",
 ];
 
+/// Tokens that say how a text is drawn.
+const TOKENS: &[&str] = &[
+    "decoder_start_token_id",
+    "eos_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+];
+
 impl Rules {
     /// Whether the family reads `key`, which not every family does.
     pub(crate) fn reads(&self, key: &str) -> bool {
@@ -257,6 +270,12 @@ impl Rules {
         own.map(|(_, value)| *value)
     }
 
+    /// The token that a silent configuration means by `key`.
+    pub(crate) fn token_of(&self, key: &str) -> Option<u32> {
+        let own = self.generation.iter().find(|(own, _)| own == key);
+        own.map(|(_, token)| *token)
+    }
+
     /// The keys of a hyperparameter, where they are not those that families share.
     pub(crate) fn keys_of(&self, parameter: &str) -> Option<&[String]> {
         let own = self.keys.iter().find(|(own, _)| own == parameter);
@@ -273,6 +292,7 @@ pub(super) fn read(root: &Value, plan: &Plan, r: &mut Reader) -> Option<Rules> {
         defaults: defaults(root, r),
         mlp_ratio: natural(root, "mlp_ratio", r),
         tied: r.maybe_truth(root, "tied").unwrap_or(false),
+        generation: generation(root, r),
         biases: biases(root, plan, r),
         experts: super::experts::read(root, r),
         window: window(root, r),
@@ -371,6 +391,24 @@ fn defaults(root: &Value, r: &mut Reader) -> Vec<(String, f64)> {
                 Some(value) => all.push((member.key.clone(), value)),
                 None => r.wrong(&member.key, &member.value, "a number"),
             }
+        }
+    }
+    all
+}
+
+fn generation(root: &Value, r: &mut Reader) -> Vec<(String, u32)> {
+    let mut all = Vec::new();
+    for member in object(root, "generation", r) {
+        if !TOKENS.contains(&member.key.as_str()) {
+            let message = format!("no token is called `{}`", shown(&member.key));
+            let help = format!("tokens are {}", TOKENS.join(", "));
+            r.push_with_help(codes::NAME, member.key_span, message, help);
+            continue;
+        }
+        let token = member.value.integer();
+        match token.and_then(|token| u32::try_from(token).ok()) {
+            Some(token) => all.push((member.key.clone(), token)),
+            None => r.wrong(&member.key, &member.value, "a token id"),
         }
     }
     all
@@ -571,7 +609,10 @@ fn numbers(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<Number> {
             r.wrong(&member.key, value, "an object");
             continue;
         }
-        r.foreign(value, &["key", "default", "of", "how", "words", "asked_by"]);
+        r.foreign(
+            value,
+            &["key", "default", "of", "how", "words", "asked_by", "asked"],
+        );
         let default = real(value, "default", r);
         let base = match (default, r.maybe_text(value, "of")) {
             (Some(value), None) => Base::Value(value),
@@ -607,6 +648,7 @@ fn numbers(root: &Value, plan: &Plan, r: &mut Reader) -> Vec<Number> {
             how,
             words: maybe_texts(value, "words", r),
             asked_by: maybe_texts(value, "asked_by", r),
+            asked: r.maybe_truth(value, "asked").unwrap_or(true),
         });
     }
     all

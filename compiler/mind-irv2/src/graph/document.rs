@@ -10,8 +10,9 @@
 //! | `rope_cos_cache`, `rope_sin_cache` | `f32[tokens, pairs]` | the rotation of each position, where heads rotate |
 //! | `local_cos_cache`, `local_sin_cache` | `f32[tokens, pairs]` | that of layers with a window, where it differs |
 //! | `still_cos_cache`, `still_sin_cache` | `f32[tokens, pairs]` | 1 and 0, where layers do not rotate |
-//! | `position_ids` | `i32[tokens]` | the rows of the table of positions, where there is one: `position_offset` and so on |
+//! | `position_ids` | `i32[tokens]` | the rows of the table of positions, where there is one, from that of the first position on |
 //! | `token_types` | `i32[tokens]` | the kind of each token, where there is a table of them |
+//! | `pixels` | `f32[num_channels, image_size, image_size]` | an image, in place of tokens |
 //! | `position_classes` | `i32[tokens, tokens]` | the class of each distance, where scores depend on distances |
 //!
 //! The encoder of an encoder-decoder has inputs of its own, of the extent `source_tokens`, whose names begin with `source_`.
@@ -20,7 +21,7 @@
 //! and in layers with a window none that are further away than it reaches.
 //!
 //! The outputs of an encoder are `f32[tokens, hidden_size]`, what it says of each token, and `f32[hidden_size]`, the
-//! pooled vector, if it has a pooler. A query sees all keys, and in layers with a window those that are no further away
+//! pooled vector, if it has a pooler, or `f32[vocab]`, a score for each class, if it has a classifier. A query sees all keys, and in layers with a window those that are no further away
 //! than it reaches, on both sides; `positions` are inputs where there are such layers.
 
 use mind_core::ops::elementwise::{Add, Log, Mul, Relu, Sub};
@@ -29,12 +30,13 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::{Graph, ValueId};
 
 use super::emit::{BuildError, Built, Emitter, fixed};
-use super::plan::{self, ENCODED, LOGITS, POOLED, ROTATION, Stream};
+use super::plan::{self, ENCODED, LOGITS, POOLED, ROTATION, SCORES, Stream};
 use super::weight_dtype;
 use crate::attributes::Attribute;
 use crate::config::{Config, Turning, align};
 use crate::family::Stack;
-use crate::kernels::{Values, ambient};
+use crate::image::Image;
+use crate::kernels::{EMBEDDING, Values, ambient};
 use crate::layout::buffers::{Buffer, Form};
 use crate::layout::nodes::{Node, Part, layer_nodes, nodes};
 use crate::schema::Document;
@@ -98,15 +100,26 @@ impl Model<'_> {
     fn stack(&mut self, stack: Stack, config: &Config) -> Built<()> {
         let stream = Stream::of(stack);
         let named = |name: &str| input_name(stack, name);
-        let tokens = self.e.symbol(&named("tokens"));
-        let ids = self.e.input(&named("tokens"), DType::I32, &[tokens]);
-        self.values.insert(ambient::TOKENS, vec![ids]);
+        let tokens = match config.image() {
+            Some(image) => {
+                let patches = self.patches(image)?;
+                self.values.insert(ambient::PATCHES, vec![patches]);
+                fixed(image.positions())
+            }
+            None => {
+                let tokens = self.e.symbol(&named("tokens"));
+                let ids = self.e.input(&named("tokens"), DType::I32, &[tokens]);
+                self.values.insert(ambient::TOKENS, vec![ids]);
+                tokens
+            }
+        };
         let positions = self.positions(config, tokens);
         let rotations = self.rotations(config, tokens)?;
         let masks = self.masks(config, positions, tokens)?;
         let first: Vec<&'static Node> = nodes(config, Part::First).collect();
         let reads = |arg: &str| {
-            let mut args = first.iter().filter_map(|node| node.arg(arg));
+            let embedding = first.iter().filter(|node| node.op() == EMBEDDING);
+            let mut args = embedding.filter_map(|node| node.arg(arg));
             args.any(|own| own.is_listed(config))
         };
         for (arg, input) in [("pos", ambient::POSITIONS), ("types", ambient::TYPES)] {
@@ -141,6 +154,25 @@ impl Model<'_> {
         self.carry(stream.input, stream.output)?;
         let last: Vec<&'static Node> = nodes(config, Part::Last).collect();
         self.run(config, &last, None)
+    }
+
+    /// The patches of an image, `[patches, patch_elements]`.
+    fn patches(&mut self, image: Image) -> Built<ValueId> {
+        let Image {
+            size,
+            patch,
+            channels,
+        } = image;
+        let shape = [channels, size, size].map(fixed);
+        let pixels = self.e.input("pixels", DType::F32, &shape);
+        let grid = image.grid();
+        let split = [channels, grid, patch, grid, patch].map(fixed);
+        let split = Reshape::with(&split).build(&mut self.e, pixels)?;
+        let by_patch = Transpose::with()
+            .permutation(&[1, 3, 0, 2, 4])
+            .build(&mut self.e, split)?;
+        let rows = [image.patches(), image.patch_elements()].map(fixed);
+        Ok(Reshape::with(&rows).build(&mut self.e, by_patch)?)
     }
 
     /// What is in a buffer.
@@ -192,6 +224,9 @@ impl Model<'_> {
         if plan::writes(config, Part::Last, POOLED) {
             let pooled = self.value(POOLED)?;
             all.push(self.e.sliced(pooled, 0, (0, config.hidden_size))?);
+        }
+        if plan::writes(config, Part::Last, SCORES) {
+            all.push(self.value(SCORES)?);
         }
         Ok(all)
     }

@@ -10,7 +10,7 @@ use mind_ir::{Graph, ValueId};
 use mind_weights::WeightType;
 
 use super::emit::{BuildError, Built, Emitter, fixed};
-use super::plan::{self, ENCODED, LOGITS, POOLED, ROTATION, Stream};
+use super::plan::{self, ENCODED, LOGITS, POOLED, ROTATION, SCORES, Stream};
 use super::{quant_format, weight_dtype};
 use crate::Config;
 use crate::kernels::{Values, ambient};
@@ -395,10 +395,50 @@ pub fn pool(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, B
     each_row(config, rows, (Part::Last, hidden, POOLED), stored)
 }
 
+/// Whether the model scores classes of images.
+pub fn has_classify(config: &Config) -> bool {
+    plan::writes(config, Part::Last, SCORES)
+}
+
+/// A score for each class of what an encoder says of the first of `rows` rows; where [`has_classify`].
+///
+/// # Errors
+///
+/// As [`project`].
+pub fn classify(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let hidden = plan::hidden(config);
+    each_row(config, rows, (Part::Last, hidden, SCORES), stored)
+}
+
+/// Whether the model reads patches of an image in place of tokens.
+pub fn has_patches(config: &Config) -> bool {
+    plan::patch_project(config).is_some()
+}
+
+/// A row of each of `count` patches of an image; where [`has_patches`].
+///
+/// # Errors
+///
+/// As [`project`].
+pub fn patches(config: &Config, count: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let error = |reason: &str| BuildError::Step {
+        op: crate::kernels::PATCH_PROJECT,
+        reason: reason.to_owned(),
+    };
+    let node = plan::patch_project(config).ok_or_else(|| error("the plan has no such step"))?;
+    let out = node.arg("out").ok_or_else(|| error("`out` is not bound"))?;
+    let image = config.image();
+    let elements = image.map_or(0, |own| own.patch_elements());
+    let mut b = Builder::new(config);
+    b.input("x", ambient::PATCHES, &[count, elements]);
+    b.weights(&[node], stored)?;
+    b.finish(&[node], &[out.buffer.as_str()])
+}
+
 /// The tables that rows of tokens are read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tables {
-    /// That of tokens.
+    /// That of tokens; of a model that reads images the row of an image as a whole alone.
     pub tokens: &'static str,
     /// That of positions, if there is one.
     pub positions: Option<&'static str>,
@@ -415,9 +455,11 @@ pub fn tables(config: &Config) -> Tables {
         config.has(buffer).then_some(buffer.name.as_str())
     };
     let embedding = plan::embedding(config);
+    let image = plan::image_embedding(config);
+    let tokens = of(embedding, "table").or(of(image, "cls"));
     Tables {
-        tokens: of(embedding, "table").unwrap_or(crate::checkpoint::TABLE),
-        positions: of(embedding, "pos"),
+        tokens: tokens.unwrap_or(crate::checkpoint::TABLE),
+        positions: of(image.or(embedding), "pos"),
         kinds: of(embedding, "types"),
         distances: of(plan::position_bias(config), "table"),
     }

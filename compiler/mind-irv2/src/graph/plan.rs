@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::emit::{Built, Emitter};
 use crate::config::Config;
 use crate::family::Stack;
-use crate::kernels::{CROSS_ATTENTION, Call, EMBEDDING, POSITION_BIAS, Values};
+use crate::kernels::{
+    CROSS_ATTENTION, Call, EMBEDDING, IMAGE_EMBEDDING, PATCH_PROJECT, POSITION_BIAS, Values,
+};
 use crate::layout::buffers::Buffer;
 use crate::layout::nodes::{Access, Node, Part, nodes};
 
@@ -61,6 +63,8 @@ pub(crate) const ROTATION: [&str; 2] = ["rope_cos_cache", "rope_sin_cache"];
 pub(crate) const LOGITS: &str = "logits";
 /// One vector for all positions.
 pub(crate) const POOLED: &str = "pooled";
+/// A score for each class of images.
+pub(crate) const SCORES: &str = "class_scores";
 
 /// The attention of a layer.
 pub(crate) fn attention(config: &Config) -> Option<&'static Node> {
@@ -82,6 +86,16 @@ pub(super) fn embedding(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == EMBEDDING)
 }
 
+/// The step that makes a row of each patch of an image.
+pub(super) fn patch_project(config: &Config) -> Option<&'static Node> {
+    nodes(config, Part::First).find(|node| node.op() == PATCH_PROJECT)
+}
+
+/// The step that puts a row in front of those of patches.
+pub(super) fn image_embedding(config: &Config) -> Option<&'static Node> {
+    nodes(config, Part::First).find(|node| node.op() == IMAGE_EMBEDDING)
+}
+
 /// The buffer that rows of tables are left in.
 pub(super) fn embedded(config: &Config) -> &'static str {
     let out = embedding(config).and_then(|node| node.arg("out"));
@@ -97,7 +111,7 @@ pub(super) fn writes(config: &Config, part: Part, buffer: &str) -> bool {
 }
 
 /// The buffer that holds what an encoder says of each position.
-pub(super) fn hidden(config: &Config) -> &'static str {
+pub(crate) fn hidden(config: &Config) -> &'static str {
     let stream = Stream::in_model(config);
     if writes(config, Part::Last, stream.normalised) {
         stream.normalised

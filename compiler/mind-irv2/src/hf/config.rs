@@ -12,6 +12,7 @@ use crate::attributes::{Attribute, Layers};
 use crate::codes;
 use crate::config::{Biases, Parameters, Rope};
 use crate::family::{Families, Family, NoRope};
+use crate::image::Image;
 use crate::rope::{contradiction, means_the_same};
 use crate::stacks::EncoderSizes;
 
@@ -39,6 +40,10 @@ pub(super) struct RawHfConfig {
 
 /// Whether the head is the table of embeddings.
 pub(super) const TIED: &str = "tie_word_embeddings";
+/// The names of classes, by their number.
+const LABELS: &str = "id2label";
+/// How many classes there are.
+const CLASSES: &str = "num_labels";
 
 impl RawHfConfig {
     /// Where the hyperparameter `key` stands.
@@ -118,7 +123,12 @@ impl<'v> Reader<'v> {
         self.known_keys(family);
         let (layers, hidden) = (self.layers(family), self.count(&HIDDEN));
         let (inner, heads) = (self.inner(family, hidden), self.count(&HEADS));
-        let (vocab, context) = (self.count(&VOCAB), self.count(&CONTEXT));
+        let attributes = hidden.and_then(|hidden| self.attributes(family, hidden));
+        let image = attributes.as_ref().and_then(|own| Image::of(family, own));
+        let (vocab, context) = match image {
+            Some(image) => (self.classes(), Some(image.positions())),
+            None => (self.count(&VOCAB), self.count(&CONTEXT)),
+        };
         let rope = self.rope(family, context);
         let eps = self.real(&EPS, rules.default_of("rms_norm_eps").unwrap_or(1e-6));
         let kv_heads = self.kv_heads(heads);
@@ -131,7 +141,7 @@ impl<'v> Reader<'v> {
         let (hidden, heads, context) = (hidden?, heads?, context?);
         let window = self.window(family, context, layers?)?;
         let no_rope_layers = self.no_rope_layers(family, layers?, window.layers)?;
-        let mut attributes = self.attributes(family, hidden)?;
+        let mut attributes = attributes?;
         attributes.set(Attribute::SlidingWindow, window.width as f64);
         if let Some(local) = rope.as_ref().and_then(|rope| rope.local) {
             attributes.set(Attribute::LocalRopeTheta, local);
@@ -188,9 +198,10 @@ impl<'v> Reader<'v> {
         })
     }
 
-    /// How many layers there are; those of a silent decoder are as many as those of its encoder.
+    /// How many layers there are; those of a silent decoder without a default are as many as those of its encoder.
     fn layers(&mut self, family: Family) -> Option<usize> {
-        if family.encoder().is_some() && !self.says(&LAYERS) && self.says(&ENCODER_LAYERS) {
+        let is_silent = !self.says(&LAYERS) && family.rules().default_of(LAYERS.ours).is_none();
+        if family.encoder().is_some() && is_silent {
             return self.count(&ENCODER_LAYERS);
         }
         self.count(&LAYERS)
@@ -249,6 +260,30 @@ impl<'v> Reader<'v> {
             self.found.push(found.code(codes::UNSUPPORTED).help(help));
         }
         family
+    }
+
+    /// How many classes of images there are: the names of `id2label`, else `num_labels`, else two.
+    fn classes(&mut self) -> Option<usize> {
+        let said = match self.get(CLASSES) {
+            Some(value) => Some((CLASSES, value, self.natural(CLASSES, value)?)),
+            None => None,
+        };
+        let Some(value) = self.get(LABELS) else {
+            return Some(said.map_or(2, |(_, _, count)| count));
+        };
+        let Some(names) = value.members() else {
+            let message = format!("`{LABELS}` is {}, expected an object", value.describe());
+            self.push(codes::KIND, value.span, message);
+            return None;
+        };
+        self.places.push(("vocab_size", value.span));
+        if let Some((key, other, count)) = said
+            && count != names.len()
+        {
+            let found = contradiction((LABELS, value), (key, other));
+            self.found.push(found);
+        }
+        Some(names.len())
     }
 
     /// The width of the MLP.

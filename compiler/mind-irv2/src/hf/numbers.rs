@@ -10,9 +10,11 @@ impl Reader<'_> {
         let mut attributes = Attributes::default();
         for rule in &family.rules().numbers {
             let asked = rule.asked_by.iter().find(|key| self.get(key).is_some());
-            if let Some(key) = asked
-                && !self.truth(key)?
-            {
+            let is_read = match asked {
+                Some(key) => self.truth(key)?,
+                None => rule.asked,
+            };
+            if !is_read {
                 continue;
             }
             let said = rule

@@ -7,6 +7,7 @@ mod activation;
 mod attention;
 mod bias;
 pub(crate) mod experts;
+mod image;
 mod linear;
 mod norm;
 mod pool;
@@ -47,8 +48,8 @@ pub struct KernelArg {
     pub access: Access,
     /// Whether it may be left out.
     pub optional: bool,
-    /// The number of the configuration that says how it is read, if one does.
-    pub reads: Option<Attribute>,
+    /// The numbers of the configuration that say how it is read.
+    pub reads: &'static [Attribute],
 }
 
 const fn input(name: &'static str) -> KernelArg {
@@ -64,7 +65,7 @@ const fn arg(name: &'static str, access: Access) -> KernelArg {
         name,
         access,
         optional: false,
-        reads: None,
+        reads: &[],
     }
 }
 
@@ -75,10 +76,10 @@ const fn optional(own: KernelArg) -> KernelArg {
     }
 }
 
-/// An input that may be left out, and is read as the number says.
-const fn optional_by(name: &'static str, reads: Attribute) -> KernelArg {
+/// An input that may be left out, and is read as the numbers say.
+const fn optional_by(name: &'static str, reads: &'static [Attribute]) -> KernelArg {
     KernelArg {
-        reads: Some(reads),
+        reads,
         ..optional(input(name))
     }
 }
@@ -103,9 +104,17 @@ const fn kernel(
 #[rustfmt::skip]
 pub static KERNELS: &[Kernel] = &[
     Kernel { reads: &[Attribute::EmbeddingScale], ..kernel(EMBEDDING, "embedding_forward", &[
-        input("table"), optional_by("pos", Attribute::PositionOffset),
-        optional_by("types", Attribute::TypeVocabSize), output("out"),
+        input("table"), optional_by("pos", &[Attribute::PositionOffset, Attribute::PositionStart]),
+        optional_by("types", &[Attribute::TypeVocabSize]), output("out"),
     ], linear::embedding) },
+    Kernel { reads: &[Attribute::ImageSize, Attribute::PatchSize, Attribute::NumChannels],
+        ..kernel(PATCH_PROJECT, "patch_project_forward", &[
+            input("w"), optional(input("bias")), output("out"),
+        ], image::patch_project)
+    },
+    kernel(IMAGE_EMBEDDING, "image_embedding_forward", &[
+        input("input"), input("cls"), input("pos"), output("out"),
+    ], image::image_embedding),
     Kernel { reads: &[Attribute::GammaOffset], ..kernel("rmsnorm", "rmsnorm_forward", &[
         input("input"), input("gamma"), output("out"), optional(output("rstd")),
     ], norm::rmsnorm) },
@@ -193,10 +202,17 @@ pub static KERNELS: &[Kernel] = &[
     kernel("pooler", "pooler_forward", &[
         input("input"), optional(input("w")), optional(input("bias")), output("pooled"),
     ], pool::pooler),
+    kernel("classifier", "classifier_forward", &[
+        input("input"), optional(input("w")), optional(input("bias")), output("scores"),
+    ], pool::classifier),
 ];
 
 /// The op that reads rows of tables.
 pub const EMBEDDING: &str = "embedding";
+/// The op that makes a row of each patch of an image.
+pub const PATCH_PROJECT: &str = "patch_project";
+/// The op that puts a row in front of those of patches, and adds those of positions.
+pub const IMAGE_EMBEDDING: &str = "image_embedding";
 /// The op at which a layer is cut where it runs with a cache: keys and values of earlier positions come in between.
 pub const ATTENTION: &str = "attention";
 /// The same where a query sees the keys of later positions too.
@@ -238,6 +254,8 @@ pub(crate) mod ambient {
     pub(crate) const CLASSES: &str = "position_classes";
     /// Kinds of tokens.
     pub(crate) const TYPES: &str = "token_types";
+    /// Patches of an image, `[patches, patch_elements]`.
+    pub(crate) const PATCHES: &str = "patches";
 }
 
 /// A call of a kernel while its ops are appended.

@@ -2,19 +2,36 @@
 
 use mind_core::ops::elementwise::Tanh;
 use mind_core::ops::shape::Reshape;
+use mind_ir::ValueId;
 
 use super::Call;
 use crate::graph::emit::{Built, fixed};
 
 /// `tanh(W x + b)` of the first position.
 pub(super) fn pooler(call: &mut Call<'_>) -> Built<()> {
+    let product = of_first(call)?;
+    let bent = Tanh::build(call.e, product)?;
+    set(call, "pooled", bent)
+}
+
+/// `W x + b` of the first position: a score for each class.
+pub(super) fn classifier(call: &mut Call<'_>) -> Built<()> {
+    let product = of_first(call)?;
+    set(call, "scores", product)
+}
+
+/// `W x + b` of the first position, as a matrix of one row.
+fn of_first(call: &mut Call<'_>) -> Built<ValueId> {
     let (x, weight) = (call.get("input", 2)?, call.get("w", 2)?);
     let bias = call.maybe("bias");
     let first = call.e.sliced(x, 0, (0, 1))?;
-    let product = call.e.linear(first, weight, bias)?;
-    let bent = Tanh::build(call.e, product)?;
-    let width = call.e.extent(bent, 1);
-    let pooled = Reshape::with(&[fixed(width)]).build(call.e, bent)?;
-    call.set("pooled", vec![pooled]);
+    call.e.linear(first, weight, bias)
+}
+
+/// Leaves the only row of a matrix in what is bound to `arg`.
+fn set(call: &mut Call<'_>, arg: &str, row: ValueId) -> Built<()> {
+    let width = call.e.extent(row, 1);
+    let vector = Reshape::with(&[fixed(width)]).build(call.e, row)?;
+    call.set(arg, vec![vector]);
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::buffers::Scope;
 use super::nodes::{Access, Node, Part, nodes};
 use crate::config::Config;
-use crate::graph::plan::{ROTATION, Stream};
+use crate::family::Stack;
+use crate::graph::plan::{ENCODED, ROTATION, Stream, hidden};
 
 /// What starts are a multiple of, in bytes.
 pub const ALIGNMENT: usize = 64;
@@ -110,7 +111,16 @@ fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
     }
     // The carried value: embeddings are the input of the first layer, an output that of the next.
     let carried = |lives: &BTreeMap<_, (usize, usize)>, name| lives.get(name).copied();
-    for (stack, _) in config.stacks() {
+    for (stack, own) in config.stacks() {
+        // What the last layer of an encoder leaves may be what it says, which lives as long as the decoder reads it.
+        let left = hidden(&own);
+        if stack == Stack::Source
+            && left != ENCODED
+            && let (Some(made), Some(read)) = (carried(&lives, left), carried(&lives, ENCODED))
+        {
+            lives.insert(ENCODED, (made.0, read.1));
+            lives.remove(left);
+        }
         let Stream {
             embedded, input, ..
         } = Stream::of(stack);

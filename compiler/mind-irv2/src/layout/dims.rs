@@ -57,11 +57,19 @@ pub enum Dim {
     AlignedEncoderIntermediate,
     /// Classes of distances between positions.
     RelativeBuckets,
+    /// Rows of the table of positions, with those that no position has.
+    PositionRows,
+    /// The same of the encoder of an encoder-decoder.
+    SourcePositionRows,
+    /// Patches of an image.
+    Patches,
+    /// Numbers of a patch.
+    PatchElements,
 }
 
 impl Dim {
     /// Every dimension, in the order of their ids.
-    pub const ALL: [Dim; 24] = [
+    pub const ALL: [Dim; 28] = [
         Dim::Tokens,
         Dim::Embed,
         Dim::AlignedEmbed,
@@ -86,6 +94,10 @@ impl Dim {
         Dim::EncoderIntermediate,
         Dim::AlignedEncoderIntermediate,
         Dim::RelativeBuckets,
+        Dim::PositionRows,
+        Dim::SourcePositionRows,
+        Dim::Patches,
+        Dim::PatchElements,
     ];
 
     /// The number in documents.
@@ -120,6 +132,10 @@ impl Dim {
             Dim::EncoderIntermediate => "encoder_intermediate",
             Dim::AlignedEncoderIntermediate => "aligned_encoder_intermediate",
             Dim::RelativeBuckets => "relative_buckets",
+            Dim::PositionRows => "position_rows",
+            Dim::SourcePositionRows => "source_position_rows",
+            Dim::Patches => "patches",
+            Dim::PatchElements => "patch_elements",
         }
     }
 
@@ -130,7 +146,12 @@ impl Dim {
             extents.any(|extent| extent.dim == dim)
         };
         match self {
-            Dim::TypeVocab | Dim::RelativeBuckets => uses(self),
+            Dim::TypeVocab
+            | Dim::RelativeBuckets
+            | Dim::PositionRows
+            | Dim::SourcePositionRows
+            | Dim::Patches
+            | Dim::PatchElements => uses(self),
             Dim::SourceTokens
             | Dim::EncoderHeads
             | Dim::EncoderHeadDim
@@ -195,6 +216,10 @@ impl Dim {
             Dim::EncoderIntermediate => encoder(|own| own.intermediate_size),
             Dim::AlignedEncoderIntermediate => align(encoder(|own| own.intermediate_size)),
             Dim::RelativeBuckets => config.attributes.get(Attribute::RelativeBuckets) as usize,
+            Dim::PositionRows => config.context_window + config.position_start(),
+            Dim::SourcePositionRows => encoder(|own| own.context_window) + config.position_start(),
+            Dim::Patches => config.image().map_or(0, |own| own.patches()),
+            Dim::PatchElements => config.image().map_or(0, |own| own.patch_elements()),
         }
     }
 }
@@ -252,7 +277,11 @@ impl Extent {
             | Dim::EncoderHeads
             | Dim::EncoderHeadDim
             | Dim::EncoderIntermediate
-            | Dim::RelativeBuckets) => plain,
+            | Dim::RelativeBuckets
+            | Dim::PositionRows
+            | Dim::SourcePositionRows
+            | Dim::Patches
+            | Dim::PatchElements) => plain,
         };
         let value = dim.value(config, config.context_window);
         value.saturating_mul(self.mult) / self.div

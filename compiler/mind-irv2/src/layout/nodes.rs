@@ -79,7 +79,7 @@ impl Node {
     /// it.
     pub fn reads(&self, attribute: Attribute) -> bool {
         let mut args = self.kernel.args.iter();
-        let by_arg = args.any(|own| own.reads == Some(attribute) && self.arg(own.name).is_some());
+        let by_arg = args.any(|own| own.reads.contains(&attribute) && self.arg(own.name).is_some());
         let when = self.when.as_ref();
         by_arg
             || self.kernel.reads.contains(&attribute)

@@ -32,7 +32,7 @@ const NAMES: [&str; 4] = [
 ];
 
 /// The four files of a family of encoders that defines its plan.
-fn files(plan: &str) -> [String; 4] {
+pub fn files(plan: &str) -> [String; 4] {
     NAMES.map(|name| match name {
         "family.json" => shipped(&format!("{plan}/{name}"))
             .replace(&format!("\"family\": \"{plan}\""), "\"family\": \"own\"")
@@ -41,7 +41,7 @@ fn files(plan: &str) -> [String; 4] {
     })
 }
 
-fn family_of(texts: &[String; 4]) -> Result<Family, Box<FamilyError>> {
+pub fn family_of(texts: &[String; 4]) -> Result<Family, Box<FamilyError>> {
     let file = |at: usize| SourceFile::new(NAMES[at], texts[at].as_str());
     Family::read(&FamilyFiles {
         family: file(0),
@@ -52,7 +52,7 @@ fn family_of(texts: &[String; 4]) -> Result<Family, Box<FamilyError>> {
     })
 }
 
-fn shown(why: &FamilyError) -> String {
+pub fn shown(why: &FamilyError) -> String {
     render_text(&why.found, &why.file, false)
 }
 

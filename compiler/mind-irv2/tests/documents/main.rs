@@ -11,6 +11,7 @@ mod dialects;
 mod encoders;
 mod families;
 mod hf;
+mod images;
 mod keys;
 mod models;
 #[path = "../../../../tools/fuzz/fuzz_targets/mutated.rs"]

@@ -9,8 +9,8 @@ use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::{document, parts};
 use mind_irv2::layout::arena::{self, Logits};
 use mind_irv2::{
-    Architecture, Config, Document, Families, Family, FamilyError, FamilyFiles, ReadOptions, Stack,
-    hf, read, write,
+    Architecture, Attribute, Config, Document, Families, Family, FamilyError, FamilyFiles,
+    ReadOptions, Stack, hf, read, write,
 };
 use mind_snapshot::snapshot;
 use mind_weights::WeightType;
@@ -18,20 +18,27 @@ use mind_weights::WeightType;
 use crate::corrupted::{documented, variant};
 use crate::writers::corrupt;
 
-/// The five files of a family of encoder-decoders that defines its plans.
-fn files() -> [String; 5] {
-    let shipped = |path: String| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("families")
-            .join(path);
-        std::fs::read_to_string(path).expect("a shipped file")
-    };
+/// A file of a shipped family or plan.
+fn shipped(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("families")
+        .join(path);
+    std::fs::read_to_string(path).expect("a shipped file")
+}
+
+/// The five files of a family of encoder-decoders that defines its plans, those of the shipped family `of`.
+fn files_of(of: &str) -> [String; 5] {
+    let named = |name: &str| format!("\"family\": \"{name}\"");
     FILE_NAMES.map(|name| match name {
-        "family.json" => shipped(format!("t5/{name}"))
-            .replace("\"family\": \"t5\"", "\"family\": \"own\"")
-            .replace("  \"plan\": \"t5\",\n", ""),
-        name => shipped(format!("plans/t5/{name}")),
+        "family.json" => shipped(&format!("{of}/{name}"))
+            .replace(&named(of), &named("own"))
+            .replace(&format!("  \"plan\": \"{of}\",\n"), ""),
+        name => shipped(&format!("plans/{of}/{name}")),
     })
+}
+
+fn files() -> [String; 5] {
+    files_of("t5")
 }
 
 fn family_of(texts: &[String; 5]) -> Result<Family, Box<FamilyError>> {
@@ -85,8 +92,8 @@ fn a_silent_decoder_has_as_many_layers_as_its_encoder() {
 
 #[test]
 fn documents_of_pairs_read_back() {
-    for more in ["", GATED] {
-        let document = document_of(more);
+    let barts = ["", ", \"scale_embedding\": true"].map(bart_of);
+    for document in ["", GATED].map(document_of).into_iter().chain(barts) {
         let text = write(&document);
         let (again, found) = read(&text, &ReadOptions::default()).unwrap();
         assert!(found.is_empty() && again == document, "{found:?}");
@@ -95,6 +102,91 @@ fn documents_of_pairs_read_back() {
         let cached = |own: &arena::Allocation| own.buffer == "cross_k" || own.buffer == "cross_v";
         assert!(plan.bytes > 0 && !plan.places.iter().any(cached));
     }
+}
+
+/// The same for what follows the plan of BART.
+fn bart_config_of(family: &str, more: &str) -> String {
+    format!(
+        r#"{{"model_type": {family:?}, "d_model": 24, "encoder_layers": 3, "decoder_layers": 2, "encoder_attention_heads": 4,
+ "decoder_attention_heads": 6, "encoder_ffn_dim": 42, "decoder_ffn_dim": 30, "vocab_size": 37,
+ "max_position_embeddings": 20{more}}}"#
+    )
+}
+
+fn bart_of(more: &str) -> Document {
+    let read = hf::document(
+        Some(&bart_config_of("bart", more)),
+        &[],
+        Families::default(),
+    );
+    read.unwrap_or_else(|why| panic!("{why:?}")).0
+}
+
+#[test]
+fn a_silent_configuration_means_what_its_family_says() {
+    let text = r#"{"model_type": "bart", "encoder_layers": 3}"#;
+    let (document, found) = hf::document(Some(text), &[], Families::default()).unwrap();
+    let config = document.config;
+    let encoder = config.encoder().expect("an encoder");
+    assert!(found.is_empty(), "{found:?}");
+    assert_eq!((config.num_layers, encoder.num_layers), (12, 3));
+    assert_eq!(config.attributes.get(Attribute::EmbeddingScale), 1.0);
+    let bart = config.family;
+    assert_eq!(bart.silent_token("decoder_start_token_id"), Some(2));
+    assert_eq!(bart.silent_token("forced_bos_token_id"), None);
+    let scaled = bart_of(", \"scale_embedding\": true").config;
+    let root = 24f64.sqrt();
+    assert_eq!(scaled.attributes.get(Attribute::EmbeddingScale), root);
+}
+
+#[test]
+fn rows_in_front_of_the_first_position_are_no_part_of_the_context() {
+    let config = bart_of("").config;
+    assert_eq!((config.first_position(), config.most_tokens()), (2, 20));
+    // Token 1 is no padding that keeps a row.
+    assert_eq!(config.position_rows(&[5, 1, 0, 1]), [2, 3, 4, 5]);
+    for name in ["pos_emb", "enc_pos_emb"] {
+        let table = config.family.buffer(name).expect("a table");
+        assert_eq!(table.form(&config).shape(), [22, 24]);
+    }
+}
+
+#[test]
+fn what_an_encoder_leaves_lives_as_long_as_its_decoder_reads_it() {
+    let config = bart_of("").config;
+    let plan = arena::plan(&config, 30, Logits::Last).expect("a plan");
+    let place = |name: &str| plan.places.iter().find(|own| own.buffer == name);
+    assert_eq!(place("enc_output"), None);
+    let (said, query) = (place("encoder_output").unwrap(), place("cross_q").unwrap());
+    let embedded = place("input").expect("the stream of the decoder");
+    assert!(said.first < embedded.first && said.last > query.first);
+    let apart = said.offset + said.bytes <= embedded.offset
+        || embedded.offset + embedded.bytes <= said.offset;
+    assert!(apart, "{said:?} {embedded:?}");
+}
+
+#[test]
+fn what_is_wrong_with_silent_tokens_and_asked_numbers_has_a_place() {
+    let changes = [
+        ("\"eos_token_id\": 2, ", "\"end\": 2, "),
+        ("\"eos_token_id\": 2, ", "\"eos_token_id\": -2, "),
+        ("\"asked\": false", "\"asked\": \"no\""),
+        ("[\"embed_norm\"]", "[\"embed_norms\"]"),
+    ];
+    let of = |(from, to): (&str, &str)| {
+        let text = shipped("bart/family.json");
+        assert!(text.contains(from), "{from}");
+        let family = SourceFile::new("family.json", text.replacen(from, to, 1));
+        let read = Family::read(&FamilyFiles {
+            family,
+            global_buffers: None,
+            layer_plan: None,
+            encoder_layer_plan: None,
+            tensors: None,
+        });
+        shown(&read.expect_err("a file that is wrong"))
+    };
+    snapshot!(changes.map(of).join("\n"));
 }
 
 #[test]
@@ -219,7 +311,7 @@ fn a_stack_of_its_own_is_refused_in_other_models() {
 }
 
 /// What a family that was read makes of a configuration: errors, or a document and modules.
-fn use_of(family: Family) {
+fn use_of(family: Family, config_of: fn(&str, &str) -> String) {
     let families = Families::with(family);
     let text = config_of(family.name(), "");
     let Ok((document, _)) = hf::document(Some(&text), &[], families) else {
@@ -254,10 +346,19 @@ fn use_of(family: Family) {
 
 #[test]
 fn corrupted_families_of_pairs() {
-    let mut random = Rng::new(51);
+    documented(
+        "family of encoder-decoders",
+        corrupted_families("t5", 51, config_of),
+    );
+    corrupted_families("bart", 54, bart_config_of);
+}
+
+/// How many of a thousand corrupted descriptions of a family are refused.
+fn corrupted_families(of: &str, seed: u64, config_of: fn(&str, &str) -> String) -> usize {
+    let mut random = Rng::new(seed);
     let mut refused = 0;
     for at in 0..1000 {
-        let mut texts = files();
+        let mut texts = files_of(of);
         let file = at % 5;
         texts[file] = variant(&texts[file], &mut random);
         match family_of(&texts) {
@@ -266,10 +367,10 @@ fn corrupted_families_of_pairs() {
                 assert!(first.code.is_some(), "{first:?}");
                 refused += 1;
             }
-            Ok(family) => use_of(family),
+            Ok(family) => use_of(family, config_of),
         }
     }
-    documented("family of encoder-decoders", refused);
+    refused
 }
 
 #[test]

@@ -7,6 +7,9 @@ static struct bound enc_embed_bound;
 #if ENC_HAS_CLOSE
 static struct bound enc_close_bound;
 #endif
+#if READS_IMAGES
+static struct bound enc_patches_bound;
+#endif
 #if ENC_DISTANCES
 static float *enc_numbers, *enc_added;
 #endif
@@ -42,20 +45,14 @@ static void fill_mask(float *mask, int pass, int window, int count, int seen)
     }
 }
 
-/* Runs all layers; the rows of the last one are in `enc_x`. */
-static void encode(const uint32_t *tokens, int count)
+/* Runs all layers over the rows of `count` positions in `enc_x`; what the model says of each is there. */
+static void run_layers(int count)
 {
     int passes = (count + CHUNK - 1) / CHUNK, choice = 0;
     while (enc_attention[choice].rows < count) {
         ++choice;
     }
     int seen = enc_attention[choice].rows;
-    uint64_t position = ENC_FIRST_POSITION;
-    for (int at = 0; at < count; ++at) {
-        int is_padding = ENC_FIRST_POSITION > 0 && tokens[at] + 1 == ENC_FIRST_POSITION;
-        token_row(&enc_tables, tokens[at], is_padding ? tokens[at] : position, enc_x + (size_t)at * WIDTH);
-        position += !is_padding;
-    }
     for (int at = 0; at < passes * CHUNK; ++at) {
         for (int turning = 0; turning < 3; ++turning) {
             rotation(turning, (uint32_t)at, enc_cosines[turning] + (size_t)at * PAIRS,
@@ -63,9 +60,6 @@ static void encode(const uint32_t *tokens, int count)
         }
     }
     fill_mask(enc_whole, 0, 0, count, seen);
-#if ENC_HAS_EMBED
-    each_row(&enc_embed_stage, enc_embed_bound.one, passes);
-#endif
     for (int layer = 0; layer < ENC_LAYERS; ++layer) {
         const struct stage *project = &enc_project_stages[layer], *finish = &enc_finish_stages[layer];
         int turning = enc_layers[layer].turning, window = enc_layers[layer].window;
@@ -105,6 +99,53 @@ static void encode(const uint32_t *tokens, int count)
 #endif
 }
 
+#if READS_IMAGES
+/* Runs the model on an image: of each channel its rows of pixels. */
+static void encode(const float *pixels)
+{
+    static float patches[CHUNK * ENC_CHANNELS * ENC_PATCH * ENC_PATCH];
+    int grid = ENC_IMAGE / ENC_PATCH, count = grid * grid;
+    for (int start = 0; start < count; start += CHUNK) {
+        float *to = patches;
+        int rows = count - start < CHUNK ? count - start : CHUNK;
+        memset(patches, 0, sizeof patches);
+        for (int at = start; at < start + rows; ++at) {
+            for (int line = 0; line < ENC_CHANNELS * ENC_PATCH; ++line) {
+                int row = line / ENC_PATCH * ENC_IMAGE + at / grid * ENC_PATCH + line % ENC_PATCH;
+                const float *from = pixels + (size_t)row * ENC_IMAGE + (size_t)(at % grid * ENC_PATCH);
+                memcpy(to, from, ENC_PATCH * sizeof(float));
+                to += ENC_PATCH;
+            }
+        }
+        const void *inputs[2] = {patches, enc_patches_bound.one};
+        void *outputs[1] = {enc_y};
+        enc_patches_stage.many(inputs, outputs);
+        for (int at = 0; at < rows; ++at) {
+            float *row = enc_x + (size_t)(1 + start + at) * WIDTH;
+            memcpy(row, enc_y + (size_t)at * WIDTH, WIDTH * sizeof(float));
+            add_table_row(&enc_tables.positions, (uint64_t)(1 + start + at), row);
+        }
+    }
+    token_row(&enc_tables, 0, 0, enc_x);
+    run_layers(1 + count);
+}
+#else
+/* Runs the model on the tokens of a text. */
+static void encode(const uint32_t *tokens, int count)
+{
+    uint64_t first = ENC_FIRST_POSITION, position = first;
+    for (int at = 0; at < count; ++at) {
+        int is_padding = ENC_POSITION_OFFSET > 0 && tokens[at] + 1 == ENC_POSITION_OFFSET;
+        token_row(&enc_tables, tokens[at], is_padding ? first - 1 : position, enc_x + (size_t)at * WIDTH);
+        position += !is_padding;
+    }
+#if ENC_HAS_EMBED
+    each_row(&enc_embed_stage, enc_embed_bound.one, (count + CHUNK - 1) / CHUNK);
+#endif
+    run_layers(count);
+}
+#endif
+
 /* Packs the weights of the encoder, and finds room for its arrays. */
 static void bind_encoder(void)
 {
@@ -117,6 +158,9 @@ static void bind_encoder(void)
 #endif
 #if ENC_HAS_CLOSE
     enc_close_bound = bound(&enc_close_stage);
+#endif
+#if READS_IMAGES
+    enc_patches_bound = bound(&enc_patches_stage);
 #endif
 #if ENC_DISTANCES
     enc_numbers = distance_numbers(&enc_distances);
@@ -146,6 +190,9 @@ static void unbind_encoder(void)
 #endif
 #if ENC_HAS_CLOSE
     unbind(enc_close_bound);
+#endif
+#if READS_IMAGES
+    unbind(enc_patches_bound);
 #endif
 #if ENC_DISTANCES
     free(enc_numbers);

@@ -1,12 +1,51 @@
 
+#if READS_IMAGES
+#define READS "PIXELS"
+#define PRINTS (ENC_HAS_CLASSIFY ? "the score of each class" : "the mean of the vectors")
+#define OF "of an image: PIXELS is a file of f32 bits, of each channel its rows"
+#else
+#define READS "TOKENS"
+#define PRINTS "the mean of the vectors"
+#define OF "of TOKENS, such as 1,2,3"
+#endif
+
 static int usage(const char *program)
 {
     fprintf(stderr,
-        "usage: %s TOKENS (FILE... | --seed=SEED) [--hidden=OUT]%s\n"
-        "Prints the mean of the vectors of TOKENS, such as 1,2,3.\n"
+        "usage: %s " READS " (FILE... | --seed=SEED) [--hidden=OUT]%s\n"
+        "Prints %s " OF ".\n"
         "FILE...: %d weight file(s); --seed: made-up weights; --hidden: the f32 bits of the vectors%s.\n",
-        program, ENC_HAS_POOL ? " [--pooled=OUT]" : "", FILES, ENC_HAS_POOL ? "; --pooled: those of the pooler's" : "");
+        program, ENC_HAS_POOL ? " [--pooled=OUT]" : "", PRINTS, FILES,
+        ENC_HAS_POOL ? "; --pooled: those of the pooler's" : "");
     return 2;
+}
+
+#if READS_IMAGES
+/* The numbers of an image; NULL, once it was said, for a file of another size. */
+static float *read_pixels(const char *name)
+{
+    size_t count = (size_t)ENC_CHANNELS * ENC_IMAGE * ENC_IMAGE;
+    float *pixels = room(sizeof(float) * (uint64_t)count);
+    FILE *in = fopen(name, "rb");
+    int is_whole = in != NULL && fread(pixels, sizeof(float), count, in) == count && fgetc(in) == EOF;
+    if (in != NULL) {
+        fclose(in);
+    }
+    if (is_whole) {
+        return pixels;
+    }
+    fprintf(stderr, "error: %s is no file of %lu f32\n", name, (unsigned long)count);
+    free(pixels);
+    return NULL;
+}
+#endif
+
+/* Prints numbers on a line. */
+static void print_line(const float *numbers, int count)
+{
+    for (int at = 0; at < count; ++at) {
+        printf(at + 1 == count ? "%.9g\n" : "%.9g,", (double)numbers[at]);
+    }
 }
 
 /* Writes numbers to a file; 1 if it cannot be written. */
@@ -23,7 +62,6 @@ static int save(const char *name, const float *numbers, size_t count)
 
 int main(int count, char **words)
 {
-    static uint32_t tokens[ENC_CAPACITY + 1];
     int length, opened = 0;
     const char *hidden = NULL, *pooled = NULL;
     if (count < 3) {
@@ -32,6 +70,10 @@ int main(int count, char **words)
     if (lacks_cpu()) {
         return 1;
     }
+#if READS_IMAGES
+    length = 1 + ENC_IMAGE / ENC_PATCH * (ENC_IMAGE / ENC_PATCH);
+#else
+    static uint32_t tokens[ENC_CAPACITY + 1];
     length = parse_tokens(words[1], tokens, ENC_CAPACITY);
     if (length < 0) {
         return 1;
@@ -40,6 +82,7 @@ int main(int count, char **words)
         fprintf(stderr, "error: there is no token\n");
         return 1;
     }
+#endif
     for (int at = 2; at < count; ++at) {
         if (is_seed(words[at])) {
             continue;
@@ -57,16 +100,38 @@ int main(int count, char **words)
     if (!has_seed && opened != FILES) {
         return usage(words[0]);
     }
+#if READS_IMAGES
+    float *pixels = read_pixels(words[1]);
+    if (pixels == NULL) {
+        return 1;
+    }
+    bind_encoder();
+    encode(pixels);
+    free(pixels);
+#else
     bind_encoder();
     encode(tokens, length);
+#endif
     int status = 0;
+#if ENC_HAS_CLASSIFY
+    static float scores[VOCAB];
+    struct bound classify_bound = bound(&enc_classify_stage);
+    const void *whole[2] = {enc_x, classify_bound.one};
+    void *scored[1] = {scores};
+    enc_classify_stage.one(whole, scored);
+    unbind(classify_bound);
+    print_line(scores, VOCAB);
+#else
+    static float mean[WIDTH];
     for (int element = 0; element < WIDTH; ++element) {
         double sum = 0.0;
         for (int at = 0; at < length; ++at) {
             sum = sum + (double)enc_x[(size_t)at * WIDTH + (size_t)element];
         }
-        printf(element + 1 == WIDTH ? "%.9g\n" : "%.9g,", (double)(float)(sum / (double)length));
+        mean[element] = (float)(sum / (double)length);
     }
+    print_line(mean, WIDTH);
+#endif
     if (hidden != NULL) {
         status |= save(hidden, enc_x, (size_t)length * WIDTH);
     }

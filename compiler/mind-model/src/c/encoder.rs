@@ -4,7 +4,8 @@ use mind_irv2::Config;
 use mind_irv2::graph::parts;
 
 use super::{
-    ATTEND, Build, CError, CHUNK, Compiled, PartWriter, attention_rows, choice, has, prefix, sizes,
+    ATTEND, Build, CError, CHUNK, Compiled, PartWriter, attention_rows, choice, defines, has,
+    prefix, sizes,
 };
 
 /// What a program that is an encoder does with it.
@@ -27,16 +28,28 @@ pub(super) fn stack(
     let prefix = prefix(config);
     let mut tables = sizes(config, capacity, (&rows, 0));
     let mut singles = Vec::new();
-    let all: [(&str, bool, Build, usize); 3] = [
+    let all: [(&str, bool, Build, usize); 5] = [
+        ("patches", parts::has_patches(config), parts::patches, CHUNK),
         ("embed", parts::has_embed(config), parts::embed, CHUNK),
         ("close", parts::has_close(config), parts::close, CHUNK),
         ("pool", parts::has_pool(config), parts::pool, 1),
+        ("classify", parts::has_classify(config), parts::classify, 1),
     ];
     for (name, is_there, build, tokens) in all {
         tables += &has(prefix, name, is_there);
         if is_there {
             singles.push(writer.single(config, (build, &[tokens]), name)?);
         }
+    }
+    if let Some(image) = config.image() {
+        tables += &defines(
+            prefix,
+            &[
+                ("IMAGE", image.size),
+                ("PATCH", image.patch),
+                ("CHANNELS", image.channels),
+            ],
+        );
     }
     tables += &choice(prefix, ["attention", ATTEND.0], &rows, &tokens);
     let compiled = Compiled {

@@ -218,13 +218,15 @@ fn prefix(config: &Config) -> &'static str {
     }
 }
 
-/// The text of a program that runs the model on sequences of at most `capacity` tokens.
+/// The text of a program that runs the model on sequences of at most `capacity` tokens, or on images.
 ///
 /// # Errors
 ///
 /// A quantised vector; a capacity beyond the model's context.
 pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<String, CError> {
     let context = config.most_tokens();
+    // An image has as many positions as the model.
+    let capacity = config.image().map_or(capacity, |_| context);
     if capacity == 0 || capacity > context {
         return Err(CError::Context { capacity, context });
     }
@@ -529,6 +531,7 @@ fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) 
             ("Q_WIDTH", config.q_width()),
             ("KV_WIDTH", config.kv_width()),
             ("FIRST_POSITION", config.first_position()),
+            ("POSITION_OFFSET", config.position_offset()),
             ("CAPACITY", capacity),
             ("ROWS", rows),
         ],
@@ -561,6 +564,7 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
             ("PAIRS", frequencies[0].each.len()),
             ("CHUNK", CHUNK),
             ("FILES", tensors.files().max(1)),
+            ("READS_IMAGES", usize::from(parts::has_patches(config))),
         ],
     );
     let scale = config.attributes.get(Attribute::EmbeddingScale) as f32;

@@ -317,6 +317,7 @@ static int lacks_cpu(void)
     return MIND_LACKS_CPU;
 }
 
+#if !READS_IMAGES
 /* At most `most` numbers of a list, or -1 after an error. */
 static int parse_tokens(const char *at, uint32_t *tokens, int most)
 {
@@ -333,3 +334,4 @@ static int parse_tokens(const char *at, uint32_t *tokens, int most)
     }
     return length;
 }
+#endif

@@ -1,7 +1,7 @@
 //! Beam search against every sequence that there is.
 
 use mind_irv2::{Config, Parameters};
-use mind_model::{BeamSearch, Model, Session};
+use mind_model::{BeamSearch, Forced, Model, Session};
 use mind_weights::WeightType;
 
 use crate::random::{Tensors, jit, llama, model};
@@ -59,6 +59,7 @@ fn as_many_beams_as_sequences_find_the_most_likely_one() {
             beams: VOCAB * VOCAB,
             tokens: 3,
             ends,
+            forced: Forced::default(),
             repetition_penalty: 1.0,
         };
         let empty = Session::new(model.clone(), 8).expect("a session");
@@ -77,6 +78,7 @@ fn one_beam_takes_the_most_likely_token_each_time() {
         beams,
         tokens: 12,
         ends: &[],
+        forced: Forced::default(),
         repetition_penalty: 1.0,
     };
     let found = |beams| {
@@ -87,6 +89,39 @@ fn one_beam_takes_the_most_likely_token_each_time() {
     // More beams find what is likelier as a whole.
     let likelihood = |tokens: &[u32]| likelihood(&model, &[1, 2, 3], tokens);
     assert!(likelihood(&found(6)) >= likelihood(&greedy));
+}
+
+#[test]
+fn forced_tokens_come_whatever_their_probability() {
+    let config = small();
+    let tensors = Tensors::random(&config, WeightType::F32, 74);
+    let model = model(config, &tensors, jit(1));
+    let search = |beams, first, last| {
+        let search = BeamSearch {
+            beams,
+            tokens: 4,
+            ends: &[],
+            forced: Forced { first, last },
+            repetition_penalty: 1.0,
+        };
+        search.run(Session::new(model.clone(), 8).expect("a session"), &[3])
+    };
+    let behind = greedy(&model, &[3, 9], 2);
+    let expected = [&[9], behind.as_slice(), &[5]].concat();
+    assert_eq!(search(1, Some(9), Some(5)).expect("tokens"), expected);
+    // All sequences begin alike, and the most likely one of two tokens is between.
+    let found = search(VOCAB * VOCAB, Some(9), Some(5)).expect("tokens");
+    let mut session = Session::new(model.clone(), 8).expect("a session");
+    let logits = session.prefill(&[3, 9]).expect("logits");
+    let sequences = all(&session, &logits, 2, &[]);
+    let best = sequences.into_iter().max_by(|x, y| x.1.total_cmp(&y.1));
+    assert_eq!(Some(found[1..3].to_vec()), best.map(|(tokens, _)| tokens));
+    assert_eq!((found[0], found[3]), (9, 5));
+    let outside = search(2, None, Some(12)).unwrap_err().to_string();
+    assert_eq!(
+        outside,
+        "token 12 is outside of the vocabulary, which ends at 11"
+    );
 }
 
 fn greedy(model: &std::sync::Arc<Model<'static>>, prompt: &[u32], count: usize) -> Vec<u32> {

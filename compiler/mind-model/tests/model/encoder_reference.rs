@@ -31,6 +31,71 @@ pub fn pooled(tensors: &Tensors, hidden: &[Vec<f64>]) -> Vec<f64> {
     product.iter().map(|x| x.tanh()).collect()
 }
 
+/// A score for each class, of the first of these vectors.
+pub fn scores(tensors: &Tensors, hidden: &[Vec<f64>]) -> Vec<f64> {
+    let bias = tensors.find_elements("classifier_bias", None);
+    product(&hidden[0], tensors.get("classifier_weight", None), bias)
+}
+
+/// The vectors of an image, and of each of its patches.
+pub fn hidden_of_image(config: &Config, tensors: &Tensors, pixels: &[f32]) -> Vec<Vec<f64>> {
+    let number = |attribute| config.attributes.get(attribute) as usize;
+    let (size, patch) = (number(Attribute::ImageSize), number(Attribute::PatchSize));
+    let (channels, width) = (number(Attribute::NumChannels), config.hidden_size);
+    let weight = tensors.get("patch_weight", None);
+    let bias = tensors.get("patch_bias", None);
+    let position =
+        |at: usize, element: usize| f64::from(tensors.get("pos_emb", None)[at * width + element]);
+    let whole = tensors.get("cls_token", None).iter().enumerate();
+    let whole = whole.map(|(element, x)| f64::from(*x) + position(0, element));
+    let mut xs: Vec<Vec<f64>> = vec![whole.collect()];
+    let grid = size / patch;
+    for at in 0..grid * grid {
+        let (down, across) = (at / grid * patch, at % grid * patch);
+        let element = |element: usize| {
+            let mut sum = f64::from(bias[element]);
+            for channel in 0..channels {
+                for row in 0..patch {
+                    for column in 0..patch {
+                        let w = ((element * channels + channel) * patch + row) * patch + column;
+                        let pixel = (channel * size + down + row) * size + across + column;
+                        sum += f64::from(weight[w]) * f64::from(pixels[pixel]);
+                    }
+                }
+            }
+            sum + position(1 + at, element)
+        };
+        xs.push((0..width).map(element).collect());
+    }
+    let norm = |x: &Vec<f64>, names: (&str, &str), layer: Option<usize>| {
+        normed(config, tensors, names, layer, x)
+    };
+    for layer in 0..config.num_layers {
+        let inner: Vec<Vec<f64>> = xs
+            .iter()
+            .map(|x| norm(x, ("ln1_gamma", "ln1_beta"), Some(layer)))
+            .collect();
+        let all = |weight: &str, bias: &str| -> Vec<Vec<f64>> {
+            let rows = inner.iter();
+            rows.map(|x| linear(tensors, layer, x, weight, bias))
+                .collect()
+        };
+        let (q, k, v) = (all("wq", "bq"), all("wk", "bk"), all("wv", "bv"));
+        let mixed = attended(config, layer, [&q, &k, &v]);
+        let rows = xs.iter().zip(&mixed).map(|(x, mixed)| {
+            let x = added(x, &linear(tensors, layer, mixed, "wo", "bo"));
+            let inner = norm(&x, ("ln2_gamma", "ln2_beta"), Some(layer));
+            let inner = linear(tensors, layer, &inner, "w1", "b1");
+            let bent = inner.iter().map(|&x| activated(x, config.activation));
+            let bent: Vec<f64> = bent.collect();
+            added(&x, &linear(tensors, layer, &bent, "w2", "b2"))
+        });
+        xs = rows.collect();
+    }
+    let last = ("final_ln_weight", "final_ln_bias");
+    xs.iter().map(|x| norm(x, last, None)).collect()
+}
+
 fn embedded(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64>> {
     let width = config.hidden_size;
     let row = |name: &str, at: usize| -> Vec<f64> {
@@ -68,7 +133,7 @@ fn embedded(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64>>
 }
 
 /// `x` normalised, times a gain, plus a shift.
-fn normed(
+pub fn normed(
     config: &Config,
     tensors: &Tensors,
     (gain, shift): (&str, &str),

@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "each test binary needs some of the writers")]
 mod writers;
 
+mod bart_reference;
 mod beam;
 mod bits;
 mod c;
@@ -16,6 +17,7 @@ mod errors;
 mod families;
 mod files;
 mod gguf;
+mod image;
 mod memory;
 mod pair;
 mod pair_reference;

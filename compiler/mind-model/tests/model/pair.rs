@@ -15,7 +15,7 @@ use crate::writers::{Tensor, safetensors};
 use crate::{c, described, pair_reference as reference, table};
 
 /// What the configuration of a tiny model of each family says, and what the table calls it.
-const PAIRS: [(&str, &str, &str); 2] = [
+const PAIRS: [(&str, &str, &str); 5] = [
     (
         "t5",
         "t5",
@@ -27,6 +27,26 @@ const PAIRS: [(&str, &str, &str); 2] = [
         "t5, gated",
         r#""d_model": 24, "d_kv": 4, "d_ff": 42, "num_layers": 3, "num_heads": 6, "vocab_size": 37,
            "feed_forward_proj": "gated-gelu", "tie_word_embeddings": false"#,
+    ),
+    (
+        "bart",
+        "bart",
+        r#""d_model": 24, "encoder_layers": 2, "decoder_layers": 3, "encoder_attention_heads": 4, "decoder_attention_heads": 6,
+           "encoder_ffn_dim": 42, "decoder_ffn_dim": 30, "vocab_size": 37, "max_position_embeddings": 300"#,
+    ),
+    (
+        "mbart",
+        "mbart",
+        r#""d_model": 24, "encoder_layers": 3, "decoder_layers": 2, "encoder_attention_heads": 6, "decoder_attention_heads": 4,
+           "encoder_ffn_dim": 30, "decoder_ffn_dim": 42, "vocab_size": 37, "max_position_embeddings": 300,
+           "scale_embedding": true, "activation_function": "gelu_new""#,
+    ),
+    (
+        "pegasus",
+        "pegasus",
+        r#""d_model": 24, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+           "encoder_ffn_dim": 42, "decoder_ffn_dim": 42, "vocab_size": 37, "max_position_embeddings": 300,
+           "scale_embedding": true, "activation_function": "relu", "tie_word_embeddings": false"#,
     ),
 ];
 
@@ -151,12 +171,63 @@ fn a_document_of_every_pair_gives_the_logits_of_its_model() {
 }
 
 /// The bytes of a file with these weights.
-fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
-    let all = tensors.tensors.iter().map(|((part, layer), own)| {
+fn file(config: &Config, weights: &Tensors) -> Vec<u8> {
+    safetensors(&tensors(config, weights))
+}
+
+/// These weights as files have them.
+fn tensors(config: &Config, weights: &Tensors) -> Vec<Tensor> {
+    let all = weights.tensors.iter().map(|((part, layer), own)| {
         let name = config.family.tensor_name(part, *layer).expect("a name");
-        Tensor::f32(&name, &own.shape, &own.elements)
+        // Files have the bias of logits as a matrix of one row.
+        let row = [1, own.elements.len()];
+        let shape = if part == "final_logits_bias" {
+            &row[..]
+        } else {
+            &own.shape
+        };
+        Tensor::f32(&name, shape, &own.elements)
     });
-    safetensors(&all.collect::<Vec<_>>())
+    all.collect()
+}
+
+#[test]
+fn a_table_under_several_names_is_one_table() {
+    let (name, _, more) = PAIRS[2];
+    let own = config(name, more);
+    let weights = Tensors::random(&own, WeightType::F32, 56);
+    let table = &weights.tensors[&("token_emb".to_owned(), None)];
+    let other = weights.tensors[&("token_emb".to_owned(), None)]
+        .elements
+        .iter()
+        .map(|x| x + 1.0)
+        .collect::<Vec<f32>>();
+    let file = |first: &str, copy: &[f32]| {
+        let mut all = tensors(&own, &weights);
+        all.retain(|own| own.name != "model.shared.weight");
+        for (name, elements) in [
+            (first, table.elements.as_slice()),
+            ("model.decoder.embed_tokens.weight", copy),
+        ] {
+            all.push(Tensor::f32(name, &table.shape, elements));
+        }
+        safetensors(&all)
+    };
+    let text = text(name, more);
+    let read = |bytes: &[u8]| {
+        let sources = [Source {
+            name: "model.safetensors".to_owned(),
+            file: WeightFile::parse(bytes).unwrap(),
+        }];
+        let (document, _) = hf::document(Some(&text), &sources, described::families(name))?;
+        Checkpoint::new(&document.config, &sources).map(|_| ())
+    };
+    for first in ["model.shared.weight", "encoder.embed_tokens.weight"] {
+        assert!(read(&file(first, &table.elements)).is_ok(), "{first}");
+        let found = read(&file(first, &other)).unwrap_err();
+        let message = found.first_error().expect("a reason").message.clone();
+        assert!(message.contains("differs from"), "{message}");
+    }
 }
 
 #[test]

@@ -1,20 +1,15 @@
 //! Logits of encoder-decoders in double precision, from the formulas.
 
-use mind_irv2::{Activation, Attribute, Config};
+use mind_irv2::{Attribute, Config};
 
+use crate::bart_reference;
 use crate::random::Tensors;
+use crate::reference::{activated, added, product};
 
-type Row = Vec<f64>;
+pub type Row = Vec<f64>;
 
-fn numbers(own: &[f32]) -> Row {
+pub fn numbers(own: &[f32]) -> Row {
     own.iter().map(|&x| f64::from(x)).collect()
-}
-
-/// `x Wᵀ`.
-fn product(x: &[f64], weight: &[f32]) -> Row {
-    let rows = weight.chunks(x.len());
-    let dot = |row: &[f32]| row.iter().zip(x).map(|(&w, x)| f64::from(w) * x).sum();
-    rows.map(dot).collect()
 }
 
 fn normed(x: &[f64], gain: &[f32], eps: f64) -> Row {
@@ -22,10 +17,6 @@ fn normed(x: &[f64], gain: &[f32], eps: f64) -> Row {
     let r = 1.0 / (mean + eps).sqrt();
     let pairs = x.iter().zip(numbers(gain));
     pairs.map(|(x, gain)| x * r * gain).collect()
-}
-
-fn added(x: &[f64], y: &[f64]) -> Row {
-    x.iter().zip(y).map(|(x, y)| x + y).collect()
 }
 
 /// The class of a key `ahead` positions further on.
@@ -48,19 +39,20 @@ fn class(ahead: i64, is_both: bool, classes: i64, longest: f64) -> usize {
 }
 
 /// How the heads of a layer look at rows.
-struct Looking<'t> {
-    heads: usize,
-    width: usize,
-    scale: f64,
+#[derive(Clone, Copy)]
+pub struct Looking<'t> {
+    pub heads: usize,
+    pub width: usize,
+    pub scale: f64,
     /// What distances add, a row for each class, and whether positions behind are seen.
-    distances: Option<(&'t [f32], bool)>,
-    is_causal: bool,
-    classes: i64,
-    longest: f64,
+    pub distances: Option<(&'t [f32], bool)>,
+    pub is_causal: bool,
+    pub classes: i64,
+    pub longest: f64,
 }
 
 impl Looking<'_> {
-    fn mixed(&self, at: usize, q: &[f64], keys: &[Row], values: &[Row]) -> Row {
+    pub fn mixed(&self, at: usize, q: &[f64], keys: &[Row], values: &[Row]) -> Row {
         let seen = if self.is_causal { at + 1 } else { keys.len() };
         let mut mixed = Vec::new();
         for head in 0..self.heads {
@@ -85,18 +77,6 @@ impl Looking<'_> {
             }
         }
         mixed
-    }
-}
-
-fn activated(x: f64, activation: Activation) -> f64 {
-    match activation {
-        Activation::Silu => x / (1.0 + (-x).exp()),
-        Activation::GeluTanh => {
-            let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
-            0.5 * x * (1.0 + inner.tanh())
-        }
-        Activation::Relu => x.max(0.0),
-        Activation::Gelu | Activation::Relu2 => panic!("no configuration of the tests has it"),
     }
 }
 
@@ -135,7 +115,8 @@ fn layers(
     for layer in 0..config.num_layers {
         let weight = |name: &str| tensors.get(&format!("{prefix}{name}"), Some(layer));
         let all = |rows: &[Row], name: &str| -> Vec<Row> {
-            rows.iter().map(|row| product(row, weight(name))).collect()
+            let rows = rows.iter();
+            rows.map(|row| product(row, weight(name), None)).collect()
         };
         let normal = |rows: &[Row], name: &str| -> Vec<Row> {
             rows.iter()
@@ -146,7 +127,7 @@ fn layers(
         let [q, keys, values] = ["wq", "wk", "wv"].map(|name| all(&y, name));
         for (at, row) in x.iter_mut().enumerate() {
             let mixed = own.mixed(at, &q[at], &keys, &values);
-            *row = added(row, &product(&mixed, weight("wo")));
+            *row = added(row, &product(&mixed, weight("wo"), None));
         }
         let mut last = "ln2_gamma";
         if let Some(said) = said {
@@ -154,23 +135,23 @@ fn layers(
             let [keys, values] = ["cross_wk", "cross_wv"].map(|name| all(said, name));
             for (at, row) in x.iter_mut().enumerate() {
                 let mixed = across.mixed(at, &q[at], &keys, &values);
-                *row = added(row, &product(&mixed, weight("cross_wo")));
+                *row = added(row, &product(&mixed, weight("cross_wo"), None));
             }
             last = "ln3_gamma";
         }
         let inputs = normal(&x, last);
         for (row, y) in x.iter_mut().zip(inputs) {
             let bent = |name: &str| -> Row {
-                let all = product(&y, weight(name)).into_iter();
+                let all = product(&y, weight(name), None).into_iter();
                 all.map(|x| activated(x, config.activation)).collect()
             };
             let inner = if number(Attribute::GatedAct) > 0.0 {
-                let (gate, up) = (bent("w_gate"), product(&y, weight("w_up")));
+                let (gate, up) = (bent("w_gate"), product(&y, weight("w_up"), None));
                 gate.iter().zip(&up).map(|(x, y)| x * y).collect()
             } else {
                 bent("w_in")
             };
-            *row = added(row, &product(&inner, weight("w2")));
+            *row = added(row, &product(&inner, weight("w2"), None));
         }
     }
     let gain = tensors.get(&format!("{prefix}final_ln_weight"), None);
@@ -180,6 +161,10 @@ fn layers(
 /// The logits behind each of `tokens`, once the model has read `text`.
 pub fn logits(config: &Config, tensors: &Tensors, text: &[u32], tokens: &[u32]) -> Row {
     let encoder = config.encoder().expect("an encoder");
+    let layers = match config.family.name() {
+        "t5" => layers,
+        _ => bart_reference::layers,
+    };
     let said = layers(&encoder, tensors, "enc_", text, None);
     let rows = layers(config, tensors, "", tokens, Some(&said));
     let head = if config.tie_word_embeddings {
@@ -188,8 +173,10 @@ pub fn logits(config: &Config, tensors: &Tensors, text: &[u32], tokens: &[u32]) 
         "lm_head_weight"
     };
     let scale = config.attributes.get(Attribute::LogitScale);
-    let logits = rows
-        .iter()
-        .flat_map(|row| product(row, tensors.get(head, None)));
+    let (head, bias) = (
+        tensors.get(head, None),
+        tensors.find_elements("final_logits_bias", None),
+    );
+    let logits = rows.iter().flat_map(|row| product(row, head, bias));
     logits.map(|x| x * scale).collect()
 }

@@ -22,6 +22,8 @@ pub(super) enum Start {
     Any,
     /// Texts that an encoder makes vectors of.
     Texts(Vec<String>),
+    /// The archive with the images that an encoder reads.
+    Pixels(String),
 }
 
 /// What the command line asks of a model.
@@ -84,7 +86,8 @@ impl ModelArgs {
         };
         let given = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
         let texts = matches.get_many::<String>("embed");
-        let is_drawing = texts.is_none() && !given(&"tokens");
+        let pixels = word("pixels");
+        let is_drawing = texts.is_none() && pixels.is_none() && !given(&"tokens");
         if bench.is_none() && given(&"format") && is_drawing {
             return Err(FORMAT);
         }
@@ -94,6 +97,7 @@ impl ModelArgs {
                 Start::Texts(texts.into_iter().flatten().cloned().collect())
             }
             (Some(tokens), _) => Start::Tokens(tokens.copied().collect()),
+            (None, None) if pixels.is_some() => Start::Pixels(pixels.unwrap_or_default()),
             (None, Some(prompt)) => Start::Prompt(prompt),
             (None, None) if matches.get_flag("chat") => Start::Chat(word("system")),
             (None, None) => Start::Any,
@@ -174,7 +178,7 @@ const OF_DECODERS: [&str; 17] = [
 ];
 
 /// The arguments that decoders have no use for.
-const OF_ENCODERS: [&str; 4] = ["embed", "pooling", "normalize", "outputs"];
+const OF_ENCODERS: [&str; 5] = ["embed", "pixels", "pooling", "normalize", "outputs"];
 
 /// The arguments that are of the module alone.
 const OF_MODULES: [&str; 14] = [
@@ -197,9 +201,9 @@ const OF_MODULES: [&str; 14] = [
 /// The groups of arguments of which one is given: how a sequence begins, and what is done with the model.
 pub(crate) fn groups() -> [ArgGroup; 2] {
     [
-        ArgGroup::new("start").args(["tokens", "prompt", "chat", "embed"]),
+        ArgGroup::new("start").args(["tokens", "prompt", "chat", "embed", "pixels"]),
         ArgGroup::new("work")
-            .args(["tokens", "prompt", "chat", "embed", "bench"])
+            .args(["tokens", "prompt", "chat", "embed", "pixels", "bench"])
             .multiple(true),
     ]
 }
@@ -240,6 +244,13 @@ fn vectors() -> Vec<Arg> {
              the tokens of one text instead",
         )
         .action(ArgAction::Append)
+        .conflicts_with_all(OF_DECODERS),
+        value(
+            "pixels",
+            "IN.npz",
+            "print the classes with the largest scores of the image `pixel_values` of this archive, of channels, rows and \
+             columns, or of each of several images; their vectors where the model has no classifier or `--pooling` is given",
+        )
         .conflicts_with_all(OF_DECODERS),
         value(
             "pooling",

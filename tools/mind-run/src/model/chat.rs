@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use mind_driver::host::Host;
-use mind_model::{ChatTemplate, Message, Model, Sampler, Session, Speaker, Text, TextStream};
+use mind_model::{
+    ChatTemplate, Forced, Message, Model, Sampler, Session, Speaker, Text, TextStream,
+};
 
 use super::args::ModelArgs;
 use super::draw::Drawing;
@@ -67,6 +69,7 @@ pub(super) fn run(
             session: &mut session,
             sampler: &mut sampler,
             ends: means.ends,
+            forced: Forced::default(),
             count: args
                 .generate
                 .unwrap_or(usize::MAX)

@@ -1,7 +1,7 @@
 //! Drawing tokens one by one.
 
 use mind_driver::host::Host;
-use mind_model::{Sampler, Session, TextStream};
+use mind_model::{Forced, Sampler, Session, TextStream};
 
 use super::output::{Output, Rate};
 use super::stop::Stop;
@@ -12,6 +12,8 @@ pub(super) struct Drawing<'a, 'w> {
     pub(super) sampler: &'a mut Sampler,
     /// Tokens that end the text.
     pub(super) ends: &'a [u32],
+    /// Tokens that are drawn whatever their logits are.
+    pub(super) forced: Forced,
     /// How many to draw at most.
     pub(super) count: usize,
     /// What the text is written by; token ids are written where there is none.
@@ -43,7 +45,8 @@ impl Drawing<'_, '_> {
                 rate.add(1, host.now().saturating_sub(started));
                 (self.hear)(&logits);
             }
-            let token = self.sampler.next(&logits, tokens);
+            let forced = self.forced.token(drawn, self.count);
+            let token = forced.unwrap_or_else(|| self.sampler.next(&logits, tokens));
             tokens.push(token);
             match &mut self.stream {
                 Some(stream) => {

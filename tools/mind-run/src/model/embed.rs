@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mind_driver::host::Host;
 use mind_ir::tensor::Tensor;
-use mind_model::{Embedding, Encoder, Files, Model, Text, normalize};
+use mind_model::{Embedding, Encoded, Encoder, Files, Model, Text, normalize};
 use serde_json::{Value, json};
 
 use super::args::{ModelArgs, Start};
@@ -57,32 +57,59 @@ pub(super) fn run(
     for (tokens, kinds) in &texts {
         let started = host.now();
         let encoded = encoder.run(tokens, kinds)?;
-        let vector = how.pooling.apply(&encoded, width);
-        let model = || args.model.clone();
-        let mut vector = vector.ok_or_else(|| Stop::NoPooler { model: model() })?;
-        if how.normalizes {
-            normalize(&mut vector);
-        }
+        vectors.push(vector(args, how, &encoded, width)?);
         rate.add(tokens.len(), host.now().saturating_sub(started));
-        vectors.push(vector);
     }
     drop(work);
-    if let Some(path) = &args.outputs {
-        let array = Tensor::of(vec![vectors.len(), width], vectors.concat());
-        save(host, path, ("embeddings", &array))?;
-    } else {
-        let printed = match args.vectors {
-            Form::Text => lines(&vectors),
-            Form::Json => object(&vectors, &texts, how),
-        };
-        mind_cli::print(host, &printed);
+    let counts: Vec<usize> = texts.iter().map(|(tokens, _)| tokens.len()).collect();
+    write(args, how, (&vectors, &counts), host)?;
+    note(host, rate);
+    Ok(())
+}
+
+/// The vector of a text or an image, of `width` numbers.
+pub(super) fn vector(
+    args: &ModelArgs,
+    how: Embedding,
+    encoded: &Encoded,
+    width: usize,
+) -> Result<Vec<f32>, Stop> {
+    let vector = how.pooling.apply(encoded, width);
+    let model = || args.model.clone();
+    let mut vector = vector.ok_or_else(|| Stop::NoPooler { model: model() })?;
+    if how.normalizes {
+        normalize(&mut vector);
     }
+    Ok(vector)
+}
+
+/// Prints or saves vectors, each made of so many tokens.
+pub(super) fn write(
+    args: &ModelArgs,
+    how: Embedding,
+    (vectors, counts): (&[Vec<f32>], &[usize]),
+    host: &mut dyn Host,
+) -> Result<(), Stop> {
+    if let Some(path) = &args.outputs {
+        let width = vectors.first().map_or(0, Vec::len);
+        let array = Tensor::of(vec![vectors.len(), width], vectors.concat());
+        return save(host, path, ("embeddings", &array));
+    }
+    let printed = match args.vectors {
+        Form::Text => lines(vectors),
+        Form::Json => object(vectors, counts, how),
+    };
+    mind_cli::print(host, &printed);
+    Ok(())
+}
+
+/// Notes how fast tokens were read.
+pub(super) fn note(host: &mut dyn Host, rate: Rate) {
     if let Some(speed) = rate.per_second() {
         let (tokens, seconds) = (rate.tokens, rate.time.as_secs_f64());
         let note = format!("embed {tokens} tokens in {seconds:.3} s, {speed:.1} tokens/s");
         mind_cli::note(host, &note);
     }
-    Ok(())
 }
 
 /// The tokens of each text.
@@ -107,15 +134,17 @@ fn lines(vectors: &[Vec<f32>]) -> String {
     vectors.iter().map(line).collect()
 }
 
-/// One JSON object on one line; NaN and infinities are strings.
-fn object(vectors: &[Vec<f32>], texts: &[Tokens], how: Embedding) -> String {
-    let number = |x: &f32| -> Value {
-        let text = x.to_string();
-        serde_json::from_str(&text).unwrap_or(Value::String(text))
-    };
-    let embeddings = vectors.iter().zip(texts).map(|(vector, (tokens, _))| {
+/// A number of JSON that reads back equal; NaN and infinities are strings.
+pub(super) fn number(x: &f32) -> Value {
+    let text = x.to_string();
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}
+
+/// One JSON object on one line.
+fn object(vectors: &[Vec<f32>], counts: &[usize], how: Embedding) -> String {
+    let embeddings = vectors.iter().zip(counts).map(|(vector, count)| {
         json!({
-            "tokens": tokens.len(),
+            "tokens": count,
             "vector": vector.iter().map(number).collect::<Vec<_>>(),
         })
     });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mind_cli::npz;
 use mind_driver::host::Host;
 use mind_ir::tensor::Tensor;
-use mind_model::{BeamSearch, Model, Sampler, Session, Text, TextStream};
+use mind_model::{BeamSearch, Forced, Model, Sampler, Session, Text, TextStream};
 
 use super::args::ModelArgs;
 use super::draw::Drawing;
@@ -20,16 +20,24 @@ pub(super) struct Beginning<'t> {
     pub(super) read: Option<&'t [u32]>,
     /// The first tokens of the sequence.
     pub(super) prompt: &'t [u32],
+    /// Tokens that follow whatever their logits are.
+    pub(super) forced: Forced,
 }
 
 /// Draws what follows, and writes it as it comes: a text where there is a tokenizer, else token ids.
 pub(super) fn run(
     args: &ModelArgs,
     model: Arc<Model<'_>>,
-    (Beginning { read, prompt }, text): (Beginning<'_>, Option<&Text>),
+    (beginning, text): (Beginning<'_>, Option<&Text>),
     ends: &[u32],
     host: &mut dyn Host,
 ) -> Result<(), Stop> {
+    let Beginning {
+        read,
+        prompt,
+        forced,
+    } = beginning;
+    forced.check(model.config().vocab_size)?;
     let count = args.generate.unwrap_or(1);
     let needed = prompt.len().saturating_add(count.saturating_sub(1));
     let capacity = args.capacity.unwrap_or(needed);
@@ -51,6 +59,7 @@ pub(super) fn run(
             beams,
             tokens: count,
             ends,
+            forced,
             repetition_penalty: args.sampling.repetition_penalty,
         };
         return searched(&search, session, prompt, (stream, prefill), host);
@@ -58,7 +67,7 @@ pub(super) fn run(
     drawn(
         args,
         (session, prefill),
-        prompt,
+        (prompt, forced),
         (stream, ends, count),
         host,
     )
@@ -103,7 +112,7 @@ fn searched(
 fn drawn(
     args: &ModelArgs,
     (mut session, mut prefill): (Session<'_>, Rate),
-    prompt: &[u32],
+    (prompt, forced): (&[u32], Forced),
     (stream, ends, count): (Option<TextStream<'_>>, &[u32], usize),
     host: &mut dyn Host,
 ) -> Result<(), Stop> {
@@ -125,6 +134,7 @@ fn drawn(
         session: &mut session,
         sampler: &mut Sampler::new(args.sampling),
         ends,
+        forced,
         count,
         stream,
         hear: &mut |logits| {

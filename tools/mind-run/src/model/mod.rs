@@ -6,6 +6,7 @@ mod chat;
 mod draw;
 mod embed;
 mod generate;
+mod image;
 mod output;
 mod packing;
 mod stop;
@@ -20,7 +21,8 @@ use mind_diag::SourceFile;
 use mind_driver::engine::Engine;
 use mind_driver::host::Host;
 use mind_model::{
-    CheckpointWeights, Files, FolderError, MappedWeights, Runner, Text, TextFiles, WeightsAt,
+    CheckpointWeights, Files, FolderError, Forced, MappedWeights, Runner, Text, TextFiles,
+    WeightsAt,
 };
 
 use self::args::{ModelArgs, Start};
@@ -62,7 +64,7 @@ fn open(args: &ModelArgs, host: &mut dyn Host) -> Result<Files, FolderError> {
 /// The tokenizer of a model, for what needs one.
 fn tokenizer(args: &ModelArgs, files: &Files) -> Result<Option<Text>, Stop> {
     let what = match args.start {
-        Start::Tokens(_) | Start::Any => return Ok(None),
+        Start::Tokens(_) | Start::Pixels(_) | Start::Any => return Ok(None),
         Start::Prompt(_) => "the prompt",
         Start::Chat(_) => "the conversation",
         Start::Texts(_) => "the texts",
@@ -109,6 +111,10 @@ fn execute(
             files: files.contents(),
         };
         let model = packing::model(document.config, weights, runner, host)?;
+        if let Start::Pixels(path) = &args.start {
+            let beside = TextFiles::open(files, family, host)?;
+            return image::run(args, model, (path.as_str(), &beside, how), host);
+        }
         return embed::run(args, model, (text.as_ref(), how), host);
     }
     let is_pair = family.encoder().is_some();
@@ -118,9 +124,15 @@ fn execute(
     if is_pair && matches!(args.start, Start::Chat(_)) {
         return Err(Stop::Usage(args::CHAT));
     }
-    let beside = TextFiles::open(files, host)?;
+    let beside = TextFiles::open(files, family, host)?;
     let start = is_pair.then(|| beside.start()).transpose()?;
+    let mut forced = if is_pair {
+        beside.forced()?
+    } else {
+        Forced::default()
+    };
     let ends = if args.ignores_ends {
+        forced.last = None;
         Vec::new()
     } else {
         beside.ends()?
@@ -161,10 +173,12 @@ fn execute(
         Some(start) => Beginning {
             read: Some(&prompt),
             prompt: std::slice::from_ref(start),
+            forced,
         },
         None => Beginning {
             read: None,
             prompt: &prompt,
+            forced,
         },
     };
     generate::run(args, model, (beginning, text.as_ref()), &ends, host)

@@ -48,6 +48,18 @@ pub(super) enum Stop {
     /// A pooling that the model lacks the weights for.
     #[error("{model}: the model has no pooler; `--pooling` may be mean or cls")]
     NoPooler { model: String },
+    /// An archive without an array of images.
+    #[error("{name}: there is no array `pixel_values`, but {}", if found.is_empty() { "none" } else { found })]
+    NoPixels { name: String, found: String },
+    /// An array that is none of images that the model reads.
+    #[error(
+        "{name}: `pixel_values` is {found}, expected f32{expected:?}, or several of them along a first axis"
+    )]
+    Pixels {
+        name: String,
+        found: String,
+        expected: [usize; 3],
+    },
     /// A conversation beyond the cache.
     #[error(
         "the conversation has {needed} tokens, the cache has room for {capacity}; `--capacity` makes it larger"
@@ -79,6 +91,8 @@ impl Stop {
             | Stop::Unused { .. }
             | Stop::Long { .. }
             | Stop::NoPooler { .. }
+            | Stop::NoPixels { .. }
+            | Stop::Pixels { .. }
             | Stop::Full { .. }
             | Stop::Stream { .. }
             | Stop::Archive { .. } => mind_cli::fail(host, &self),

@@ -1,0 +1,167 @@
+//! Classes of images.
+
+use std::sync::Arc;
+
+use mind_cli::npz;
+use mind_driver::host::Host;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+use mind_irv2::Image;
+use mind_model::{Embedding, Encoder, Model, ModelError, TextFiles};
+use serde_json::{Value, json};
+
+use super::args::ModelArgs;
+use super::embed;
+use super::generate::save;
+use super::output::Rate;
+use super::stop::Stop;
+use crate::args::Form;
+
+/// The array of images in an archive.
+const PIXELS: &str = "pixel_values";
+/// The most bytes of elements of an archive.
+const LIMIT: u64 = 1 << 32;
+/// Classes of an image that are printed.
+const BEST: usize = 5;
+
+/// Prints or saves what the model makes of each image of the archive at `path`: scores of classes, or vectors where it has no
+/// classifier or the command line asks for them.
+pub(super) fn run(
+    args: &ModelArgs,
+    model: Arc<Model<'_>>,
+    (path, beside, how): (&str, &TextFiles<'_>, Embedding),
+    host: &mut dyn Host,
+) -> Result<(), Stop> {
+    let encoder = Encoder::new(model)?;
+    let config = *encoder.model().config();
+    let Some(image) = config.image() else {
+        let family = config.family.name();
+        return Err(ModelError::ReadsTokens { family }.into());
+    };
+    let pixels = read(args, image, path, host)?;
+    let asks_vectors = args.pooling.is_some() || args.normalizes.is_some();
+    let (mut vectors, mut scores) = (Vec::new(), Vec::new());
+    let mut rate = Rate::default();
+    let work = host.working("looking at images");
+    for pixels in pixels.chunks_exact(image.elements().max(1)) {
+        let started = host.now();
+        let encoded = encoder.run_image(pixels)?;
+        rate.add(image.positions(), host.now().saturating_sub(started));
+        match &encoded.scores {
+            Some(own) if !asks_vectors => scores.push(own.clone()),
+            Some(_) | None => {
+                vectors.push(embed::vector(args, how, &encoded, config.hidden_size)?);
+            }
+        }
+    }
+    drop(work);
+    if scores.is_empty() {
+        let counts = vec![image.positions(); vectors.len()];
+        embed::write(args, how, (&vectors, &counts), host)?;
+    } else if let Some(path) = &args.outputs {
+        let array = Tensor::of(vec![scores.len(), config.vocab_size], scores.concat());
+        save(host, path, ("logits", &array))?;
+    } else {
+        let labels = beside.labels(config.vocab_size)?;
+        let best: Vec<Vec<Class<'_>>> = scores.iter().map(|own| best(own, &labels)).collect();
+        let printed = match args.vectors {
+            Form::Text => lines(&best),
+            Form::Json => object(&best),
+        };
+        mind_cli::print(host, &printed);
+    }
+    embed::note(host, rate);
+    Ok(())
+}
+
+/// The numbers of all images of an archive.
+fn read(args: &ModelArgs, image: Image, path: &str, host: &mut dyn Host) -> Result<Vec<f32>, Stop> {
+    let arrays = npz::read_file(path, LIMIT, args.form, host).map_err(|_| Stop::Reported)?;
+    let name = path.to_owned();
+    let Some(array) = arrays.get(PIXELS) else {
+        let names: Vec<String> = arrays.keys().map(|name| format!("`{name}`")).collect();
+        let found = names.join(", ");
+        return Err(Stop::NoPixels { name, found });
+    };
+    let expected = [image.channels, image.size, image.size];
+    let shape = array.shape();
+    let own = match shape.len() {
+        4 => &shape[1..],
+        _ => shape,
+    };
+    if array.dtype() != DType::F32 || own != expected {
+        let found = format!("{}{shape:?}", array.dtype().name());
+        return Err(Stop::Pixels {
+            name,
+            found,
+            expected,
+        });
+    }
+    Ok(array.elements::<f32>().to_vec())
+}
+
+/// A class with its score.
+struct Class<'l> {
+    number: usize,
+    label: &'l str,
+    score: f32,
+}
+
+/// The classes with the largest scores, the best one first; of equal ones the first comes first, and NaN counts as the least.
+fn best<'l>(scores: &[f32], labels: &'l [String]) -> Vec<Class<'l>> {
+    let pairs = scores.iter().zip(labels).enumerate();
+    let mut all: Vec<Class<'l>> = pairs
+        .map(|(number, (&score, label))| Class {
+            number,
+            label,
+            score,
+        })
+        .collect();
+    let key = |score: f32| {
+        if score.is_nan() {
+            f32::NEG_INFINITY
+        } else {
+            score
+        }
+    };
+    all.sort_by(|x, y| key(y.score).total_cmp(&key(x.score)));
+    all.truncate(BEST);
+    all
+}
+
+/// A line with the names and scores of the best classes of each image.
+fn lines(images: &[Vec<Class<'_>>]) -> String {
+    let line = |best: &Vec<Class<'_>>| {
+        let classes: Vec<String> = best
+            .iter()
+            .map(|own| format!("{} {}", own.label, own.score))
+            .collect();
+        format!("{}\n", classes.join(", "))
+    };
+    images.iter().map(line).collect()
+}
+
+/// One JSON object on one line.
+fn object(images: &[Vec<Class<'_>>]) -> String {
+    let class = |own: &Class<'_>| json!({"class": own.number, "label": own.label, "score": embed::number(&own.score)});
+    let image = |best: &Vec<Class<'_>>| -> Value {
+        let classes: Vec<Value> = best.iter().map(class).collect();
+        json!({ "classes": classes })
+    };
+    let images: Vec<Value> = images.iter().map(image).collect();
+    format!("{}\n", json!({ "images": images }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_largest_scores_comes_first() {
+        let labels: Vec<String> = (0..7).map(|at: i32| format!("l{at}")).collect();
+        let found = best(&[1.0, f32::NAN, 3.0, 0.5, 3.0, -0.0, 0.0], &labels);
+        let numbers: Vec<usize> = found.iter().map(|own| own.number).collect();
+        assert_eq!(numbers, [2, 4, 0, 3, 6]);
+        assert_eq!(lines(&[found]), "l2 3, l4 3, l0 1, l3 0.5, l6 0\n");
+    }
+}
