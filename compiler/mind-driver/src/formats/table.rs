@@ -12,6 +12,8 @@ use mind_coreml::package;
 use super::document;
 #[cfg(feature = "package")]
 use super::row::PackageReader;
+#[cfg(feature = "stablehlo")]
+use super::row::TextReader;
 #[cfg(feature = "onnx")]
 use super::row::{Binary, BinaryReader, LoadOptions};
 use super::row::{FormatInfo, Read, Write};
@@ -171,6 +173,27 @@ pub static FORMATS: &[FormatInfo] = &[
             })
         })),
     },
+    #[cfg(feature = "stablehlo")]
+    FormatInfo {
+        word: "stablehlo",
+        extensions: &["stablehlo", "mlir"],
+        summary: "a module of StableHLO, as text of MLIR",
+        sniff: Some(mind_stablehlo::is_module),
+        read: Some(Read::Import(TextReader {
+            outputs: mind_stablehlo::output_names,
+            read: |text, options| {
+                let dims = options.dims.iter();
+                let options = mind_stablehlo::ImportOptions {
+                    dims: dims
+                        .map(|(name, extent)| (name.clone(), *extent as i64))
+                        .collect(),
+                    bound: options.bound.iter().cloned().collect(),
+                };
+                mind_stablehlo::read(text, &options)
+            },
+        })),
+        write: None,
+    },
     #[cfg(feature = "irv2")]
     FormatInfo {
         word: "irv2",
@@ -237,6 +260,14 @@ pub static FORMATS: &[FormatInfo] = &[
     },
 ];
 
+/// The text at the start of bytes, as far as it is one.
+fn text_before_error(bytes: &[u8]) -> Option<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).ok(),
+    }
+}
+
 impl FormatInfo {
     /// The row that `--from` and `--to` call `word`.
     pub fn named(word: &str) -> Option<&'static FormatInfo> {
@@ -249,10 +280,14 @@ impl FormatInfo {
         FORMATS.iter().find(looks)
     }
 
-    /// The format, no text, that bytes look like.
+    /// The format, of other compilers, that bytes look like.
     pub fn of_bytes(bytes: &[u8]) -> Option<&'static FormatInfo> {
         let looks = |row: &&FormatInfo| match row.read {
             Some(Read::Binary(reader)) => (reader.looks)(bytes),
+            Some(Read::Import(_)) => {
+                let sniff = |sniff: fn(&str) -> bool| text_before_error(bytes).is_some_and(sniff);
+                row.sniff.is_some_and(sniff)
+            }
             Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) | None => {
                 false
             }
@@ -262,9 +297,14 @@ impl FormatInfo {
 
     /// The format of files that no text looks like, by the name of the file or folder.
     pub fn of_path(path: &str) -> Option<&'static FormatInfo> {
+        let named = FormatInfo::named_by(path);
+        named.filter(|row| row.read.is_some() && row.sniff.is_none())
+    }
+
+    /// The format whose files are called like `path`.
+    pub fn named_by(path: &str) -> Option<&'static FormatInfo> {
         let end = Path::new(path.trim_end_matches('/')).extension()?;
-        let is_read = |row: &&FormatInfo| row.read.is_some() && row.sniff.is_none();
-        let mut rows = FORMATS.iter().filter(is_read);
+        let mut rows = FORMATS.iter();
         rows.find(|row| row.extensions.iter().any(|own| *own == end))
     }
 
