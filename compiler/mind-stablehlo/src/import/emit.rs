@@ -144,6 +144,15 @@ impl Emit<'_> {
         })
     }
 
+    /// Some of the dimensions of a value as extents.
+    pub fn extents_of(
+        &mut self,
+        value: ValueId,
+        axes: std::ops::Range<usize>,
+    ) -> Result<Vec<Extent>, Refused> {
+        axes.map(|axis| self.extent_of(value, axis)).collect()
+    }
+
     /// A constant.
     pub fn tensor(&mut self, tensor: &Tensor) -> ValueId {
         mind_core::constant(&mut self.b, tensor)
@@ -200,10 +209,10 @@ impl Emit<'_> {
     /// `x` with these extents, each of which may be one that only a run knows.
     pub fn reshape_to(&mut self, x: ValueId, extents: &[Extent]) -> One {
         let dims: Vec<Dim> = extents.iter().map(|own| own.dim()).collect();
-        if !dims.contains(&Dim::Dynamic) {
-            if let Ok(value) = self.reshape(x, &dims) {
-                return Ok(value);
-            }
+        if !dims.contains(&Dim::Dynamic)
+            && let Ok(value) = self.reshape(x, &dims)
+        {
+            return Ok(value);
         }
         let list = self.extent_list(extents)?;
         Ok(DynamicReshape::with(&dims).build(self, x, list)?)

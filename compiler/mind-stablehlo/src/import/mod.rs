@@ -151,10 +151,7 @@ impl<'t> Importer<'t> {
         let mut results = None;
         for (op, is_needed) in block.ops.iter().zip(needed) {
             if op.is_return() {
-                results = self.returned(op, scope);
-                if results.is_none() {
-                    return None;
-                }
+                results = Some(self.returned(op, scope)?);
                 continue;
             }
             if !is_needed {

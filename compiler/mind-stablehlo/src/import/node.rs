@@ -319,12 +319,12 @@ impl<'t> Fields<'t> {
         all.into_iter().map(|own| axis(own, rank)).collect()
     }
 
-    /// A field that is an integer.
+    /// A field that is an integer, 0 if it is missing, as MLIR leaves that out.
     pub fn int(self, name: &'static str) -> Result<i64, Refused> {
         match self.get(name) {
             Some(Attr::Int(own)) => Ok(*own),
             Some(_) => Err(kind(&[name], "a number")),
-            None => Err(missing(&[name])),
+            None => Ok(0),
         }
     }
 

@@ -113,10 +113,14 @@ fn custom_call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     Ok(Some(n.inputs.to_vec()))
 }
 
+/// What assertions of JAX begin with, whatever they are about.
+const JAX_PREFIX: &str = "Input shapes do not match the polymorphic shapes specification. ";
+
 /// Checks an assertion about extents: a true one goes, and so does that a named extent is at least 1, which is for the
 /// caller to see to. What else only a run would know is refused.
 fn assertion(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
     let message = n.text(&["error_message"]).unwrap_or("");
+    let message = message.strip_prefix(JAX_PREFIX).unwrap_or(message);
     let message = message.split(". ").next().unwrap_or("");
     match n.given(0)? {
         Value::Known(known) if known.number() == Some(0.0) => Err(Refused::new(format!(

@@ -243,8 +243,8 @@ fn backwards(
     let spatial = window.low.len();
     let dims = n.e.dims(w);
     let (mut low, mut high, mut more) = (Vec::new(), Vec::new(), Vec::new());
-    for at in 0..spatial {
-        let Some(taps) = dims[at].fixed() else {
+    for (at, dim) in dims.iter().take(spatial).enumerate() {
+        let Some(taps) = dim.fixed() else {
             return Ok(None);
         };
         let reach = (taps - 1).checked_mul(window.dilations[at]);

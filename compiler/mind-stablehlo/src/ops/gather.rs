@@ -85,10 +85,7 @@ pub(super) fn tuples(
     for &own in &numbers.index_batch {
         // The tuple was moved from before this dimension, if it was.
         let own = if own > numbers.vector { own - 1 } else { own };
-        let mut extents = Vec::with_capacity(rank);
-        for at in 0..rank - 1 {
-            extents.push(e.extent_of(indices, at)?);
-        }
+        let mut extents = e.extents_of(indices, 0..rank - 1)?;
         extents.push(Extent::Known(1));
         parts.push(iota(e, of, &extents, axis(own as i64, rank - 1)?)?);
     }
@@ -166,14 +163,9 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
     let own = if indexed.axes.iter().all(is_single) {
         let own = GatherNd::with().bounds(Bounds::Clamp);
         let own = own.build(e, moved, indexed.indices)?;
-        let mut extents = Vec::new();
-        for at in 0..outer {
-            extents.push(e.extent_of(own, at)?);
-        }
+        let mut extents = e.extents_of(own, 0..outer)?;
         extents.extend(vec![Extent::Known(1); indexed.axes.len()]);
-        for at in outer..e.rank(own) {
-            extents.push(e.extent_of(own, at)?);
-        }
+        extents.extend(e.extents_of(own, outer..e.rank(own))?);
         e.reshape_to(own, &extents)?
     } else {
         let extents: Vec<Extent> = indexed.axes.iter().map(|axis| sizes[*axis]).collect();
@@ -182,11 +174,8 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
     };
     // Dimensions that slices do not keep have extent 1: they are left out by a reshape.
     let place = |axis: usize| front.iter().position(|own| *own == axis);
-    let mut extents = Vec::new();
+    let mut extents = e.extents_of(own, 0..outer)?;
     let mut permutation: Vec<usize> = (0..outer).collect();
-    for at in 0..outer {
-        extents.push(e.extent_of(own, at)?);
-    }
     for axis in 0..rank {
         let at = outer + place(axis).expect("each dimension is in front or behind");
         permutation.push(at);
@@ -255,10 +244,7 @@ fn along_one_axis(
     if sizes[axis] != Extent::Known(1) || kept.contains(&axis) {
         return Ok(None);
     }
-    let mut extents = Vec::with_capacity(outer);
-    for at in 0..outer {
-        extents.push(e.extent_of(indexed.indices, at)?);
-    }
+    let extents = e.extents_of(indexed.indices, 0..outer)?;
     let indices = e.reshape_to(indexed.indices, &extents)?;
     let gather = Gather::with().axis(axis as i64).bounds(Bounds::Clamp);
     let own = gather.build(e, x, indices)?;
@@ -272,26 +258,19 @@ fn along_one_axis(
 
 /// Tuples for each element of slices with these extents, which are moved inside: the dimensions of the indices, those of
 /// slices, then the tuples.
-pub(super) fn window_places(
-    e: &mut Emit<'_>,
-    x: ValueId,
-    indices: ValueId,
-    extents: &[Extent],
-) -> One {
-    let of = e.dtype(indices);
-    let count = extents.len();
-    let mut last = Vec::with_capacity(count);
-    for at in 0..count {
-        let extent = e.extent_of(x, at)?;
-        let ends = e.extent_list(&[extent])?;
-        let size = e.extent_list(&[extents[at]])?;
-        last.push(e.apply(ScalarFn::Sub, &[ends, size])?);
-    }
-    let last = e.concat(&last, 0)?;
-    let last = e.convert(last, of)?;
+fn window_places(e: &mut Emit<'_>, x: ValueId, indices: ValueId, extents: &[Extent]) -> One {
+    let last = last_starts(e, x, extents, e.dtype(indices))?;
     let starts = e.apply_number(ScalarFn::Maximum, indices, 0.0)?;
     let starts = e.apply(ScalarFn::Minimum, &[starts, last])?;
     spread(e, starts, extents)
+}
+
+/// The last tuple of which slices with these extents are inside of a tensor, in dtype `of`.
+pub(super) fn last_starts(e: &mut Emit<'_>, x: ValueId, extents: &[Extent], of: DType) -> One {
+    let whole = e.extents_of(x, 0..extents.len())?;
+    let (whole, size) = (e.extent_list(&whole)?, e.extent_list(extents)?);
+    let last = e.apply(ScalarFn::Sub, &[whole, size])?;
+    e.convert(last, of)
 }
 
 /// Tuples of starts with the places of slices added.

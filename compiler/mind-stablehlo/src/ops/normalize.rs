@@ -14,10 +14,7 @@ pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.batch_norm_inference", |n|
     let rank = n.e.rank(x);
     let feature = n.axis(&["feature_index"], rank)?;
     let epsilon = n.float(&["epsilon"])?;
-    let mut extents = Vec::with_capacity(rank);
-    for at in 0..rank {
-        extents.push(n.e.extent_of(x, at)?);
-    }
+    let extents = n.e.extents_of(x, 0..rank)?;
     let mut lists = Vec::with_capacity(4);
     for at in 1..5 {
         let mut list = n.input(at)?;

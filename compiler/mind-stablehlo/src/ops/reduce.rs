@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[Row::values("stablehlo.reduce", reduce)];
 
 fn reduce(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     let count = n.inputs.len() / 2;
-    if count == 0 || n.inputs.len() % 2 != 0 {
+    if count == 0 || !n.inputs.len().is_multiple_of(2) {
         return Err(Refused::new(
             "its operands are no inputs, each with a start",
         ));
@@ -180,10 +180,7 @@ fn in_front(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<(ValueId, Vec<
     let is_reduced = |axis: &usize| axes.contains(&(*axis as i64));
     let (front, back): (Vec<usize>, Vec<usize>) = (0..rank).partition(is_reduced);
     let moved = e.transpose(x, &[&front[..], &back[..]].concat())?;
-    let mut rest = Vec::with_capacity(back.len());
-    for at in front.len()..rank {
-        rest.push(e.extent_of(moved, at)?);
-    }
+    let rest = e.extents_of(moved, front.len()..rank)?;
     if front.len() == 1 {
         return Ok((moved, rest));
     }

@@ -10,7 +10,7 @@ use mind_ir::types::DType;
 
 use super::Row;
 use super::body::{Combiner, expressions};
-use super::gather::{Numbers, spread, tuples};
+use super::gather::{Numbers, last_starts, spread, tuples};
 use crate::import::emit::{Emit, One};
 use crate::import::node::{Node, axis};
 use crate::import::value::Extent;
@@ -94,8 +94,8 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
         sizes[axis] = e.extent_of(updates, at)?;
         from[axis] = Some(at);
     }
-    for axis in 0..rank {
-        let is_whole = sizes[axis] == e.extent_of(x, axis)?;
+    for (axis, &size) in sizes.iter().enumerate() {
+        let is_whole = size == e.extent_of(x, axis)?;
         if !is_whole && !indexed.axes.contains(&axis) {
             indexed.indices = with_zeros(e, indexed.indices)?;
             indexed.axes.push(axis);
@@ -117,10 +117,7 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
         let places = inside(e, data, indexed.indices, &extents)?;
         (places, extents)
     };
-    let mut shape = Vec::new();
-    for at in 0..outer.len() {
-        shape.push(e.extent_of(updates, at)?);
-    }
+    let mut shape = e.extents_of(updates, 0..outer.len())?;
     shape.extend(&extents);
     shape.extend(front[indexed.axes.len()..].iter().map(|axis| sizes[*axis]));
     updates = e.reshape_to(updates, &shape)?;
@@ -140,10 +137,7 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
 /// A 0 at the end of each tuple, for a dimension of which slices have the first elements.
 fn with_zeros(e: &mut Emit<'_>, indices: ValueId) -> One {
     let last = e.rank(indices) - 1;
-    let mut extents = Vec::with_capacity(last + 1);
-    for at in 0..last {
-        extents.push(e.extent_of(indices, at)?);
-    }
+    let mut extents = e.extents_of(indices, 0..last)?;
     extents.push(Extent::Known(1));
     let zero = e.number(e.dtype(indices), 0.0);
     let zeros = super::shape::stretched(e, zero, &[], &extents)?;
@@ -153,15 +147,7 @@ fn with_zeros(e: &mut Emit<'_>, indices: ValueId) -> One {
 /// Tuples for each element of slices with these extents; those of slices that are not inside as a whole are outside.
 fn inside(e: &mut Emit<'_>, x: ValueId, indices: ValueId, extents: &[Extent]) -> One {
     let of = e.dtype(indices);
-    let mut last = Vec::with_capacity(extents.len());
-    for (at, &size) in extents.iter().enumerate() {
-        let extent = e.extent_of(x, at)?;
-        let ends = e.extent_list(&[extent])?;
-        let size = e.extent_list(&[size])?;
-        last.push(e.apply(ScalarFn::Sub, &[ends, size])?);
-    }
-    let last = e.concat(&last, 0)?;
-    let last = e.convert(last, of)?;
+    let last = last_starts(e, x, extents, of)?;
     let zero = e.number(of, 0.0);
     let after = e.compare(Direction::Ge, indices, zero)?;
     let before = e.compare(Direction::Le, indices, last)?;

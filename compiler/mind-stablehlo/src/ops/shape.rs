@@ -163,13 +163,14 @@ pub(super) fn iota(e: &mut Emit<'_>, of: DType, extents: &[Extent], axis: usize)
 fn reshape(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     n.count(1)?;
     let wanted = n.result(0)?;
-    if let Value::Extents(own) = n.given(0)? {
-        if own.elements.len() == 1 && wanted.shape.len() <= 1 {
-            return Ok(Some(vec![Value::Extents(Rc::new(Extents {
-                is_scalar: wanted.shape.is_empty(),
-                ..Extents::clone(own)
-            }))]));
-        }
+    if let Value::Extents(own) = n.given(0)?
+        && own.elements.len() == 1
+        && wanted.shape.len() <= 1
+    {
+        return Ok(Some(vec![Value::Extents(Rc::new(Extents {
+            is_scalar: wanted.shape.is_empty(),
+            ..Extents::clone(own)
+        }))]));
     }
     let x = n.input(0)?;
     let shape = n.result_shape()?;
