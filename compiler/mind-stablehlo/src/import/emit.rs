@@ -93,8 +93,19 @@ impl Emit<'_> {
     /// Extents as a value of the module.
     fn extents(&mut self, extents: &Extents) -> One {
         let mut parts = Vec::with_capacity(extents.elements.len());
-        for &extent in &extents.elements {
-            parts.push(self.extent(extent, extents.dtype)?);
+        let mut elements = &extents.elements[..];
+        while let Some(&first) = elements.first() {
+            let numbers = elements.iter().map_while(|own| own.dim().fixed());
+            let numbers: Vec<i64> = numbers.collect();
+            let length = numbers.len().max(1);
+            parts.push(match numbers.is_empty() {
+                false => {
+                    let list = Tensor::of(vec![length], numbers);
+                    self.tensor(&converted(&list, extents.dtype))
+                }
+                true => self.extent(first, extents.dtype)?,
+            });
+            elements = &elements[length..];
         }
         if extents.is_scalar {
             return self.reshape(parts[0], &[]);

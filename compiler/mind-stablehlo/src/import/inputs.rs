@@ -224,6 +224,8 @@ impl<'t> Dimensions<'t> {
             let mut attrs = argument.attrs.iter();
             let name = attrs.find(|(name, _)| *name == "jax.global_constant");
             let name = name.and_then(|(_, value)| value.text());
+            // JAX gives what is computed from extents an empty name.
+            let name = name.filter(|name| !name.is_empty());
             if let (Some(&open), Some(name)) = (self.extents.get(operand.name), name) {
                 let first = self.first(open);
                 let name = name.to_owned();

@@ -4,6 +4,7 @@
 //! its function. An operation whose operands are small and known is computed at once, which folds the arithmetic that
 //! texts do with extents. What cannot be imported is gathered, so that one run names all of it.
 
+mod arithmetic;
 pub(crate) mod emit;
 mod fold;
 pub(crate) mod inputs;
@@ -234,15 +235,12 @@ impl<'t> Importer<'t> {
         if let Some(values) = fold::folded(self, row, op, &inputs, scope) {
             return Ok(Made::Values(values));
         }
-        self.imported(
-            row,
-            op,
-            &inputs,
-            scope,
-            place,
-            &mut e.at(place.block, op.span),
-        )
-        .map(|values| values.map_or(Made::Skipped, Made::Values))
+        let mut e = e.at(place.block, op.span);
+        if let Some(value) = arithmetic::computed(op.name, &inputs, &mut e)? {
+            return Ok(Made::Values(vec![value]));
+        }
+        let values = self.imported(row, op, &inputs, scope, place, &mut e)?;
+        Ok(values.map_or(Made::Skipped, Made::Values))
     }
 
     /// Appends what an operation is in core; `None` if it was refused by what is inside of it.

@@ -130,6 +130,9 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
                 let [Dim::Fixed(count)] = self.e.dims(value)[..] else {
                     return Err(Refused::new(format!("operand {at} is no list of extents")));
                 };
+                if count == 1 {
+                    return Ok(vec![Extent::Computed(value)]);
+                }
                 (0..count)
                     .map(|own| {
                         let part = crate::ops::part(&mut self.e, value, 0, own, own + 1)?;

@@ -132,17 +132,32 @@ pub(crate) fn body_of<'t>(
     place: Place,
     arguments: &[ValueId],
 ) -> Inner<Vec<ValueId>> {
-    let own = block.arguments.len().min(arguments.len());
-    let (own, captured) = arguments.split_at(own);
-    let mut scope = captures.scope(captured);
-    let own: Vec<Value> = own.iter().copied().map(Value::Op).collect();
-    define_arguments(&mut scope, block, &own)?;
-    let values = importer.deeper(|importer| importer.block(block, &mut scope, place, e))?;
+    let kept: Vec<usize> = (0..block.arguments.len()).collect();
+    let values = body_of_some(block, (&kept, captures), importer, e, place, arguments)?;
     let Some(values) = values else {
         return Ok(None);
     };
     let values = values.iter().map(|value| e.value(value));
     values.collect::<Result<_, _>>().map(Some)
+}
+
+/// The same, for a region that gets only those arguments of the block that are `kept`; the captures have the others.
+pub(crate) fn body_of_some<'t>(
+    block: &'t Block<'t>,
+    (kept, captures): (&[usize], &Captures<'t>),
+    importer: &mut Importer<'t>,
+    e: &mut Emit<'_>,
+    place: Place,
+    arguments: &[ValueId],
+) -> Inner<Vec<Value>> {
+    let (own, captured) = arguments.split_at(kept.len().min(arguments.len()));
+    let mut scope = captures.scope(captured);
+    for (&at, &value) in kept.iter().zip(own) {
+        if let Some(argument) = block.arguments.get(at) {
+            scope.define_one(argument.name, Value::Op(value));
+        }
+    }
+    importer.deeper(|importer| importer.block(block, &mut scope, place, e))
 }
 
 /// Gives the arguments of a block their values.

@@ -90,6 +90,11 @@ impl<'t> Captures<'t> {
         Some(Captures { named })
     }
 
+    /// Captures a value under another name, too.
+    pub fn add(&mut self, name: &'t str, value: Value) {
+        self.named.push((name, vec![value]));
+    }
+
     fn each(&self) -> impl Iterator<Item = &Value> {
         self.named.iter().flat_map(|(_, values)| values)
     }

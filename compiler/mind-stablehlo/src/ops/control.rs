@@ -10,7 +10,7 @@ use super::Row;
 use crate::import::emit::Emit;
 use crate::import::inputs::is_assertion;
 use crate::import::node::Node;
-use crate::import::region::{Body, Inner, body_of, closed};
+use crate::import::region::{Body, Inner, body_of, body_of_some, closed};
 use crate::import::scope::{Captures, Scope};
 use crate::import::value::{Compared, Extent, Value};
 use crate::import::{Importer, Place};
@@ -279,21 +279,69 @@ impl<'t> Chosen<'_, 't> {
     }
 }
 
+/// What the body hands on as it came stays outside of the loop: it is captured.
 fn repeat(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     let regions = [n.region(0)?, n.region(1)?];
-    let carried = n.rest(0)?;
-    let count = carried.len();
-    if regions.iter().any(|own| own.arguments.len() != count) {
+    let count = n.inputs.len();
+    let last = regions[1].ops.last().filter(|op| op.is_return());
+    let yields = last.map_or(0, |op| op.operands.len());
+    if regions.iter().any(|own| own.arguments.len() != count) || yields != count {
         return Err(Refused::new("its regions do not take what it carries"));
     }
-    let Some(captures) = n.captures(&regions) else {
+    let is_kept = |at: &usize| {
+        let yielded = last.and_then(|op| op.operands.get(*at));
+        yielded.is_none_or(|own| (own.name, own.index) != (regions[1].arguments[*at].name, 0))
+    };
+    let kept: Vec<usize> = (0..count).filter(is_kept).collect();
+    if kept.is_empty() {
+        return Err(Refused::new("its body changes nothing"));
+    }
+    let Some(mut captures) = n.captures(&regions) else {
         return Ok(None);
     };
-    let captured = n.values(captures.operands())?;
-    let operands = [carried, captured].concat();
-    let attrs = While::attrs(count as i64);
-    let mut bodies = regions.map(|block| body(block, &captures));
+    for at in (0..count).filter(|at| !kept.contains(at)) {
+        let names = regions.map(|own| own.arguments[at].name);
+        captures.add(names[0], n.inputs[at].clone());
+        if names[1] != names[0] {
+            captures.add(names[1], n.inputs[at].clone());
+        }
+    }
+    let mut operands = Vec::with_capacity(count);
+    for &at in &kept {
+        operands.push(n.input(at)?);
+    }
+    operands.extend(n.values(captures.operands())?);
+    let attrs = While::attrs(kept.len() as i64);
+    let (kept, captures) = (&kept, &captures);
+    let mut bodies = regions.map(|block| -> Body<'_, '_> {
+        let is_body = std::ptr::eq(block, regions[1]);
+        Box::new(move |importer, e, place, arguments| {
+            let own = (&kept[..], captures);
+            let values = body_of_some(block, own, importer, e, place, arguments)?;
+            let Some(values) = values else {
+                return Ok(None);
+            };
+            let own = values.iter().enumerate();
+            let own = own.filter(|(at, _)| !is_body || kept.contains(at));
+            let own = own.map(|(_, value)| e.value(value));
+            own.collect::<Result<_, _>>().map(Some)
+        })
+    });
     let def = (While::DEF, &attrs[..]);
-    let made = closed(n.importer, &mut n.e, def, &operands, count, &mut bodies)?;
-    Ok(made.map(of_module))
+    let made = closed(
+        n.importer,
+        &mut n.e,
+        def,
+        &operands,
+        kept.len(),
+        &mut bodies,
+    )?;
+    let Some(made) = made else {
+        return Ok(None);
+    };
+    let mut results = n.inputs.to_vec();
+    for (&at, value) in kept.iter().zip(made) {
+        results[at] = Value::Op(value);
+    }
+    Ok(Some(results))
 }

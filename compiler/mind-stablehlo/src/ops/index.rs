@@ -145,6 +145,9 @@ fn gathered(
 ) -> One {
     let one = |e: &mut Emit<'_>, extent| e.extent_list(&[extent]);
     let (start, step) = (one(e, start)?, one(e, step)?);
+    if count == Some(1) {
+        return Ok(Gather::with().axis(axis as i64).build(e, x, start)?);
+    }
     let count = match count {
         Some(count) => Extent::Known(count),
         None => {

@@ -183,8 +183,7 @@ fn concatenate(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     let wanted = n.result(0)?;
     let axis = n.axis(&["dim", "dimension"], wanted.shape.len())?;
     let of = dtype(wanted.element)?;
-    let has_extents = n.inputs.iter().any(|own| matches!(own, Value::Extents(_)));
-    if has_extents && wanted.shape.len() == 1 {
+    if wanted.shape.len() == 1 && is_list_of_extents(n) {
         let mut elements = Vec::new();
         for at in 0..n.inputs.len() {
             elements.extend(n.extents_in(at)?);
@@ -198,6 +197,30 @@ fn concatenate(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     }
     let inputs = n.rest(0)?;
     Ok(Some(vec![Value::Op(n.e.concat(&inputs, axis)?)]))
+}
+
+/// Whether operands are short lists of integers of which some are known and some are computed by a run, so that what is
+/// known of them is kept.
+fn is_list_of_extents(n: &Node<'_, '_, '_>) -> bool {
+    let (mut count, mut is_partly_known) = (0, false);
+    for value in n.inputs {
+        count += match value {
+            Value::Extents(own) => {
+                is_partly_known = true;
+                own.elements.len()
+            }
+            Value::Known(own) if matches!(own.dtype(), DType::I32 | DType::I64) => {
+                is_partly_known = true;
+                own.count().unwrap_or(usize::MAX)
+            }
+            Value::Op(own) if n.e.dims(*own) == [Dim::Fixed(1)] => 1,
+            Value::Known(_) | Value::Op(_) | Value::Compared(_) => return false,
+        };
+        if count > mind_ir::types::MAX_RANK {
+            return false;
+        }
+    }
+    is_partly_known
 }
 
 fn broadcast_in_dim(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
