@@ -277,7 +277,10 @@ impl FormatInfo {
     /// The format that `text` looks like.
     pub fn of_text(text: &str) -> Option<&'static FormatInfo> {
         let looks = |row: &&FormatInfo| row.sniff.is_some_and(|sniff| sniff(text));
-        FORMATS.iter().find(looks)
+        // Core text takes any MLIR for its own, to say what is wrong with it.
+        let is_import = |row: &&FormatInfo| matches!(row.read, Some(Read::Import(_)));
+        let imports = FORMATS.iter().filter(is_import);
+        imports.chain(FORMATS).find(looks)
     }
 
     /// The format, of other compilers, that bytes look like.
@@ -376,5 +379,18 @@ mod tests {
         for (text, format) in cases {
             assert_eq!(detect(text), format, "{text:?}");
         }
+    }
+
+    #[cfg(feature = "stablehlo")]
+    #[test]
+    fn mlir_is_core_text_unless_it_has_ops_of_stablehlo() {
+        let word = |text| FormatInfo::of_text(text).map(|row| row.word);
+        assert_eq!(word("module {\n  arith.addf\n}"), Some("core"));
+        let own = "#loc = loc(unknown)\nmodule @m {\n  stablehlo.add\n}";
+        assert_eq!(word(own), Some("stablehlo"));
+        assert_eq!(
+            FormatInfo::of_bytes(own.as_bytes()).map(|row| row.word),
+            Some("stablehlo")
+        );
     }
 }
