@@ -19,7 +19,7 @@ import mind_opt as mo
 MODEL = Path(__file__).parent.parent / "classifier.onnx"
 INPUT, OUTPUT = "image", "classes"
 
-# How many rows a worker is given at a time; it cuts them into batches.
+# The most rows that a worker is given at a time; it cuts them into batches.
 SHARE = 448
 
 
@@ -82,14 +82,15 @@ def compute(module, rows, size, kinds, victim=None):
 
     The worker `victim` is killed when half of the rows are done; nothing is lost by it, and nothing is counted twice.
     """
-    waiting = list(range(0, len(rows), SHARE))[::-1]
-    done, workers = {}, [Worker(module, kind, size) for kind in kinds]
-    while len(done) * SHARE < len(rows):
+    length = max(1, min(SHARE, len(rows) // 20))
+    starts = list(range(0, len(rows), length))
+    waiting, done, workers = starts[::-1], {}, [Worker(module, kind, size) for kind in kinds]
+    while len(done) < len(starts):
         for worker in workers:
             if worker.share is None and waiting:
                 start = waiting.pop()
-                worker.take(start, rows[start : start + SHARE])
-        if victim is not None and 2 * len(done) * SHARE >= len(rows) and workers[victim].share is not None:
+                worker.take(start, rows[start : start + length])
+        if victim is not None and 2 * len(done) >= len(starts) and workers[victim].share is not None:
             workers[victim].process.kill()
             victim = None
         ready = multiprocessing.connection.wait([own for worker in workers for own in (worker.pipe, worker.process.sentinel)])
@@ -105,6 +106,7 @@ def compute(module, rows, size, kinds, victim=None):
                 continue
             assert start == worker.share and start not in done
             done[start], worker.share = results, None
+    assert victim is None, "the worker was busy and was killed"
     for worker in workers:
         worker.pipe.send(None)
         worker.process.join()
@@ -127,7 +129,7 @@ def job(module, rows, size, kinds, kept, victim=None):
 
 
 if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     module = mo.load(MODEL).optimize()
     rows = np.random.default_rng(1).standard_normal((count, 1, 8, 8)).astype("float32")
     digests, kept = set(), None
