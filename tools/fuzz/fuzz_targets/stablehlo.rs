@@ -5,7 +5,10 @@
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_stablehlo::{ImportOptions, read};
 
-libfuzzer_sys::fuzz_target!(|text: &str| {
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
     let Ok(mut graph) = read(text, &ImportOptions::default()) else {
         return;
     };
