@@ -30,7 +30,7 @@ _mind__opt() {
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage onnx irv2" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2" -- "${cur}"))
                     return 0
                     ;;
                 --profile)

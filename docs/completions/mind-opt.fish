@@ -5,6 +5,7 @@ mil\t''
 mil-primer\t''
 mlpackage\t''
 onnx\t''
+stablehlo\t''
 irv2\t''"
 complete -c mind-opt -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"
@@ -13,8 +14,8 @@ json\t''"
 complete -c mind-opt -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c mind-opt -l dim -d 'the extent of a dimension that an ONNX model leaves open' -r
-complete -c mind-opt -l bind -d 'an input of an ONNX model that is a constant: the array of that name in the archive' -r
+complete -c mind-opt -l dim -d 'the extent of a dimension that an ONNX model or StableHLO leaves open' -r
+complete -c mind-opt -l bind -d 'an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive' -r
 complete -c mind-opt -l to -d 'the output\'s format; the input\'s own, Core text, or what the name of the output says, where not given' -r -f -a "mic1\t''
 mic2\t''
 core\t''

@@ -15,12 +15,12 @@ _mind-opt() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx irv2)' \
+'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
-'*--dim=[the extent of a dimension that an ONNX model leaves open]:NAME=EXTENT:_default' \
-'*--bind=[an input of an ONNX model that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
+'*--dim=[the extent of a dimension that an ONNX model or StableHLO leaves open]:NAME=EXTENT:_default' \
+'*--bind=[an input of an ONNX model or of StableHLO that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
 '--to=[the output'\''s format; the input'\''s own, Core text, or what the name of the output says, where not given]:FORMAT:(mic1 mic2 core mil mil-primer onnx)' \
 '-o+[write there, not to standard output]:OUT:_default' \
 '--ane-report=[print, instead of the module, which of its MIL ops run on the neural engine, and why]::FORM:(text json)' \

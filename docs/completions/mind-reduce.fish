@@ -3,6 +3,7 @@ mic2\t''
 core\t''
 mil\t''
 mil-primer\t''
+stablehlo\t''
 irv2\t''"
 complete -c mind-reduce -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"

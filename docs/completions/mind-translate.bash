@@ -30,7 +30,7 @@ _mind__translate() {
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage onnx irv2 hf" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2 hf" -- "${cur}"))
                     return 0
                     ;;
                 --profile)

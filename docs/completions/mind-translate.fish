@@ -5,6 +5,7 @@ mil\t''
 mil-primer\t''
 mlpackage\t''
 onnx\t''
+stablehlo\t''
 irv2\t''
 hf\t''"
 complete -c mind-translate -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
@@ -29,7 +30,7 @@ html\t''"
 complete -c mind-translate -s o -d 'write there, not to standard output; a package is a folder and needs it' -r
 complete -c mind-translate -l patch -d 'make the edits of this JSON file first, all or none; `docs/patching.md` describes them' -r
 complete -c mind-translate -l dim -d 'write this extent for a symbolic dimension first' -r
-complete -c mind-translate -l bind -d 'an input of an ONNX model that is a constant: the array of that name in the archive' -r
+complete -c mind-translate -l bind -d 'an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive' -r
 complete -c mind-translate -l pass-pipeline -d 'run these passes first: `import-mil,canonicalize`' -r
 complete -c mind-translate -l function -d 'what the function of a module is called' -r
 complete -c mind-translate -l capacity -d 'tokens that a run of a model has room for' -r

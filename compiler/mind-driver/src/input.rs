@@ -54,9 +54,9 @@ pub fn read(
     };
     let format = options.from.or_else(|| FormatInfo::of_path(path));
     let read = format.and_then(|row| row.read);
-    let limit = match read {
+    let limit = match read.or_else(|| FormatInfo::named_by(path)?.read) {
         // Most of such a file are weights.
-        Some(Read::Binary(_)) => u64::MAX,
+        Some(Read::Binary(_) | Read::Import(_)) => u64::MAX,
         Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) | None => {
             options.limits.bytes
         }

@@ -51,7 +51,8 @@ pub fn load_module(
             (own.file, graph.map(|graph| (own.format, graph)))
         }
         Err(bytes) => {
-            let file = SourceFile::new(name, decode(name, bytes, &options.limits)?);
+            let limits = row.map_or(options.limits, |row| row.limits(&options.limits));
+            let file = SourceFile::new(name, decode(name, bytes, &limits)?);
             let read = parse_and_verify(formats, file.text(), 0, options);
             (file, read)
         }
@@ -102,7 +103,9 @@ pub fn without_text(
             format: row,
             graph: (binary.read)(bytes, options),
         }),
-        Some(Read::Module(_) | Read::Document(_) | Read::Model) | None => Err(bytes),
+        Some(Read::Module(_) | Read::Document(_) | Read::Import(_) | Read::Model) | None => {
+            Err(bytes)
+        }
     }
 }
 
@@ -175,12 +178,23 @@ pub fn parse_and_verify(
     let read = match format.read {
         Some(Read::Module(own)) => formats.parse(own, text, base, &options.limits),
         Some(Read::Document(read)) => read(text, options),
+        Some(Read::Import(reader)) => {
+            (reader.read)(text, options).map_err(|found| found.map(|one| later(one, base)))
+        }
         Some(Read::Package(_) | Read::Binary(_) | Read::Model) | None => {
             let message = format!("{} is not read as text", format.summary);
             return Err(Diagnostic::error(Span::FILE, message).into());
         }
     };
     Ok((format, verified(read, options)?))
+}
+
+/// A diagnostic of a text that starts `base` bytes into its file.
+fn later(mut found: Diagnostic, base: u32) -> Diagnostic {
+    if !found.span.is_file() {
+        found.span = Span::new(found.span.start + base, found.span.end + base);
+    }
+    found
 }
 
 /// A module that was read, verified.

@@ -45,8 +45,8 @@ impl ReadOptions {
         self
     }
 
-    /// Gives the open dimension `name` its extent: an ONNX model is read with it, and it replaces the name in the types
-    /// of any other module.
+    /// Gives the open dimension `name` its extent: an ONNX model or a module of StableHLO is read with it, and it replaces
+    /// the name in the types of any other module.
     ///
     /// ```
     /// use mind::{Module, ReadOptions};
@@ -61,7 +61,7 @@ impl ReadOptions {
         self
     }
 
-    /// Makes the input `name` of an ONNX model the constant `array`.
+    /// Makes the input `name` of an ONNX model or of a module of StableHLO the constant `array`.
     pub fn bind(mut self, name: impl Into<String>, array: Tensor) -> ReadOptions {
         self.load.bound.push((name.into(), array));
         self
@@ -81,7 +81,7 @@ impl ReadOptions {
         if self.load.bound.is_empty() || format.is_some_and(FormatInfo::reads_dims) {
             return Ok(());
         }
-        let message = "arrays of inputs are given to ONNX models alone";
+        let message = "arrays of inputs are given to ONNX models and StableHLO alone";
         let help = "bind the weights of another module to its executable";
         let found = Diagnostic::error(Span::FILE, message).help(help);
         Err(refused(path, "", found))

@@ -1,4 +1,4 @@
-//! Inputs of ONNX models that are constants.
+//! Inputs of ONNX models and of StableHLO that are constants.
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches};
@@ -12,7 +12,7 @@ pub fn arg() -> Arg {
     value(
         "bind",
         "NAME=FILE.npz",
-        "an input of an ONNX model that is a constant: the array of that name in the archive",
+        "an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive",
     )
     .action(ArgAction::Append)
     .value_parser(ValueParser::new(parse))
@@ -54,7 +54,7 @@ fn array(
 
 #[cfg(not(feature = "npz"))]
 fn array(_: &str, _: &str, _: u64, _: DiagnosticFormat, host: &mut dyn Host) -> Result<Tensor, u8> {
-    let message = "`--bind` is for ONNX models, which this build does not read";
+    let message = "`--bind` is for ONNX models and StableHLO, which this build does not read";
     Err(crate::usage_error(host, message))
 }
 

@@ -196,7 +196,10 @@ pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Re
     })?;
     let is_bound = input.options.from.is_some_and(FormatInfo::reads_dims);
     if !input.options.bound.is_empty() && !is_bound {
-        return Err(usage_error(host, "`--bind` is for ONNX models"));
+        return Err(usage_error(
+            host,
+            "`--bind` is for ONNX models and StableHLO",
+        ));
     }
     Ok(input)
 }
@@ -272,7 +275,13 @@ pub fn module_args() -> Vec<Arg> {
     let args = input_args(|row| {
         matches!(
             row.read,
-            Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Binary(_))
+            Some(
+                Read::Module(_)
+                    | Read::Document(_)
+                    | Read::Import(_)
+                    | Read::Package(_)
+                    | Read::Binary(_)
+            )
         )
     });
     let widened = |arg: Arg| match arg.get_id().as_str() {

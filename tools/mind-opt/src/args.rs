@@ -25,7 +25,7 @@ pub(super) fn command() -> Command {
             mind_cli::value(
                 "dim",
                 "NAME=EXTENT",
-                "the extent of a dimension that an ONNX model leaves open",
+                "the extent of a dimension that an ONNX model or StableHLO leaves open",
             )
             .action(ArgAction::Append)
             .value_parser(ValueParser::new(mind_cli::parse_dim)),

@@ -108,7 +108,11 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let (file, whole) = match whole {
         Ok(own) => (own.file, Some((own.format, own.graph))),
         Err(bytes) => {
-            let text = decode(name, bytes, &options.limits).map_err(|rejected| {
+            let limits = given
+                .options
+                .from
+                .map_or(options.limits, |row| row.limits(&options.limits));
+            let text = decode(name, bytes, &limits).map_err(|rejected| {
                 mind_cli::report(host, &rejected.diagnostics, &rejected.file, format);
                 REJECTED
             })?;
@@ -117,7 +121,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     };
     let reads_dims = given.options.from.is_some_and(FormatInfo::reads_dims);
     if !given.options.dims.is_empty() && !reads_dims {
-        let message = "`--dim` is for ONNX models; `--specialize=dims=NAME:EXTENT` gives the extents of other modules";
+        let message = "`--dim` is for ONNX models and StableHLO; `--specialize=dims=NAME:EXTENT` gives the extents of other modules";
         return Err(mind_cli::usage_error(host, message));
     }
     let mut rewriting = RewriteOptions::default();

@@ -31,6 +31,7 @@ from ._errors import (
     RunError,
     VersionError,
 )
+from ._jax import from_jax
 from ._native import (
     VERSION as __version__,
     Array,
@@ -81,6 +82,7 @@ __all__ = [
     "VersionError",
     "__version__",
     "check_rules",
+    "from_jax",
     "load",
     "parse",
     "rules",

@@ -26,8 +26,8 @@ def run(text, name, folder, monkeypatch):
 
 def test_the_page_is_true(root, tmp_path, monkeypatch):
     page = blocks(root / "docs" / "python.md")
-    # That of PyTorch is run with its other tests.
-    assert sorted(word for word, _ in page if word != "pycon") == ["python", "sh", "sh"]
+    # Those of PyTorch, JAX and Dask are run with their other tests.
+    assert sorted(word for word, _ in page if word != "pycon") == ["python", "python", "python", "sh", "sh"]
     folder = tmp_path / "examples"
     shutil.copytree(root / "examples", folder)
     (tmp_path / "lit_tests" / "mind-run").mkdir(parents=True)

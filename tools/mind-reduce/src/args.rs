@@ -26,7 +26,10 @@ pub(super) fn command() -> Command {
              it started, and its candidate is not interesting.",
         )
         .args(mind_cli::input_args(|row| {
-            matches!(row.read, Some(Read::Module(_) | Read::Document(_)))
+            matches!(
+                row.read,
+                Some(Read::Module(_) | Read::Document(_) | Read::Import(_))
+            )
         }))
         .args(search_args())
         .next_help_heading(PASSES_HEADING)

@@ -76,7 +76,7 @@ fn what_is_written_reads_back_and_is_written_the_same() {
                 let files = ["again", &out].map(|name| &host.files[std::path::Path::new(name)]);
                 assert_eq!(files[0], files[1], "{word}");
             }
-            Some(Read::Model) | None => {
+            Some(Read::Import(_) | Read::Model) | None => {
                 let code = run(&mut host, &format!("--from {word} --to core {out}"));
                 assert_eq!(code, 2, "{word} is not read: {}", host.error());
             }
@@ -98,6 +98,12 @@ fn every_format_that_is_read_becomes_core_text() {
                 let bytes = std::fs::read(model).expect("an example");
                 host.files.insert("m.onnx".into(), bytes);
                 "m.onnx".to_owned()
+            }
+            Some(Read::Import(_)) => {
+                let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  \
+                    %y = stablehlo.sine %x : tensor<2xf32>\n  return %y : tensor<2xf32>\n}\n";
+                host.files.insert("m.stablehlo".into(), text.into());
+                "m.stablehlo".to_owned()
             }
             Some(Read::Module(_) | Read::Document(_) | Read::Package(_)) => {
                 let from = sample(row);

@@ -28,6 +28,7 @@ pub fn document() -> String {
             Some(
                 Read::Module(_)
                 | Read::Document(_)
+                | Read::Import(_)
                 | Read::Package(_)
                 | Read::Binary(_)
                 | Read::Model,

@@ -40,6 +40,8 @@ pub enum Read {
     Module(Format),
     /// A text describes a model, of which a module is made.
     Document(fn(&str, &LoadOptions) -> Result<Graph, Diagnostics>),
+    /// A text of another compiler is a module.
+    Import(TextReader),
     /// A folder has a file that holds a program.
     Package(PackageReader),
     /// The bytes of a file are a module.
@@ -59,6 +61,15 @@ pub struct BinaryReader {
     pub outputs: fn(&[u8]) -> Vec<String>,
     /// The module that the bytes are.
     pub read: fn(Vec<u8>, &LoadOptions) -> Result<Graph, Diagnostics>,
+}
+
+/// How a text of another compiler is read.
+#[derive(Clone, Copy)]
+pub struct TextReader {
+    /// What the outputs are called, if the text says so, which modules do not keep.
+    pub outputs: fn(&str) -> Vec<String>,
+    /// The module that the text is.
+    pub read: fn(&str, &LoadOptions) -> Result<Graph, Diagnostics>,
 }
 
 /// How a package is read.
@@ -161,9 +172,14 @@ impl FormatInfo {
     pub fn text(&self) -> Option<Format> {
         match self.read {
             Some(Read::Module(format)) => Some(format),
-            Some(Read::Document(_) | Read::Package(_) | Read::Binary(_) | Read::Model) | None => {
-                None
-            }
+            Some(
+                Read::Document(_)
+                | Read::Import(_)
+                | Read::Package(_)
+                | Read::Binary(_)
+                | Read::Model,
+            )
+            | None => None,
         }
     }
 
@@ -187,6 +203,9 @@ impl FormatInfo {
     pub fn output_names(&self, bytes: &[u8]) -> Vec<String> {
         match self.read {
             Some(Read::Binary(reader)) => (reader.outputs)(bytes),
+            Some(Read::Import(reader)) => {
+                std::str::from_utf8(bytes).map_or_else(|_| Vec::new(), reader.outputs)
+            }
             Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) | None => {
                 Vec::new()
             }
@@ -195,7 +214,22 @@ impl FormatInfo {
 
     /// Whether reading it takes the extents that are given for dimensions, so that the module has none of them left.
     pub fn reads_dims(&self) -> bool {
-        matches!(self.read, Some(Read::Binary(_)))
+        matches!(self.read, Some(Read::Binary(_) | Read::Import(_)))
+    }
+
+    /// What a text of it may take: any size where most of it are elements.
+    pub fn limits(&self, own: &Limits) -> Limits {
+        match self.read {
+            Some(Read::Import(_)) => Limits::none(),
+            Some(
+                Read::Module(_)
+                | Read::Document(_)
+                | Read::Package(_)
+                | Read::Binary(_)
+                | Read::Model,
+            )
+            | None => *own,
+        }
     }
 
     /// Whether it describes a model, not a module.

@@ -12,6 +12,8 @@ use mind_coreml::package;
 use super::document;
 #[cfg(feature = "package")]
 use super::row::PackageReader;
+#[cfg(feature = "stablehlo")]
+use super::row::TextReader;
 #[cfg(feature = "onnx")]
 use super::row::{Binary, BinaryReader, LoadOptions};
 use super::row::{FormatInfo, Read, Write};
@@ -171,6 +173,27 @@ pub static FORMATS: &[FormatInfo] = &[
             })
         })),
     },
+    #[cfg(feature = "stablehlo")]
+    FormatInfo {
+        word: "stablehlo",
+        extensions: &["stablehlo", "mlir"],
+        summary: "a module of StableHLO, as text of MLIR",
+        sniff: Some(mind_stablehlo::is_module),
+        read: Some(Read::Import(TextReader {
+            outputs: mind_stablehlo::output_names,
+            read: |text, options| {
+                let dims = options.dims.iter();
+                let options = mind_stablehlo::ImportOptions {
+                    dims: dims
+                        .map(|(name, extent)| (name.clone(), *extent as i64))
+                        .collect(),
+                    bound: options.bound.iter().cloned().collect(),
+                };
+                mind_stablehlo::read(text, &options)
+            },
+        })),
+        write: None,
+    },
     #[cfg(feature = "irv2")]
     FormatInfo {
         word: "irv2",
@@ -237,6 +260,14 @@ pub static FORMATS: &[FormatInfo] = &[
     },
 ];
 
+/// The text at the start of bytes, as far as it is one.
+fn text_before_error(bytes: &[u8]) -> Option<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).ok(),
+    }
+}
+
 impl FormatInfo {
     /// The row that `--from` and `--to` call `word`.
     pub fn named(word: &str) -> Option<&'static FormatInfo> {
@@ -246,13 +277,20 @@ impl FormatInfo {
     /// The format that `text` looks like.
     pub fn of_text(text: &str) -> Option<&'static FormatInfo> {
         let looks = |row: &&FormatInfo| row.sniff.is_some_and(|sniff| sniff(text));
-        FORMATS.iter().find(looks)
+        // Core text takes any MLIR for its own, to say what is wrong with it.
+        let is_import = |row: &&FormatInfo| matches!(row.read, Some(Read::Import(_)));
+        let imports = FORMATS.iter().filter(is_import);
+        imports.chain(FORMATS).find(looks)
     }
 
-    /// The format, no text, that bytes look like.
+    /// The format, of other compilers, that bytes look like.
     pub fn of_bytes(bytes: &[u8]) -> Option<&'static FormatInfo> {
         let looks = |row: &&FormatInfo| match row.read {
             Some(Read::Binary(reader)) => (reader.looks)(bytes),
+            Some(Read::Import(_)) => {
+                let sniff = |sniff: fn(&str) -> bool| text_before_error(bytes).is_some_and(sniff);
+                row.sniff.is_some_and(sniff)
+            }
             Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) | None => {
                 false
             }
@@ -262,9 +300,14 @@ impl FormatInfo {
 
     /// The format of files that no text looks like, by the name of the file or folder.
     pub fn of_path(path: &str) -> Option<&'static FormatInfo> {
+        let named = FormatInfo::named_by(path);
+        named.filter(|row| row.read.is_some() && row.sniff.is_none())
+    }
+
+    /// The format whose files are called like `path`.
+    pub fn named_by(path: &str) -> Option<&'static FormatInfo> {
         let end = Path::new(path.trim_end_matches('/')).extension()?;
-        let is_read = |row: &&FormatInfo| row.read.is_some() && row.sniff.is_none();
-        let mut rows = FORMATS.iter().filter(is_read);
+        let mut rows = FORMATS.iter();
         rows.find(|row| row.extensions.iter().any(|own| *own == end))
     }
 
@@ -336,5 +379,18 @@ mod tests {
         for (text, format) in cases {
             assert_eq!(detect(text), format, "{text:?}");
         }
+    }
+
+    #[cfg(feature = "stablehlo")]
+    #[test]
+    fn mlir_is_core_text_unless_it_has_ops_of_stablehlo() {
+        let word = |text| FormatInfo::of_text(text).map(|row| row.word);
+        assert_eq!(word("module {\n  arith.addf\n}"), Some("core"));
+        let own = "#loc = loc(unknown)\nmodule @m {\n  stablehlo.add\n}";
+        assert_eq!(word(own), Some("stablehlo"));
+        assert_eq!(
+            FormatInfo::of_bytes(own.as_bytes()).map(|row| row.word),
+            Some("stablehlo")
+        );
     }
 }

@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-json", &["mind-diag"]),
     ("mind-weights", &["mind-json"]),
     ("mind-onnx", &["mind-core"]),
+    ("mind-stablehlo", &["mind-core"]),
     ("mind-irv2", &["mind-tensor", "mind-weights"]),
     ("mind-text", &["mind-ir"]),
     ("mind-interp", &["mind-ir"]),
@@ -53,6 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mind-from-mil",
             "mind-coreml",
             "mind-onnx",
+            "mind-stablehlo",
             "mind-irv2",
         ],
     ),
@@ -117,11 +119,12 @@ const SOLE_USERS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates whose tests need more than text, interpreter and dialects.
-const TEST_ONLY: [&str; 10] = [
+const TEST_ONLY: [&str; 11] = [
     "mind-ir",
     "mind-text",
     "mind-coreml",
     "mind-onnx",
+    "mind-stablehlo",
     "mind-interp",
     "mind-core",
     "mind-tensor",

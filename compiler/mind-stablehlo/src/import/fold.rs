@@ -1,0 +1,94 @@
+//! Operations that are computed at once, since all that they read is known.
+//!
+//! Texts with open dimensions compute shapes: they take extents, do arithmetic, and concatenate them. Where extents are
+//! known this leaves numbers.
+
+use std::rc::Rc;
+
+use mind_diag::Span;
+use mind_ir::Graph;
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::eval::{DimEnv, EvalCx, EvalError, eval_block};
+use mind_ir::graph::{InsertPoint, NewOp};
+use mind_ir::opdef::Op as _;
+use mind_ir::types::DTypeClass;
+
+use super::emit::{Cache, Emit};
+use super::scope::Scope;
+use super::value::Value;
+use super::{Importer, Place};
+use crate::constant::Constant;
+use crate::ops::Row;
+use crate::text::{Op, Type};
+
+/// The most elements of a list that is computed with.
+const ELEMENT_LIMIT: usize = 256;
+
+/// The most bytes of one result.
+const BYTE_LIMIT: u64 = 1 << 12;
+
+/// The results of an operation on numbers and lists of integers or truth values that are all known.
+pub(super) fn folded<'t>(
+    importer: &mut Importer<'t>,
+    row: &Row,
+    op: &'t Op<'t>,
+    inputs: &[Value],
+    scope: &Scope<'t>,
+) -> Option<Vec<Value>> {
+    if !row.folds || inputs.is_empty() {
+        return None;
+    }
+    let is_known = |value: &Value| match value {
+        Value::Known(constant) => is_small(constant),
+        Value::Op(_) | Value::Extents(_) | Value::Compared(_) => false,
+    };
+    let is_list = |ty: &Type<'_>| matches!(ty, Type::Tensor(ty) if ty.shape.len() <= 1);
+    if !inputs.iter().all(is_known) || !op.types.iter().all(is_list) {
+        return None;
+    }
+    let (mut scratch, mut cache) = (Graph::new(), Cache::default());
+    let place = Place {
+        block: Some(scratch.body()),
+        is_pointwise: false,
+    };
+    let mut scratch_emit = Emit {
+        b: Builder::at_end(&mut scratch),
+        cache: &mut cache,
+    };
+    let values = importer.imported(row, op, inputs, scope, place, &mut scratch_emit);
+    let values = values.ok()??;
+    let values = values.iter().map(|value| scratch_emit.value(value).ok());
+    let values: Option<Vec<_>> = values.collect();
+    let end = InsertPoint::End(scratch.body());
+    scratch.insert(
+        end,
+        NewOp {
+            def: Yield::DEF,
+            operands: &values?,
+            attrs: &[],
+            results: 0,
+            span: Span::FILE,
+        },
+    );
+    let dims = DimEnv::default();
+    let cx = EvalCx::fold(&scratch, &dims, BYTE_LIMIT);
+    let mut leaf = |op| Err(EvalError::NotEvaluable(scratch.def(op).name));
+    let results = eval_block(&cx, scratch.body(), &[], &mut leaf).ok()?;
+    let known = results.iter().map(Constant::of);
+    let is_number = |own: &Constant| own.dtype().class() != DTypeClass::Float;
+    let known: Vec<Constant> = known.collect();
+    known.iter().all(is_number).then(|| {
+        known
+            .into_iter()
+            .map(|own| Value::Known(Rc::new(own)))
+            .collect()
+    })
+}
+
+/// Whether a constant is a number or a short list of integers or truth values.
+fn is_small(constant: &Constant) -> bool {
+    constant.shape.len() <= 1
+        && constant.dtype().class() != DTypeClass::Float
+        && constant.count().is_some_and(|count| count <= ELEMENT_LIMIT)
+}

@@ -1,0 +1,305 @@
+//! The arguments of the public function: what they are called, and their open dimensions.
+//!
+//! A text has `?` for an open dimension and says with operations which of them are equal: JAX takes the extents of
+//! arguments, asserts that they are equal, and hands them to a function whose arguments have the names of the dimensions.
+
+use std::rc::Rc;
+
+use mind_core::ops::input::Input;
+use mind_ir::Graph;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::Op as _;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim, TensorType};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::emit::Cache;
+use super::scope::Scope;
+use super::value::Value;
+use super::{Importer, unknown_names};
+use crate::constant::{Constant, dtype};
+use crate::refused::Refused;
+use crate::text::{Argument, Attr, Function, Op, Type};
+
+/// An open dimension of an argument: which argument, and which axis of it.
+type Open = (usize, usize);
+
+/// What the operations of a function say about the dimensions of its arguments.
+struct Dimensions<'t> {
+    /// What arguments are called where the function hands them on.
+    labels: FxHashMap<&'t str, String>,
+    /// The open dimensions that results are the extents of.
+    extents: FxHashMap<&'t str, Open>,
+    /// An open dimension that is the same, for each that is not the first of its group.
+    same: FxHashMap<Open, Open>,
+    /// The names of groups, by their first dimension.
+    names: FxHashMap<Open, String>,
+}
+
+impl<'t> Importer<'t> {
+    /// Defines the arguments of the public function.
+    pub(super) fn inputs(
+        &mut self,
+        main: &'t Function<'t>,
+        scope: &mut Scope<'t>,
+        graph: &mut Graph,
+        cache: &mut Cache,
+    ) {
+        let found = self.dimensions(main);
+        let labels = self.labels(main, &found);
+        let (mut known, mut used) = (Vec::new(), FxHashSet::default());
+        for (at, (argument, label)) in main.body.arguments.iter().zip(&labels).enumerate() {
+            let mut dims = Vec::new();
+            let ty = match &argument.ty {
+                Type::Tensor(ty) => ty,
+                Type::Other(text) => {
+                    let problem = format!("argument `{label}`: type `{text}` is not supported");
+                    self.report.module(argument.span, problem);
+                    scope.refuse(&[(argument.name, 1)]);
+                    continue;
+                }
+            };
+            let element = match dtype(ty.element) {
+                Ok(element) => element,
+                Err(refused) => {
+                    let problem = format!("argument `{label}`: {refused}");
+                    self.report.module(argument.span, problem);
+                    scope.refuse(&[(argument.name, 1)]);
+                    continue;
+                }
+            };
+            for (axis, extent) in ty.shape.iter().enumerate() {
+                if let Some(extent) = extent {
+                    dims.push(Dim::Fixed(*extent));
+                    continue;
+                }
+                let first = found.first((at, axis));
+                let own = || format!("{}_{}", labels[first.0], first.1);
+                let name = found.names.get(&first).cloned().unwrap_or_else(own);
+                let symbol = symbol_name(&name);
+                let given = self.options.dims.get_key_value(&name);
+                let given = given.or_else(|| self.options.dims.get_key_value(&symbol));
+                dims.push(match given {
+                    Some((name, &extent)) => {
+                        used.insert(&name[..]);
+                        Dim::Fixed(extent)
+                    }
+                    None => Dim::Symbol(graph.intern(&symbol)),
+                });
+                if !known.contains(&symbol) {
+                    known.push(symbol);
+                }
+            }
+            let ty = TensorType::new(element, dims);
+            match self.options.bound.get(label) {
+                Some(array) => match bound_to(&ty, array) {
+                    Ok(constant) => {
+                        scope.define_one(argument.name, Value::Known(Rc::new(constant)));
+                    }
+                    Err(refused) => {
+                        let problem = format!("argument `{label}`: {refused}");
+                        self.report.module(argument.span, problem);
+                        scope.refuse(&[(argument.name, 1)]);
+                    }
+                },
+                None => input(graph, cache, scope, argument, label, &ty),
+            }
+        }
+        self.check_names(&known, &labels, &used);
+    }
+
+    /// Reports extents and arrays that were given for what the function does not have.
+    fn check_names(&mut self, dims: &[String], labels: &[String], used: &FxHashSet<&str>) {
+        let (options, span) = (self.options, self.module.span());
+        let open = match dims {
+            [] => "its arguments have no open dimension".to_owned(),
+            open => format!("its open dimensions are `{}`", open.join("`, `")),
+        };
+        for name in unknown_names(options.dims.keys().map(|name| &name[..]), used) {
+            let problem = format!("the module has no dimension `{name}`; {open}");
+            self.report.module(span, problem);
+        }
+        let own: FxHashSet<&str> = labels.iter().map(|label| &label[..]).collect();
+        for name in unknown_names(options.bound.keys().map(|name| &name[..]), &own) {
+            let inputs = labels.join("`, `");
+            let problem = format!("the module has no input `{name}`; its inputs are `{inputs}`");
+            self.report.module(span, problem);
+        }
+    }
+
+    /// What the arguments are called: by their locations, or where they are handed on; else by their names in the text.
+    fn labels(&self, main: &Function<'t>, found: &Dimensions<'t>) -> Vec<String> {
+        let mut labels: Vec<String> = Vec::new();
+        for argument in &main.body.arguments {
+            let own = self.module.label(argument);
+            let own = own.or_else(|| found.labels.get(argument.name).map(|own| &own[..]));
+            let name = match own {
+                Some(own) if !own.is_empty() => own.to_owned(),
+                Some(_) | None => argument.name.to_owned(),
+            };
+            let is_new = !labels.contains(&name);
+            labels.push(if is_new {
+                name
+            } else {
+                format!("{name}_{}", labels.len())
+            });
+        }
+        labels
+    }
+
+    fn dimensions(&self, main: &'t Function<'t>) -> Dimensions<'t> {
+        let mut found = Dimensions {
+            labels: FxHashMap::default(),
+            extents: FxHashMap::default(),
+            same: FxHashMap::default(),
+            names: FxHashMap::default(),
+        };
+        let arguments = main.body.arguments.iter().enumerate();
+        let places: FxHashMap<&str, usize> = arguments.map(|(at, own)| (own.name, at)).collect();
+        let mut equal: FxHashMap<&str, (Open, Open)> = FxHashMap::default();
+        for op in &main.body.ops {
+            let result = op.results.first().map(|(name, _)| *name);
+            let operand = |at: usize| op.operands.get(at).map(|own| own.name);
+            match op.name {
+                "stablehlo.get_dimension_size" => {
+                    let of = operand(0).and_then(|name| places.get(name));
+                    let axis = op.attrs.iter().find_map(|(name, value)| match value {
+                        Attr::Int(axis) if matches!(*name, "dim" | "dimension") => {
+                            usize::try_from(*axis).ok()
+                        }
+                        _ => None,
+                    });
+                    if let (Some(result), Some(&of), Some(axis)) = (result, of, axis) {
+                        found.extents.insert(result, (of, axis));
+                    }
+                }
+                "stablehlo.compare" if op.words.first() == Some(&"EQ") => {
+                    let [a, b] =
+                        [operand(0), operand(1)].map(|name| found.extents.get(name?).copied());
+                    if let (Some(result), Some(a), Some(b)) = (result, a, b) {
+                        equal.insert(result, (a, b));
+                    }
+                }
+                "stablehlo.custom_call" if is_assertion(op) => {
+                    if let Some(&(a, b)) = operand(0).and_then(|name| equal.get(name)) {
+                        found.join(a, b);
+                    }
+                }
+                "call" | "func.call" => found.call(op, self),
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+impl<'t> Dimensions<'t> {
+    /// The first dimension of a group.
+    fn first(&self, mut of: Open) -> Open {
+        while let Some(&other) = self.same.get(&of) {
+            of = other;
+        }
+        of
+    }
+
+    fn join(&mut self, a: Open, b: Open) {
+        let (a, b) = (self.first(a), self.first(b));
+        if a != b {
+            self.same.insert(a.max(b), a.min(b));
+        }
+    }
+
+    /// Takes the names that a function has for what it is called with.
+    fn call(&mut self, op: &'t Op<'t>, importer: &Importer<'t>) {
+        let callee = op.attrs.iter().find_map(|(name, value)| match value {
+            Attr::Symbol(own) if *name == "callee" => importer.module.functions.get(own),
+            _ => None,
+        });
+        let Some(callee) = callee else { return };
+        for (operand, argument) in op.operands.iter().zip(&callee.body.arguments) {
+            if let Some(label) = importer.module.label(argument) {
+                let label = label.to_owned();
+                self.labels.entry(operand.name).or_insert(label);
+            }
+            let mut attrs = argument.attrs.iter();
+            let name = attrs.find(|(name, _)| *name == "jax.global_constant");
+            let name = name.and_then(|(_, value)| value.text());
+            // JAX gives what is computed from extents an empty name.
+            let name = name.filter(|name| !name.is_empty());
+            if let (Some(&open), Some(name)) = (self.extents.get(operand.name), name) {
+                let first = self.first(open);
+                let name = name.to_owned();
+                self.names.entry(first).or_insert(name);
+            }
+        }
+    }
+}
+
+/// Whether an operation asserts something about extents.
+pub(crate) fn is_assertion(op: &Op<'_>) -> bool {
+    let mut attrs = op.attrs.iter();
+    attrs.any(|(name, value)| {
+        matches!(*name, "callee" | "call_target_name") && value.text() == Some("shape_assertion")
+    })
+}
+
+/// A tensor that a run gives.
+fn input<'t>(
+    graph: &mut Graph,
+    cache: &mut Cache,
+    scope: &mut Scope<'t>,
+    argument: &Argument<'t>,
+    label: &str,
+    ty: &TensorType,
+) {
+    let dims = ty.view().shape.to_vec();
+    let ty = graph.intern_type(ty.view());
+    let name = graph.intern(label);
+    let attrs = Input::attrs(name, false, None);
+    let end = mind_ir::graph::InsertPoint::End(graph.body());
+    let mut b = Builder::new(graph, end, argument.span);
+    let op = b.create_typed(Input::DEF, &[], &attrs, &[ty]);
+    let value = graph.result(op);
+    for (axis, dim) in dims.into_iter().enumerate() {
+        if let Dim::Symbol(name) = dim {
+            cache.sources.entry(name).or_insert((value, axis));
+        }
+    }
+    scope.define_one(argument.name, Value::Op(value));
+}
+
+/// An array as the constant of an argument: of its dtype, where the bits of `bf16` may come as `u16`, and of its shape.
+fn bound_to(ty: &TensorType, array: &Tensor) -> Result<Constant, Refused> {
+    let wanted = ty.view();
+    let mut own = array.clone();
+    if (wanted.dtype, own.dtype()) == (DType::BF16, DType::U16) {
+        let bits = mind_ir::tensor::Buffer::from_bytes(DType::BF16, own.buffer().as_bytes());
+        own = Tensor::new(own.shape().to_vec(), bits);
+    }
+    let fits = |(dim, extent): (&Dim, &usize)| match dim {
+        Dim::Fixed(wanted) => *wanted == *extent as i64,
+        Dim::Symbol(_) | Dim::Dynamic => true,
+    };
+    let is_same =
+        wanted.shape.len() == own.rank() && wanted.shape.iter().zip(own.shape()).all(fits);
+    if own.dtype() != wanted.dtype || !is_same {
+        let (found, extents) = (own.dtype(), own.shape());
+        return Err(Refused::new(format!(
+            "the array {found}{extents:?} that is bound to it is not of its type"
+        )));
+    }
+    Ok(Constant::of(&own))
+}
+
+/// A name as the texts of modules spell dimensions.
+fn symbol_name(name: &str) -> String {
+    let spelled = name.chars().map(|own| match own {
+        own if own.is_ascii_alphanumeric() => own,
+        _ => '_',
+    });
+    let spelled: String = spelled.collect();
+    match spelled.chars().next() {
+        Some(first) if first.is_ascii_alphabetic() => spelled,
+        _ => format!("d{spelled}"),
+    }
+}

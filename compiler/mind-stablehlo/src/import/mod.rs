@@ -1,0 +1,328 @@
+//! From the public function of a text to a module of core.
+//!
+//! Operations are imported in their order, and only those that a result depends on. A call is replaced by the body of
+//! its function. An operation whose operands are small and known is computed at once, which folds the arithmetic that
+//! texts do with extents. What cannot be imported is gathered, so that one run names all of it.
+
+mod arithmetic;
+pub(crate) mod emit;
+mod fold;
+pub(crate) mod inputs;
+pub(crate) mod node;
+pub(crate) mod region;
+pub(crate) mod scope;
+pub(crate) mod value;
+
+use mind_diag::{Diagnostics, Span};
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{InsertPoint, NewOp};
+use mind_ir::opdef::Op as _;
+use mind_ir::types::{Dim, TypeView};
+use mind_ir::{BlockId, Graph};
+use rustc_hash::FxHashSet;
+
+use crate::constant::dtype;
+use crate::ops;
+use crate::options::ImportOptions;
+use crate::refused::Refused;
+use crate::report::Report;
+use crate::text::{Block, Module, Op, Type};
+use emit::{Cache, Emit};
+use node::Node;
+use scope::{Named, Scope, needed};
+use value::Value;
+
+/// The most calls and regions inside of each other.
+const DEPTH_LIMIT: usize = 64;
+
+/// The most operations after all calls are replaced by the bodies of their functions.
+const OPERATION_LIMIT: usize = 1_000_000;
+
+/// What an import knows of its text.
+pub(crate) struct Importer<'t> {
+    pub module: &'t Module<'t>,
+    pub options: &'t ImportOptions,
+    pub report: Report,
+    depth: usize,
+    /// The number of operations that may still be imported.
+    left: usize,
+}
+
+/// The module that a text is.
+///
+/// # Errors
+///
+/// Everything in it that cannot be imported.
+pub(crate) fn import(text: &Module<'_>, options: &ImportOptions) -> Result<Graph, Diagnostics> {
+    let mut importer = Importer {
+        module: text,
+        options,
+        report: Report::default(),
+        depth: 0,
+        left: OPERATION_LIMIT,
+    };
+    let mut graph = Graph::new();
+    importer.main(&mut graph);
+    if importer.report.is_empty() {
+        Ok(graph)
+    } else {
+        Err(importer.report.diagnostics())
+    }
+}
+
+/// What an operation makes.
+enum Made {
+    /// Its results.
+    Values(Vec<Value>),
+    /// Nothing, since what it reads was refused.
+    Skipped,
+}
+
+/// Where operations are imported.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// The block that ops are appended to, if it is known.
+    pub block: Option<BlockId>,
+    /// Whether numbers of the text stand for whole tensors, so that types of the text say nothing about ranks.
+    pub is_pointwise: bool,
+}
+
+impl<'t> Importer<'t> {
+    fn main(&mut self, graph: &mut Graph) {
+        let module = self.module;
+        let Some(main) = module.main() else {
+            let problem = "the text has no function `@main`, and not one public function alone";
+            return self.report.module(module.span(), problem);
+        };
+        let mut cache = Cache::default();
+        let mut scope = Scope::default();
+        self.inputs(main, &mut scope, graph, &mut cache);
+        let place = Place {
+            block: Some(graph.body()),
+            is_pointwise: false,
+        };
+        let mut e = Emit {
+            b: Builder::at_end(graph),
+            cache: &mut cache,
+        };
+        let Some(found) = self.block(&main.body, &mut scope, place, &mut e) else {
+            return;
+        };
+        let mut values = Vec::with_capacity(found.len());
+        for value in &found {
+            match e.value(value) {
+                Ok(value) => values.push(value),
+                Err(refused) => return self.report.module(main.span, refused.0),
+            }
+        }
+        if values.is_empty() || values.len() != main.results.len() {
+            let (found, wanted) = (values.len(), main.results.len());
+            let problem =
+                format!("the function returns {found} values, and is declared with {wanted}");
+            return self.report.module(main.span, problem);
+        }
+        for (value, result) in found.iter().zip(&main.results) {
+            if let Err(refused) = check_type(&e, value, &result.ty) {
+                return self.report.module(main.span, refused.0);
+            }
+        }
+        let end = InsertPoint::End(graph.body());
+        graph.insert(
+            end,
+            NewOp {
+                def: Yield::DEF,
+                operands: &values,
+                attrs: &[],
+                results: 0,
+                span: Span::FILE,
+            },
+        );
+    }
+
+    /// Imports the operations of a block that its results depend on; the results, or `None` if what makes one was refused.
+    pub fn block(
+        &mut self,
+        block: &'t Block<'t>,
+        scope: &mut Scope<'t>,
+        place: Place,
+        e: &mut Emit<'_>,
+    ) -> Option<Vec<Value>> {
+        let needed = needed(block);
+        let mut results = None;
+        for (op, is_needed) in block.ops.iter().zip(needed) {
+            if op.is_return() {
+                results = Some(self.returned(op, scope)?);
+                continue;
+            }
+            if !is_needed {
+                continue;
+            }
+            let Some(left) = self.left.checked_sub(1) else {
+                self.report.module(
+                    op.span,
+                    format!("more than {OPERATION_LIMIT} operations, with those of functions wherever they are called"),
+                );
+                return None;
+            };
+            self.left = left;
+            match self.operation(op, scope, place, e) {
+                Ok(Made::Values(values)) => scope.define(&op.results, values),
+                Ok(Made::Skipped) => scope.refuse(&op.results),
+                Err(refused) => {
+                    scope.refuse(&op.results);
+                    self.report.operation(op.name, refused, op.span);
+                }
+            }
+        }
+        if results.is_none() {
+            let span = block.ops.last().map_or(self.module.span(), |op| op.span);
+            self.report
+                .module(span, "this block does not end with `return`");
+        }
+        results
+    }
+
+    /// What an operation returns.
+    fn returned(&mut self, op: &Op<'t>, scope: &Scope<'t>) -> Option<Vec<Value>> {
+        let mut found = Vec::with_capacity(op.operands.len());
+        for operand in &op.operands {
+            match scope.get(operand) {
+                Named::Value(value) => found.push(value),
+                Named::Refused => return None,
+                Named::Nothing => {
+                    let problem = format!("nothing makes `%{}`", operand.name);
+                    self.report.module(operand.span, problem);
+                    return None;
+                }
+            }
+        }
+        Some(found)
+    }
+
+    fn operation(
+        &mut self,
+        op: &'t Op<'t>,
+        scope: &Scope<'t>,
+        place: Place,
+        e: &mut Emit<'_>,
+    ) -> Result<Made, Refused> {
+        let mut inputs = Vec::with_capacity(op.operands.len());
+        let mut is_skipped = false;
+        for operand in &op.operands {
+            match scope.get(operand) {
+                Named::Value(value) => inputs.push(value),
+                Named::Refused => is_skipped = true,
+                Named::Nothing => {
+                    let name = operand.name;
+                    return Err(Refused::new(format!("nothing makes its operand `%{name}`")));
+                }
+            }
+        }
+        let Some(row) = ops::find(op.name) else {
+            return Err(Refused::new(ops::reason(op)));
+        };
+        if let Some(why) = ops::refusal(op) {
+            return Err(Refused::new(why));
+        }
+        if place.is_pointwise && !row.is_pointwise() {
+            let why = "it is no function of single elements, so it cannot be in this region";
+            return Err(Refused::new(why));
+        }
+        if is_skipped {
+            return Ok(Made::Skipped);
+        }
+        if let Some(values) = fold::folded(self, row, op, &inputs, scope) {
+            return Ok(Made::Values(values));
+        }
+        let mut e = e.at(place.block, op.span);
+        if let Some(value) = arithmetic::computed(op.name, &inputs, &mut e)? {
+            return Ok(Made::Values(vec![value]));
+        }
+        let values = self.imported(row, op, &inputs, scope, place, &mut e)?;
+        Ok(values.map_or(Made::Skipped, Made::Values))
+    }
+
+    /// Appends what an operation is in core; `None` if it was refused by what is inside of it.
+    fn imported(
+        &mut self,
+        row: &ops::Row,
+        op: &'t Op<'t>,
+        inputs: &[Value],
+        scope: &Scope<'t>,
+        place: Place,
+        e: &mut Emit<'_>,
+    ) -> Result<Option<Vec<Value>>, Refused> {
+        let mut n = Node::new(op, inputs, scope, place, self, e);
+        let Some(values) = row.import(&mut n)? else {
+            return Ok(None);
+        };
+        if let Some(name) = n.unknown_attribute() {
+            return Err(Refused::new(format!("attribute `{name}` is not supported")));
+        }
+        let named: usize = op.results.iter().map(|(_, count)| count).sum();
+        if named != values.len() || (named != op.types.len() && !op.types.is_empty()) {
+            let (made, types) = (values.len(), op.types.len());
+            return Err(Refused::new(format!(
+                "{named} results and {types} types of results, where it has {made}"
+            )));
+        }
+        if !place.is_pointwise {
+            for (value, ty) in values.iter().zip(&op.types) {
+                check_type(e, value, ty)?;
+            }
+        }
+        Ok(Some(values))
+    }
+
+    /// Runs `import` inside of one more call or region.
+    pub fn deeper<T>(&mut self, import: impl FnOnce(&mut Importer<'t>) -> T) -> Result<T, Refused> {
+        if self.depth >= DEPTH_LIMIT {
+            return Err(Refused::new(format!(
+                "more than {DEPTH_LIMIT} calls and regions are inside of each other"
+            )));
+        }
+        self.depth += 1;
+        let imported = import(self);
+        self.depth -= 1;
+        Ok(imported)
+    }
+}
+
+/// Checks what was made of an operation against the type in the text.
+fn check_type(e: &Emit<'_>, value: &Value, ty: &Type<'_>) -> Result<(), Refused> {
+    let Value::Op(value) = value else {
+        return Ok(());
+    };
+    let Type::Tensor(wanted) = ty else {
+        return Ok(());
+    };
+    let found: TypeView<'_> = e.g().ty(*value);
+    let fits = |(dim, wanted): (&Dim, &Option<i64>)| match (dim.fixed(), wanted) {
+        (Some(found), Some(wanted)) => found == *wanted,
+        (None, _) | (_, None) => true,
+    };
+    let is_same = found.dtype == dtype(wanted.element)?
+        && found.shape.len() == wanted.shape.len()
+        && found.shape.iter().zip(&wanted.shape).all(fits);
+    if is_same {
+        return Ok(());
+    }
+    let extents = wanted.shape.iter();
+    let extents = extents.map(|own| own.map_or("?x".to_owned(), |own| format!("{own}x")));
+    let (extents, element) = (extents.collect::<String>(), wanted.element);
+    let made = e.g().type_text(*value);
+    Err(Refused::new(format!(
+        "its result is {made}, where the text has tensor<{extents}{element}>"
+    )))
+}
+
+/// Names that were given for what the text does not have.
+pub(crate) fn unknown_names<'n>(
+    given: impl Iterator<Item = &'n str>,
+    known: &FxHashSet<&str>,
+) -> Vec<&'n str> {
+    let mut unknown: Vec<&str> = given.filter(|name| !known.contains(name)).collect();
+    unknown.sort_unstable();
+    unknown
+}

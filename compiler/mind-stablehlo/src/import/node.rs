@@ -1,0 +1,393 @@
+//! An operation as its op's importer sees it: operands, attributes and where its ops go.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::{DType, Dim};
+
+use super::Importer;
+use super::Place;
+use super::emit::{Emit, One};
+use super::scope::Scope;
+use super::value::{Extent, Value};
+use crate::constant::{Constant, constant, dtype};
+use crate::refused::Refused;
+use crate::text::{Attr, Block, Op, TensorText, Type};
+
+/// An operation, and the block that its ops are appended to.
+pub(crate) struct Node<'n, 't, 'g> {
+    pub op: &'t Op<'t>,
+    pub inputs: &'n [Value],
+    pub scope: &'n Scope<'t>,
+    pub place: Place,
+    pub importer: &'n mut Importer<'t>,
+    pub e: Emit<'g>,
+    /// The attributes that were asked for.
+    asked: RefCell<Vec<&'static str>>,
+}
+
+impl<'n, 't, 'g> Node<'n, 't, 'g> {
+    pub fn new(
+        op: &'t Op<'t>,
+        inputs: &'n [Value],
+        scope: &'n Scope<'t>,
+        place: Place,
+        importer: &'n mut Importer<'t>,
+        e: &'g mut Emit<'_>,
+    ) -> Node<'n, 't, 'g> {
+        Node {
+            op,
+            inputs,
+            scope,
+            place,
+            importer,
+            e: Emit {
+                b: e.b.reborrow(),
+                cache: e.cache,
+            },
+            asked: RefCell::default(),
+        }
+    }
+
+    /// Operand `at`.
+    ///
+    /// # Errors
+    ///
+    /// One that is missing.
+    pub fn given(&self, at: usize) -> Result<&'n Value, Refused> {
+        let given = self.inputs.get(at);
+        given.ok_or_else(|| Refused::new(format!("it has no operand {at}")))
+    }
+
+    /// Operand `at` as a value of the module.
+    pub fn input(&mut self, at: usize) -> One {
+        let value = self.given(at)?;
+        self.e.value(value)
+    }
+
+    /// The one operand of an op.
+    ///
+    /// # Errors
+    ///
+    /// Another number of operands.
+    pub fn only(&mut self) -> One {
+        self.count(1)?;
+        self.input(0)
+    }
+
+    /// Checks the number of operands.
+    pub fn count(&self, wanted: usize) -> Result<(), Refused> {
+        match self.inputs.len() {
+            found if found == wanted => Ok(()),
+            found => Err(Refused::new(format!(
+                "{found} operands, where it takes {wanted}"
+            ))),
+        }
+    }
+
+    /// Operands from `first` on as values of the module.
+    pub fn rest(&mut self, first: usize) -> Result<Vec<ValueId>, Refused> {
+        (first..self.inputs.len())
+            .map(|at| self.input(at))
+            .collect()
+    }
+
+    /// The elements of operand `at`.
+    ///
+    /// # Errors
+    ///
+    /// Those that only a run knows.
+    pub fn known(&self, at: usize) -> Result<Rc<Constant>, Refused> {
+        match self.given(at)? {
+            Value::Known(constant) => Ok(Rc::clone(constant)),
+            Value::Extents(_) => Err(Refused::new(format!(
+                "operand {at} is an extent that is not known here; `--dim` gives it"
+            ))),
+            Value::Op(_) | Value::Compared(_) => Err(Refused::new(format!(
+                "operand {at} is computed at run time, and has to be known here"
+            ))),
+        }
+    }
+
+    /// The integers in operand `at`.
+    pub fn ints_in(&self, at: usize) -> Result<Vec<i64>, Refused> {
+        self.known(at)?.integers()
+    }
+
+    /// The extents in operand `at`, which is a list of them.
+    pub fn extents_in(&mut self, at: usize) -> Result<Vec<Extent>, Refused> {
+        match self.given(at)? {
+            Value::Known(constant) => {
+                let all = constant.integers()?;
+                Ok(all.into_iter().map(Extent::Known).collect())
+            }
+            Value::Extents(extents) => Ok(extents.elements.clone()),
+            Value::Compared(_) => Err(Refused::new(format!("operand {at} is no list of extents"))),
+            Value::Op(value) => {
+                let value = *value;
+                let [Dim::Fixed(count)] = self.e.dims(value)[..] else {
+                    return Err(Refused::new(format!("operand {at} is no list of extents")));
+                };
+                if count == 1 {
+                    return Ok(vec![Extent::Computed(value)]);
+                }
+                (0..count)
+                    .map(|own| {
+                        let part = crate::ops::part(&mut self.e, value, 0, own, own + 1)?;
+                        Ok(Extent::Computed(part))
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    fn attribute(&self, names: &[&'static str]) -> Option<&'t Attr<'t>> {
+        self.asked.borrow_mut().extend(names);
+        let mut attrs = self.op.attrs.iter();
+        let found = attrs.find(|(name, _)| names.contains(name));
+        found.map(|(_, value)| value)
+    }
+
+    /// An attribute, by any of its names.
+    pub fn attr(&self, names: &[&'static str]) -> Option<&'t Attr<'t>> {
+        self.attribute(names)
+    }
+
+    /// An attribute that is an integer.
+    pub fn optional_int(&self, names: &[&'static str]) -> Result<Option<i64>, Refused> {
+        match self.attribute(names) {
+            None => Ok(None),
+            Some(Attr::Int(own)) => Ok(Some(*own)),
+            Some(_) => Err(kind(names, "a number")),
+        }
+    }
+
+    /// An attribute that is an integer.
+    ///
+    /// # Errors
+    ///
+    /// One that is missing.
+    pub fn int(&self, names: &[&'static str]) -> Result<i64, Refused> {
+        let found = self.optional_int(names)?;
+        found.ok_or_else(|| missing(names))
+    }
+
+    /// An attribute that is a dimension of a tensor of rank `rank`.
+    pub fn axis(&self, names: &[&'static str], rank: usize) -> Result<usize, Refused> {
+        axis(self.int(names)?, rank)
+    }
+
+    /// An attribute that is a list of integers.
+    pub fn optional_ints(&self, names: &[&'static str]) -> Result<Option<Vec<i64>>, Refused> {
+        let found = self.attribute(names);
+        let found = found.map(|own| {
+            integers(own, self.importer).ok_or_else(|| kind(names, "a list of numbers"))
+        });
+        found.transpose()
+    }
+
+    /// An attribute that is a list of integers.
+    ///
+    /// # Errors
+    ///
+    /// One that is missing.
+    pub fn ints(&self, names: &[&'static str]) -> Result<Vec<i64>, Refused> {
+        let found = self.optional_ints(names)?;
+        found.ok_or_else(|| missing(names))
+    }
+
+    /// An attribute that is a list of dimensions of a tensor of rank `rank`.
+    pub fn axes(&self, names: &[&'static str], rank: usize) -> Result<Vec<usize>, Refused> {
+        let all = self.ints(names)?;
+        all.into_iter().map(|own| axis(own, rank)).collect()
+    }
+
+    /// The fields of an attribute.
+    pub fn fields(&self, names: &[&'static str]) -> Result<Fields<'t>, Refused> {
+        match self.attribute(names) {
+            Some(Attr::Fields(fields)) => Ok(Fields { fields }),
+            Some(Attr::Raw("")) | None => Err(missing(names)),
+            Some(_) => Err(kind(names, "a list of fields")),
+        }
+    }
+
+    /// The word that is attribute `names`, or word `at` of the pretty form.
+    pub fn word(&self, at: usize, names: &[&'static str]) -> Option<&'t str> {
+        match self.op.words.get(at) {
+            Some(word) => Some(word),
+            None => self.attribute(names)?.text(),
+        }
+    }
+
+    /// An attribute that is a word or a text.
+    pub fn text(&self, names: &[&'static str]) -> Option<&'t str> {
+        self.attribute(names)?.text()
+    }
+
+    /// Says that an attribute means nothing to what is imported.
+    pub fn ignore(&self, names: &[&'static str]) {
+        self.asked.borrow_mut().extend(names);
+    }
+
+    /// The first attribute that nothing asked for. One with a dot in its name is of another dialect, and means nothing
+    /// to the op.
+    pub fn unknown_attribute(&self) -> Option<&'t str> {
+        let asked = self.asked.borrow();
+        let mut names = self.op.attrs.iter().map(|(name, _)| *name);
+        names.find(|name| !asked.contains(name) && !name.contains('.'))
+    }
+
+    /// The elements that attribute `name` writes out.
+    pub fn dense(&self, name: &'static str) -> Result<Constant, Refused> {
+        match self.attribute(&[name]) {
+            Some(Attr::Dense(dense)) => constant(dense, self.importer.module),
+            Some(_) => Err(kind(&[name], "a list of elements")),
+            None => Err(missing(&[name])),
+        }
+    }
+
+    /// The type of result `at` as the text has it.
+    pub fn result(&self, at: usize) -> Result<&'t TensorText<'t>, Refused> {
+        match self.op.types.get(at) {
+            Some(Type::Tensor(ty)) => Ok(ty),
+            Some(Type::Other(text)) => Err(Refused::new(format!("type `{text}` is not supported"))),
+            None => Err(Refused::new("it has no type of its result")),
+        }
+    }
+
+    /// The dtype of the first result.
+    pub fn result_dtype(&self) -> Result<DType, Refused> {
+        dtype(self.result(0)?.element)
+    }
+
+    /// The extents of the first result, none of which is open.
+    pub fn result_shape(&self) -> Result<Vec<i64>, Refused> {
+        let shape = self.result(0)?.shape.iter().copied();
+        let shape: Option<Vec<i64>> = shape.collect();
+        shape.ok_or_else(|| Refused::new("its result has an open dimension"))
+    }
+
+    /// Region `at`.
+    ///
+    /// # Errors
+    ///
+    /// One that is missing.
+    pub fn region(&self, at: usize) -> Result<&'t Block<'t>, Refused> {
+        let region = self.op.regions.get(at);
+        region.ok_or_else(|| Refused::new(format!("it has no region {at}")))
+    }
+
+    /// A scalar function of all operands.
+    pub fn apply(&mut self, function: ScalarFn) -> One {
+        self.count(function.arity())?;
+        let operands = self.rest(0)?;
+        self.e.apply(function, &operands)
+    }
+}
+
+/// The fields of an attribute.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'t> {
+    fields: &'t [(&'t str, Attr<'t>)],
+}
+
+impl<'t> Fields<'t> {
+    fn get(self, name: &str) -> Option<&'t Attr<'t>> {
+        let mut fields = self.fields.iter();
+        let found = fields.find(|(own, _)| *own == name);
+        found.map(|(_, value)| value)
+    }
+
+    /// A field that is a list of integers, or truth values as 0 and 1.
+    ///
+    /// # Errors
+    ///
+    /// One that is none.
+    pub fn optional_ints(self, name: &'static str) -> Result<Option<Vec<i64>>, Refused> {
+        let found = self.get(name);
+        let found = found.map(|own| list(own).ok_or_else(|| kind(&[name], "a list of numbers")));
+        found.transpose()
+    }
+
+    /// The same, where one that is missing is empty.
+    pub fn ints(self, name: &'static str) -> Result<Vec<i64>, Refused> {
+        Ok(self.optional_ints(name)?.unwrap_or_default())
+    }
+
+    /// A field that is a list of dimensions of a tensor of rank `rank`.
+    pub fn axes(self, name: &'static str, rank: usize) -> Result<Vec<usize>, Refused> {
+        let all = self.ints(name)?;
+        all.into_iter().map(|own| axis(own, rank)).collect()
+    }
+
+    /// A field that is an integer, 0 if it is missing, as MLIR leaves that out.
+    pub fn int(self, name: &'static str) -> Result<i64, Refused> {
+        match self.get(name) {
+            Some(Attr::Int(own)) => Ok(*own),
+            Some(_) => Err(kind(&[name], "a number")),
+            None => Ok(0),
+        }
+    }
+
+    /// The first field that is none of `known`.
+    ///
+    /// # Errors
+    ///
+    /// That one.
+    pub fn check(self, known: &[&str]) -> Result<(), Refused> {
+        let mut names = self.fields.iter().map(|(name, _)| *name);
+        match names.find(|name| !known.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(Refused::new(format!("attribute `{name}` is not supported"))),
+        }
+    }
+}
+
+/// A list of integers, nested ones one after the other, or of truth values as 0 and 1.
+pub(crate) fn list(attr: &Attr<'_>) -> Option<Vec<i64>> {
+    let Attr::List(all) = attr else { return None };
+    let mut list = Vec::with_capacity(all.len());
+    for own in all {
+        match own {
+            Attr::Int(own) => list.push(*own),
+            Attr::Bool(own) => list.push(i64::from(*own)),
+            Attr::List(_) => list.extend(self::list(own)?),
+            Attr::Float(_)
+            | Attr::Text(_)
+            | Attr::Word(_)
+            | Attr::Symbol(_)
+            | Attr::Pair(_)
+            | Attr::Fields(_)
+            | Attr::Dense(_)
+            | Attr::Raw(_) => return None,
+        }
+    }
+    Some(list)
+}
+
+fn integers(attr: &Attr<'_>, importer: &Importer<'_>) -> Option<Vec<i64>> {
+    match attr {
+        Attr::Dense(dense) => constant(dense, importer.module).ok()?.integers().ok(),
+        other => list(other),
+    }
+}
+
+/// An axis of a tensor of rank `rank`.
+pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, Refused> {
+    match usize::try_from(axis) {
+        Ok(own) if own < rank => Ok(own),
+        _ => Err(Refused::new(format!(
+            "axis {axis} is out of range for rank {rank}"
+        ))),
+    }
+}
+
+fn missing(names: &[&'static str]) -> Refused {
+    Refused::new(format!("attribute `{}` is missing", names[0]))
+}
+
+fn kind(names: &[&'static str], wanted: &str) -> Refused {
+    Refused::new(format!("attribute `{}` is not {wanted}", names[0]))
+}

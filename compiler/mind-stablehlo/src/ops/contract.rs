@@ -1,0 +1,114 @@
+//! Sums of products.
+
+use mind_core::ops::convolution::SumType;
+use mind_core::ops::dot_general::DotGeneral;
+use mind_ir::types::DType;
+
+use super::Row;
+use crate::import::emit::One;
+use crate::import::node::{Node, axis, list};
+use crate::refused::Refused;
+use crate::text::Attr;
+
+pub(super) const ROWS: &[Row] = &[
+    Row::one("stablehlo.dot_general", dot_general),
+    Row::one("stablehlo.dot", |n| {
+        hints(n)?;
+        n.count(2)?;
+        let (lhs, rhs) = (n.input(0)?, n.input(1)?);
+        let ranks = [n.e.rank(lhs), n.e.rank(rhs)];
+        if !ranks.iter().all(|rank| (1..=2).contains(rank)) {
+            return Err(Refused::new("its operands are no vectors or matrices"));
+        }
+        let inner = [ranks[0] as i64 - 1];
+        let dtype = sum_type(n)?;
+        let dot = DotGeneral::with().lhs_contract(&inner).rhs_contract(&[0]);
+        Ok(dot.dtype(dtype).build(&mut n.e, lhs, rhs)?)
+    }),
+];
+
+/// Checks what says how precise products have to be: no less than they are.
+pub(super) fn hints(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
+    n.ignore(&["precision", "precision_config"]);
+    match n.attr(&["algorithm"]) {
+        None => Ok(()),
+        Some(_) => Err(Refused::new("attribute `algorithm` is not supported")),
+    }
+}
+
+/// The dtype of sums: that of the result.
+pub(super) fn sum_type(n: &mut Node<'_, '_, '_>) -> Result<SumType, Refused> {
+    let of = n.result_dtype()?;
+    let x = n.input(0)?;
+    if n.e.dtype(x) == of {
+        return Ok(SumType::Same);
+    }
+    match of {
+        DType::F32 => Ok(SumType::F32),
+        DType::F64 => Ok(SumType::F64),
+        DType::I32 => Ok(SumType::I32),
+        DType::I64 => Ok(SumType::I64),
+        other => Err(Refused::new(format!(
+            "sums of {other} of products of {} are not supported",
+            n.e.dtype(x)
+        ))),
+    }
+}
+
+/// Two lists of dimensions, `[..] x [..]`.
+fn pair(
+    n: &Node<'_, '_, '_>,
+    name: &'static str,
+    ranks: [usize; 2],
+) -> Result<[Vec<i64>; 2], Refused> {
+    let wrong = || Refused::new(format!("attribute `{name}` is not two lists of dimensions"));
+    let lists = match n.attr(&[name]) {
+        None => [Vec::new(), Vec::new()],
+        Some(Attr::Pair(both)) => {
+            let (lhs, rhs) = &**both;
+            [list(lhs).ok_or_else(wrong)?, list(rhs).ok_or_else(wrong)?]
+        }
+        Some(_) => return Err(wrong()),
+    };
+    for (list, rank) in lists.iter().zip(ranks) {
+        for &own in list {
+            axis(own, rank)?;
+        }
+    }
+    Ok(lists)
+}
+
+fn dot_general(n: &mut Node<'_, '_, '_>) -> One {
+    hints(n)?;
+    n.count(2)?;
+    let (lhs, rhs) = (n.input(0)?, n.input(1)?);
+    let ranks = [n.e.rank(lhs), n.e.rank(rhs)];
+    let (batch, inner) = if n.attr(&["dot_dimension_numbers"]).is_some() {
+        let fields = n.fields(&["dot_dimension_numbers"])?;
+        fields.check(&[
+            "lhs_batching_dimensions",
+            "rhs_batching_dimensions",
+            "lhs_contracting_dimensions",
+            "rhs_contracting_dimensions",
+        ])?;
+        let batch = [
+            fields.ints("lhs_batching_dimensions")?,
+            fields.ints("rhs_batching_dimensions")?,
+        ];
+        let inner = [
+            fields.ints("lhs_contracting_dimensions")?,
+            fields.ints("rhs_contracting_dimensions")?,
+        ];
+        (batch, inner)
+    } else {
+        let batch = pair(n, "batching_dims", ranks)?;
+        (batch, pair(n, "contracting_dims", ranks)?)
+    };
+    let dtype = sum_type(n)?;
+    let dot = DotGeneral::with()
+        .lhs_batch(&batch[0])
+        .rhs_batch(&batch[1])
+        .lhs_contract(&inner[0])
+        .rhs_contract(&inner[1]);
+    Ok(dot.dtype(dtype).build(&mut n.e, lhs, rhs)?)
+}

@@ -1,0 +1,347 @@
+//! Choices, loops and calls.
+
+use mind_core::ops::compare::Direction;
+use mind_core::ops::control::{If, While};
+use mind_ir::ValueId;
+use mind_ir::opdef::Op as _;
+use mind_ir::types::DType;
+
+use super::Row;
+use crate::import::emit::Emit;
+use crate::import::inputs::is_assertion;
+use crate::import::node::Node;
+use crate::import::region::{Body, Inner, body_of, body_of_some, closed};
+use crate::import::scope::{Captures, Scope};
+use crate::import::value::{Compared, Extent, Value};
+use crate::import::{Importer, Place};
+use crate::refused::Refused;
+use crate::text::{Attr, Block};
+
+pub(super) const ROWS: &[Row] = &[
+    Row::values("call", call),
+    Row::values("func.call", call),
+    Row::values("stablehlo.composite", composite),
+    Row::values("stablehlo.custom_call", custom_call),
+    Row::values("stablehlo.optimization_barrier", |n| {
+        Ok(Some(n.inputs.to_vec()))
+    }),
+    Row::values("stablehlo.map", |n| {
+        n.ignore(&["dimensions"]);
+        let block = n.region(0)?;
+        let Some(captures) = n.captures(&[block]) else {
+            return Ok(None);
+        };
+        let captured: Vec<ValueId> = n.values(captures.operands())?;
+        let scope = captures.scope(&captured);
+        let place = Place {
+            is_pointwise: true,
+            ..n.place
+        };
+        let values = n.inputs.to_vec();
+        n.inlined(block, &values, scope, place)
+    }),
+    Row::values("stablehlo.if", |n| {
+        n.count(1)?;
+        let branches = [n.region(0)?, n.region(1)?];
+        if let Value::Known(pred) = n.given(0)? {
+            let chosen = usize::from(pred.number() == Some(0.0));
+            return in_place(n, branches[chosen]);
+        }
+        let pred = n.input(0)?;
+        choice(n, pred, &branches)
+    }),
+    Row::values("stablehlo.case", case),
+    Row::values("stablehlo.while", repeat),
+    Row::one("stablehlo.partition_id", |n| {
+        Ok(n.e.number(DType::U32, 0.0))
+    }),
+    Row::one("stablehlo.replica_id", |n| Ok(n.e.number(DType::U32, 0.0))),
+];
+
+impl Node<'_, '_, '_> {
+    fn values<'v>(
+        &mut self,
+        all: impl Iterator<Item = &'v Value>,
+    ) -> Result<Vec<ValueId>, Refused> {
+        all.map(|value| self.e.value(value)).collect()
+    }
+}
+
+fn of_module(values: Vec<ValueId>) -> Vec<Value> {
+    values.into_iter().map(Value::Op).collect()
+}
+
+fn call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+    let Some(Attr::Symbol(name)) = n.attr(&["callee"]) else {
+        return Err(Refused::new("the function is not named"));
+    };
+    n.called(name)
+}
+
+/// The function of core that has the name of the composite, or its decomposition.
+fn composite(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+    n.ignore(&["composite_attributes", "decomposition", "version"]);
+    let row = n.text(&["name"]).and_then(super::find);
+    if let Some(row) = row.filter(|row| row.is_pointwise()) {
+        return row.import(n);
+    }
+    let Some(Attr::Symbol(name)) = n.attr(&["decomposition"]) else {
+        return Err(Refused::new("attribute `decomposition` is missing"));
+    };
+    n.called(name)
+}
+
+/// Assertions about shapes, which are checked here, and what leaves its operand as it is.
+fn custom_call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+    n.ignore(&[
+        "api_version",
+        "backend_config",
+        "called_computations",
+        "has_side_effect",
+        "operand_layouts",
+        "output_operand_aliases",
+        "result_layouts",
+    ]);
+    if is_assertion(n.op) {
+        n.ignore(&["callee", "call_target_name"]);
+        assertion(n)?;
+        return Ok(Some(Vec::new()));
+    }
+    // All others are refused before their operands are looked at.
+    n.ignore(&["callee", "call_target_name"]);
+    n.count(1)?;
+    Ok(Some(n.inputs.to_vec()))
+}
+
+/// What assertions of JAX begin with, whatever they are about.
+const JAX_PREFIX: &str = "Input shapes do not match the polymorphic shapes specification. ";
+
+/// Checks an assertion about extents: a true one goes, and so does that a named extent is at least 1, which is for the
+/// caller to see to. What else only a run would know is refused.
+fn assertion(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
+    let message = n.text(&["error_message"]).unwrap_or("");
+    let message = message.strip_prefix(JAX_PREFIX).unwrap_or(message);
+    let message = message.split(". ").next().unwrap_or("");
+    match n.given(0)? {
+        Value::Known(known) if known.number() == Some(0.0) => Err(Refused::new(format!(
+            "the extents break what the text asserts: {message}"
+        ))),
+        Value::Known(_) => Ok(()),
+        Value::Compared(own) if is_at_least_one(own) => Ok(()),
+        Value::Op(_) | Value::Extents(_) | Value::Compared(_) => Err(Refused::new(format!(
+            "only a run would know whether this holds; `--dim` gives extents: {message}"
+        ))),
+    }
+}
+
+/// Whether a comparison is that of a named extent with 1 or less.
+fn is_at_least_one(own: &Compared) -> bool {
+    let (Direction::Ge, Value::Extents(lhs), Value::Known(rhs)) =
+        (own.direction, &own.lhs, &own.rhs)
+    else {
+        return false;
+    };
+    let is_small = rhs.number().is_some_and(|bound| bound <= 1.0);
+    is_small && matches!(lhs.elements[..], [Extent::Named(_)])
+}
+
+/// A branch without arguments in the place of the operation.
+fn in_place<'t>(n: &mut Node<'_, 't, '_>, block: &'t Block<'t>) -> Inner<Vec<Value>> {
+    let Some(captures) = n.captures(&[block]) else {
+        return Ok(None);
+    };
+    let captured = n.values(captures.operands())?;
+    let scope: Scope<'t> = captures.scope(&captured);
+    let place = n.place;
+    n.inlined(block, &[], scope, place)
+}
+
+/// A choice of two branches, of which the first is for a predicate that is true.
+fn choice<'t>(
+    n: &mut Node<'_, 't, '_>,
+    pred: ValueId,
+    branches: &[&'t Block<'t>; 2],
+) -> Inner<Vec<Value>> {
+    let Some(captures) = n.captures(branches) else {
+        return Ok(None);
+    };
+    let operands = [vec![pred], n.values(captures.operands())?].concat();
+    let count = n.op.types.len();
+    let mut bodies = branches.map(|block| body(block, &captures));
+    let made = closed(
+        n.importer,
+        &mut n.e,
+        (If::DEF, &[]),
+        &operands,
+        count,
+        &mut bodies,
+    )?;
+    Ok(made.map(of_module))
+}
+
+fn body<'b, 't: 'b>(block: &'t Block<'t>, captures: &'b Captures<'t>) -> Body<'b, 't> {
+    Box::new(move |importer, e, place, arguments| {
+        body_of(block, captures, importer, e, place, arguments)
+    })
+}
+
+/// The branch that an index names, the last one for an index that names none.
+fn case(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+    n.count(1)?;
+    let branches: Vec<&Block<'_>> = n.op.regions.iter().collect();
+    let Some((last, others)) = branches.split_last() else {
+        return Err(Refused::new("it has no branch"));
+    };
+    if let Value::Known(index) = n.given(0)? {
+        let index = index.number().unwrap_or(-1.0);
+        let chosen = (0..others.len()).find(|&at| at as f64 == index);
+        return in_place(n, chosen.map_or(*last, |at| others[at]));
+    }
+    if others.is_empty() {
+        return in_place(n, last);
+    }
+    let index = n.input(0)?;
+    if let ([first], Some(pred)) = (others, n.e.cast_truth(index)) {
+        return choice(n, pred, &[last, first]);
+    }
+    let Some(captures) = n.captures(&branches) else {
+        return Ok(None);
+    };
+    let captured = n.values(captures.operands())?;
+    let count = n.op.types.len();
+    let values = [&[index][..], &captured].concat();
+    let chosen = Chosen {
+        branches: &branches,
+        captures: &captures,
+        count,
+    };
+    let made = chosen.from(0, n.importer, &mut n.e, &values)?;
+    Ok(made.map(of_module))
+}
+
+/// Branches that an index chooses from.
+#[derive(Clone, Copy)]
+struct Chosen<'b, 't> {
+    branches: &'b [&'t Block<'t>],
+    captures: &'b Captures<'t>,
+    /// The number of results.
+    count: usize,
+}
+
+impl<'t> Chosen<'_, 't> {
+    /// A choice between branch `at` and those behind it; `values` are the index and the captures.
+    fn from(
+        self,
+        at: usize,
+        importer: &mut Importer<'t>,
+        e: &mut Emit<'_>,
+        values: &[ValueId],
+    ) -> Inner<Vec<ValueId>> {
+        let number = e.number(e.dtype(values[0]), at as f64);
+        let pred = e.compare(Direction::Eq, values[0], number)?;
+        let operands = [&[pred], values].concat();
+        let first: Body<'_, 't> = Box::new(move |importer, e, place, arguments| {
+            let captured = &arguments[1..];
+            body_of(
+                self.branches[at],
+                self.captures,
+                importer,
+                e,
+                place,
+                captured,
+            )
+        });
+        let second: Body<'_, 't> = Box::new(move |importer, e, place, arguments| {
+            if at + 2 < self.branches.len() {
+                let mut e = e.at(place.block, mind_diag::Span::FILE);
+                let chosen = importer.deeper(|own| self.from(at + 1, own, &mut e, arguments))?;
+                return chosen;
+            }
+            let captured = &arguments[1..];
+            body_of(
+                self.branches[at + 1],
+                self.captures,
+                importer,
+                e,
+                place,
+                captured,
+            )
+        });
+        let mut bodies = [first, second];
+        closed(
+            importer,
+            e,
+            (If::DEF, &[]),
+            &operands,
+            self.count,
+            &mut bodies,
+        )
+    }
+}
+
+/// What the body hands on as it came stays outside of the loop: it is captured.
+fn repeat(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+    let regions = [n.region(0)?, n.region(1)?];
+    let count = n.inputs.len();
+    let last = regions[1].ops.last().filter(|op| op.is_return());
+    let yields = last.map_or(0, |op| op.operands.len());
+    if regions.iter().any(|own| own.arguments.len() != count) || yields != count {
+        return Err(Refused::new("its regions do not take what it carries"));
+    }
+    let is_kept = |at: &usize| {
+        let yielded = last.and_then(|op| op.operands.get(*at));
+        yielded.is_none_or(|own| (own.name, own.index) != (regions[1].arguments[*at].name, 0))
+    };
+    let kept: Vec<usize> = (0..count).filter(is_kept).collect();
+    if kept.is_empty() {
+        return Err(Refused::new("its body changes nothing"));
+    }
+    let Some(mut captures) = n.captures(&regions) else {
+        return Ok(None);
+    };
+    for at in (0..count).filter(|at| !kept.contains(at)) {
+        let names = regions.map(|own| own.arguments[at].name);
+        captures.add(names[0], n.inputs[at].clone());
+        if names[1] != names[0] {
+            captures.add(names[1], n.inputs[at].clone());
+        }
+    }
+    let mut operands = Vec::with_capacity(count);
+    for &at in &kept {
+        operands.push(n.input(at)?);
+    }
+    operands.extend(n.values(captures.operands())?);
+    let attrs = While::attrs(kept.len() as i64);
+    let (kept, captures) = (&kept, &captures);
+    let mut bodies = regions.map(|block| -> Body<'_, '_> {
+        let is_body = std::ptr::eq(block, regions[1]);
+        Box::new(move |importer, e, place, arguments| {
+            let own = (&kept[..], captures);
+            let values = body_of_some(block, own, importer, e, place, arguments)?;
+            let Some(values) = values else {
+                return Ok(None);
+            };
+            let own = values.iter().enumerate();
+            let own = own.filter(|(at, _)| !is_body || kept.contains(at));
+            let own = own.map(|(_, value)| e.value(value));
+            own.collect::<Result<_, _>>().map(Some)
+        })
+    });
+    let def = (While::DEF, &attrs[..]);
+    let made = closed(
+        n.importer,
+        &mut n.e,
+        def,
+        &operands,
+        kept.len(),
+        &mut bodies,
+    )?;
+    let Some(made) = made else {
+        return Ok(None);
+    };
+    let mut results = n.inputs.to_vec();
+    for (&at, value) in kept.iter().zip(made) {
+        results[at] = Value::Op(value);
+    }
+    Ok(Some(results))
+}

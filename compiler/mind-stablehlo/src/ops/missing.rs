@@ -1,0 +1,89 @@
+//! Why ops are not read.
+
+use crate::import::inputs::is_assertion;
+use crate::text::Op;
+
+/// Ops without a row, with the reason.
+const REASONS: &[(&[&str], &str)] = &[
+    (
+        &[
+            "stablehlo.all_gather",
+            "stablehlo.all_reduce",
+            "stablehlo.all_to_all",
+            "stablehlo.collective_broadcast",
+            "stablehlo.collective_permute",
+            "stablehlo.cross-replica-sum",
+            "stablehlo.recv",
+            "stablehlo.reduce_scatter",
+            "stablehlo.send",
+        ],
+        "it exchanges data between devices",
+    ),
+    (
+        &[
+            "stablehlo.after_all",
+            "stablehlo.async_done",
+            "stablehlo.async_start",
+            "stablehlo.create_token",
+            "stablehlo.infeed",
+            "stablehlo.outfeed",
+        ],
+        "it orders side effects, which modules of core do not have",
+    ),
+    (
+        &["stablehlo.rng", "stablehlo.rng_bit_generator"],
+        "its random numbers are those of another program",
+    ),
+    (
+        &[
+            "stablehlo.complex",
+            "stablehlo.fft",
+            "stablehlo.imag",
+            "stablehlo.real",
+        ],
+        "complex numbers are not supported",
+    ),
+    (
+        &["stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"],
+        "quantised types are not supported",
+    ),
+    (
+        &["stablehlo.get_tuple_element", "stablehlo.tuple"],
+        "tuples are not supported",
+    ),
+    (
+        &["stablehlo.batch_norm_grad", "stablehlo.batch_norm_training"],
+        "it is for training",
+    ),
+    (
+        &["stablehlo.cholesky", "stablehlo.triangular_solve"],
+        "there is no kernel that solves equations",
+    ),
+];
+
+/// The calls of code outside of the text that leave their operand as it is.
+const WITHOUT_EFFECT: &[&str] = &["LayoutConstraint", "Sharding"];
+
+/// Why an operation of an op that has a row is refused, whatever its operands are.
+pub(crate) fn refusal(op: &Op<'_>) -> Option<String> {
+    if op.name != "stablehlo.custom_call" || is_assertion(op) {
+        return None;
+    }
+    let mut attrs = op.attrs.iter();
+    let name = attrs.find(|(name, _)| matches!(*name, "callee" | "call_target_name"));
+    let name = name.and_then(|(_, value)| value.text()).unwrap_or("");
+    let is_known = WITHOUT_EFFECT.contains(&name);
+    (!is_known).then(|| format!("`@{name}` is code outside of the text"))
+}
+
+/// Why an op has no row.
+pub(crate) fn reason(op: &Op<'_>) -> String {
+    let mut rows = REASONS.iter();
+    if let Some((_, reason)) = rows.find(|(names, _)| names.contains(&op.name)) {
+        return (*reason).to_owned();
+    }
+    match op.name.split_once('.') {
+        Some(("stablehlo" | "chlo" | "func", _)) | None => "the op is not supported".to_owned(),
+        Some((dialect, _)) => format!("ops of dialect `{dialect}` are not supported"),
+    }
+}

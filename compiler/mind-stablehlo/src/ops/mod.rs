@@ -1,0 +1,180 @@
+//! The ops, a row each: what they are in core.
+
+mod body;
+mod contract;
+mod control;
+mod convolution;
+mod elementwise;
+mod gather;
+mod index;
+mod missing;
+mod normalize;
+mod reduce;
+mod scatter;
+mod shape;
+mod sort;
+mod window;
+
+use mind_core::ops::index::Slice;
+use mind_ir::ValueId;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::Dim;
+
+pub(crate) use missing::{reason, refusal};
+
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::import::region::Inner;
+use crate::import::value::Value;
+use crate::refused::Refused;
+
+/// The results of an operation.
+type Many = Result<Vec<ValueId>, Refused>;
+
+/// An op.
+pub(crate) struct Row {
+    name: &'static str,
+    import: Import,
+    /// Whether operations on small known integers are computed at once.
+    pub folds: bool,
+}
+
+/// How an op is imported.
+#[derive(Clone, Copy)]
+enum Import {
+    /// As a scalar function.
+    Scalar(ScalarFn),
+    /// With one result, element by element.
+    Pointwise(fn(&mut Node<'_, '_, '_>) -> One),
+    /// With one result.
+    One(fn(&mut Node<'_, '_, '_>) -> One),
+    /// With several results.
+    Many(fn(&mut Node<'_, '_, '_>) -> Many),
+    /// With results that may be known.
+    Values(fn(&mut Node<'_, '_, '_>) -> Inner<Vec<Value>>),
+}
+
+impl Row {
+    const fn new(name: &'static str, import: Import) -> Row {
+        Row {
+            name,
+            import,
+            folds: false,
+        }
+    }
+
+    const fn scalar(name: &'static str, function: ScalarFn) -> Row {
+        Row::new(name, Import::Scalar(function)).folding()
+    }
+
+    const fn pointwise(name: &'static str, import: fn(&mut Node<'_, '_, '_>) -> One) -> Row {
+        Row::new(name, Import::Pointwise(import)).folding()
+    }
+
+    const fn one(name: &'static str, import: fn(&mut Node<'_, '_, '_>) -> One) -> Row {
+        Row::new(name, Import::One(import))
+    }
+
+    const fn many(name: &'static str, import: fn(&mut Node<'_, '_, '_>) -> Many) -> Row {
+        Row::new(name, Import::Many(import))
+    }
+
+    const fn values(
+        name: &'static str,
+        import: fn(&mut Node<'_, '_, '_>) -> Inner<Vec<Value>>,
+    ) -> Row {
+        Row::new(name, Import::Values(import))
+    }
+
+    const fn folding(self) -> Row {
+        Row {
+            folds: true,
+            ..self
+        }
+    }
+
+    /// Whether each element of its result is made of one element of each operand.
+    pub fn is_pointwise(&self) -> bool {
+        match self.import {
+            Import::Scalar(_) | Import::Pointwise(_) => true,
+            Import::One(_) | Import::Many(_) => false,
+            Import::Values(_) => {
+                matches!(
+                    self.name,
+                    "stablehlo.compare" | "stablehlo.constant" | "call" | "func.call"
+                )
+            }
+        }
+    }
+
+    /// Appends what an operation is in core; `None` if something inside of it was refused, which is reported by itself.
+    pub fn import(&self, n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+        let values = match self.import {
+            Import::Scalar(function) => vec![n.apply(function)?],
+            Import::Pointwise(import) | Import::One(import) => vec![import(n)?],
+            Import::Many(import) => import(n)?,
+            Import::Values(import) => return import(n),
+        };
+        Ok(Some(values.into_iter().map(Value::Op).collect()))
+    }
+}
+
+/// The rows, by family.
+const FAMILIES: &[&[Row]] = &[
+    contract::ROWS,
+    control::ROWS,
+    convolution::ROWS,
+    elementwise::ROWS,
+    gather::ROWS,
+    index::ROWS,
+    normalize::ROWS,
+    reduce::ROWS,
+    scatter::ROWS,
+    shape::ROWS,
+    sort::ROWS,
+    window::ROWS,
+];
+
+/// The row of an op.
+pub(crate) fn find(name: &str) -> Option<&'static Row> {
+    let mut rows = FAMILIES.iter().copied().flatten();
+    rows.find(|row| row.name == name)
+}
+
+/// The ops that are read, ascending.
+pub fn op_names() -> Vec<&'static str> {
+    let rows = FAMILIES.iter().copied().flatten();
+    let mut names: Vec<&str> = rows.map(|row| row.name).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The elements from `start` up to but without `end` along an axis.
+pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
+    let dims = e.dims(x);
+    let whole = |at: usize| match dims[at] {
+        Dim::Fixed(extent) => Ok(extent),
+        Dim::Symbol(_) | Dim::Dynamic => Err(Refused::new(
+            "a part of a tensor with an open dimension; `--dim` gives it",
+        )),
+    };
+    let (mut starts, mut ends) = (vec![0; dims.len()], Vec::with_capacity(dims.len()));
+    for at in 0..dims.len() {
+        ends.push(if at == axis { end } else { whole(at)? });
+    }
+    starts[axis] = start;
+    let steps = vec![1; dims.len()];
+    Ok(Slice::with(&starts, &ends, &steps).build(e, x)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_op_has_one_row() {
+        let names = op_names();
+        let repeated = names.windows(2).find(|pair| pair[0] == pair[1]);
+        assert_eq!(repeated, None);
+    }
+}

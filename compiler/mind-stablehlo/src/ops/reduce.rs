@@ -1,0 +1,195 @@
+//! Elements of whole dimensions combined.
+
+use mind_core::ops::argmax::{ArgMax, ArgMin};
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::control::Scan;
+use mind_core::ops::extents::Iota;
+use mind_core::ops::reduce::{Max, Min, Prod, Sum};
+use mind_core::ops::runtime_shape::DynamicIota;
+use mind_ir::ValueId;
+use mind_ir::opdef::Op as _;
+use mind_ir::types::Dim;
+
+use super::Row;
+use super::body::{Combiner, expressions};
+use super::shape::stretched;
+use crate::import::emit::{Emit, One};
+use crate::import::node::{Node, axis};
+use crate::import::region::{Body, Inner, body_of, closed};
+use crate::import::value::{Extent, Value};
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Row] = &[Row::values("stablehlo.reduce", reduce)];
+
+fn reduce(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
+    let count = n.inputs.len() / 2;
+    if count == 0 || !n.inputs.len().is_multiple_of(2) {
+        return Err(Refused::new(
+            "its operands are no inputs, each with a start",
+        ));
+    }
+    let first = n.input(0)?;
+    let rank = n.e.rank(first);
+    let axes = n.ints(&["dimensions"])?;
+    for &own in &axes {
+        axis(own, rank)?;
+    }
+    let of_module = |values: Vec<ValueId>| values.into_iter().map(Value::Op).collect();
+    if count == 1 {
+        let of = n.e.dtype(first);
+        if let Some(combiner) = Combiner::of(n, n.region(0)?, of) {
+            return Ok(Some(of_module(vec![combined(n, first, combiner, &axes)?])));
+        }
+    }
+    if let Some(direction) = places_of(n, &axes)? {
+        return Ok(Some(of_module(largest(n, first, direction, axes[0])?)));
+    }
+    Ok(scanned(n, count, &axes)?.map(of_module))
+}
+
+/// By a reduction that core has, and then with the start unless that does nothing.
+fn combined(n: &mut Node<'_, '_, '_>, x: ValueId, combiner: Combiner, axes: &[i64]) -> One {
+    // No axes mean all of them in core, and none here.
+    let own = match (axes.is_empty(), combiner) {
+        (true, _) => x,
+        (false, Combiner::Sum) => Sum::with().axes(axes).build(&mut n.e, x)?,
+        (false, Combiner::Prod) => Prod::with().axes(axes).build(&mut n.e, x)?,
+        (false, Combiner::Max) => Max::with().axes(axes).build(&mut n.e, x)?,
+        (false, Combiner::Min) => Min::with().axes(axes).build(&mut n.e, x)?,
+    };
+    if combiner.is_identity(n.given(1)?) {
+        return Ok(own);
+    }
+    let start = n.input(1)?;
+    let function = combiner.function(n.e.dtype(x));
+    n.e.apply(function, &[start, own])
+}
+
+/// Which element a reduction of pairs keeps.
+#[derive(Clone, Copy)]
+enum Extreme {
+    Largest,
+    Smallest,
+}
+
+/// Whether the operation finds the largest or the smallest element along one axis, and its index, as JAX writes it: the
+/// second operand has indices along the axis, a NaN is above or below everything, and of equal elements the first counts.
+fn places_of(n: &mut Node<'_, '_, '_>, axes: &[i64]) -> Result<Option<Extreme>, Refused> {
+    let (&[axis], 4) = (axes, n.inputs.len()) else {
+        return Ok(None);
+    };
+    let Some(found) = expressions(n, n.region(0)?) else {
+        return Ok(None);
+    };
+    let [value, place] = &found[..] else {
+        return Ok(None);
+    };
+    let forms = [
+        (Extreme::Largest, "lt(a2,a0)", Combiner::Max),
+        (Extreme::Smallest, "lt(a0,a2)", Combiner::Min),
+    ];
+    let of_form = forms.into_iter().find(|(_, better, _)| {
+        let wins = format!("or({better},ne(a0,a0))");
+        *value == format!("select({wins},a0,a2)")
+            && *place == format!("select(or(and(eq(a0,a2),lt(a1,a3)),{wins}),a1,a3)")
+    });
+    let Some((extreme, _, combiner)) = of_form else {
+        return Ok(None);
+    };
+    let starts_at_zero = match n.given(3)? {
+        Value::Known(constant) => constant.number() == Some(0.0),
+        Value::Op(_) | Value::Extents(_) | Value::Compared(_) => false,
+    };
+    let indices = n.input(1)?;
+    let g = n.e.g();
+    let along = g.defining_op(indices).and_then(|op| {
+        let iota = g.view::<Iota>(op).map(|iota| iota.axis(g));
+        iota.or_else(|| g.view::<DynamicIota>(op).map(|iota| iota.axis(g)))
+    });
+    let is_whole = combiner.is_identity(n.given(2)?) && starts_at_zero && along == Some(axis);
+    Ok(is_whole.then_some(extreme))
+}
+
+/// The largest or the smallest elements along an axis, and their indices.
+fn largest(n: &mut Node<'_, '_, '_>, x: ValueId, extreme: Extreme, axis: i64) -> super::Many {
+    let indices = n.input(1)?;
+    let of = n.e.dtype(indices);
+    let axes = [axis];
+    let (value, place) = match extreme {
+        Extreme::Largest => (
+            Max::with().axes(&axes).build(&mut n.e, x)?,
+            ArgMax::with(axis).build(&mut n.e, x)?,
+        ),
+        Extreme::Smallest => (
+            Min::with().axes(&axes).build(&mut n.e, x)?,
+            ArgMin::with(axis).build(&mut n.e, x)?,
+        ),
+    };
+    let place = n.e.convert(place, of)?;
+    Ok(vec![value, place])
+}
+
+/// By the region itself, one slice after the other in row-major order.
+fn scanned(n: &mut Node<'_, '_, '_>, count: usize, axes: &[i64]) -> Inner<Vec<ValueId>> {
+    let block = n.region(0)?;
+    if block.arguments.len() != 2 * count {
+        let found = block.arguments.len();
+        return Err(Refused::new(format!(
+            "a region of {found} arguments for {count} inputs"
+        )));
+    }
+    let Some(captures) = n.captures(&[block]) else {
+        return Ok(None);
+    };
+    let (mut carried, mut slices) = (Vec::new(), Vec::new());
+    for at in 0..count {
+        let (x, start) = (n.input(at)?, n.input(at + count)?);
+        let (all, rest) = in_front(&mut n.e, x, axes)?;
+        slices.push(all);
+        carried.push(stretched(&mut n.e, start, &[], &rest)?);
+    }
+    let captured: Vec<Value> = captures.operands().cloned().collect();
+    let captured = captured.iter().map(|value| n.e.value(value));
+    let captured: Vec<ValueId> = captured.collect::<Result<_, _>>()?;
+    let operands = [carried, slices, captured].concat();
+    let attrs = Scan::attrs(count as i64, count as i64, &[], &[], &[], &[]);
+    let step: Body<'_, '_> = Box::new(|importer, e, place, arguments| {
+        let place = crate::import::Place {
+            is_pointwise: true,
+            ..place
+        };
+        let shapes: Vec<Vec<Dim>> = arguments[..count].iter().map(|own| e.dims(*own)).collect();
+        let Some(values) = body_of(block, &captures, importer, e, place, arguments)? else {
+            return Ok(None);
+        };
+        let whole = values.into_iter().zip(shapes);
+        // What does not depend on the elements is one number for all.
+        let whole = whole.map(|(value, shape)| match e.dims(value) == shape {
+            true => Ok(value),
+            false => Ok(BroadcastTo::with(&shape).build(e, value)?),
+        });
+        whole.collect::<Result<_, Refused>>().map(Some)
+    });
+    let def = (Scan::DEF, &attrs[..]);
+    closed(n.importer, &mut n.e, def, &operands, count, &mut [step])
+}
+
+/// `x` with the axes as one dimension before all others, and the extents of these.
+fn in_front(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<(ValueId, Vec<Extent>), Refused> {
+    let rank = e.rank(x);
+    let is_reduced = |axis: &usize| axes.contains(&(*axis as i64));
+    let (front, back): (Vec<usize>, Vec<usize>) = (0..rank).partition(is_reduced);
+    let moved = e.transpose(x, &[&front[..], &back[..]].concat())?;
+    let rest = e.extents_of(moved, front.len()..rank)?;
+    if front.len() == 1 {
+        return Ok((moved, rest));
+    }
+    let extents = (0..front.len()).map(|at| e.dims(moved)[at].fixed());
+    let extents: Option<Vec<i64>> = extents.collect();
+    let steps = extents.and_then(|all| all.iter().try_fold(1i64, |n, own| n.checked_mul(*own)));
+    let steps = steps.ok_or_else(|| {
+        Refused::new("several dimensions of which one is open are combined by a region that is no known op; `--dim` gives the extent")
+    })?;
+    let shape = [&[Extent::Known(steps)], &rest[..]].concat();
+    Ok((e.reshape_to(moved, &shape)?, rest))
+}

@@ -1,0 +1,136 @@
+//! Elements under windows combined.
+
+use mind_core::ops::cumulative::{Accumulation, Cumulative};
+use mind_core::ops::window::ReduceWindow;
+use mind_ir::ValueId;
+use mind_ir::scalar::Reduction;
+use mind_ir::types::{DType, Dim};
+
+use super::Row;
+use super::body::Combiner;
+use crate::import::emit::{Emit, One};
+use crate::import::node::Node;
+use crate::refused::Refused;
+
+pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.reduce_window", reduce_window)];
+
+impl Combiner {
+    fn reduction(self) -> Reduction {
+        match self {
+            Combiner::Sum => Reduction::Sum,
+            Combiner::Prod => Reduction::Prod,
+            Combiner::Max => Reduction::Max,
+            Combiner::Min => Reduction::Min,
+        }
+    }
+
+    fn accumulation(self) -> Accumulation {
+        match self {
+            Combiner::Sum => Accumulation::Sum,
+            Combiner::Prod => Accumulation::Prod,
+            Combiner::Max => Accumulation::Max,
+            Combiner::Min => Accumulation::Min,
+        }
+    }
+}
+
+/// A list with an entry for each dimension, all `default` where it is missing.
+fn entries(
+    n: &Node<'_, '_, '_>,
+    name: &'static str,
+    count: usize,
+    default: i64,
+) -> Result<Vec<i64>, Refused> {
+    let list = n.optional_ints(&[name])?;
+    let list = list.unwrap_or_else(|| vec![default; count]);
+    match list.len() {
+        found if found == count => Ok(list),
+        found => Err(Refused::new(format!(
+            "{found} entries in `{name}`, where it has {count}"
+        ))),
+    }
+}
+
+fn reduce_window(n: &mut Node<'_, '_, '_>) -> One {
+    if n.inputs.len() != 2 {
+        return Err(Refused::new(
+            "windows over several inputs are not supported",
+        ));
+    }
+    let x = n.input(0)?;
+    let (rank, of) = (n.e.rank(x), n.e.dtype(x));
+    let window = entries(n, "window_dimensions", rank, 1)?;
+    let strides = entries(n, "window_strides", rank, 1)?;
+    let base = entries(n, "base_dilations", rank, 1)?;
+    let dilations = entries(n, "window_dilations", rank, 1)?;
+    let padding = entries(n, "padding", 2 * rank, 0)?;
+    if base.iter().any(|own| *own != 1) {
+        return Err(Refused::new(
+            "`base_dilations` other than 1 are not supported",
+        ));
+    }
+    let Some(combiner) = Combiner::of(n, n.region(0)?, of) else {
+        return Err(Refused::new(
+            "its region is no sum, product, maximum or minimum",
+        ));
+    };
+    let low: Vec<i64> = padding.iter().copied().step_by(2).collect();
+    let high: Vec<i64> = padding.iter().copied().skip(1).step_by(2).collect();
+    let plain = |list: &[i64]| list.iter().all(|own| *own == 1);
+    let axis = match plain(&strides) && plain(&dilations) && of != DType::Bool {
+        true => prefixes(&n.e, x, [&window, &low, &high]),
+        false => None,
+    };
+    let own = match axis {
+        Some((axis, is_reverse)) => Cumulative::with(axis as i64)
+            .kind(combiner.accumulation())
+            .reverse(is_reverse)
+            .build(&mut n.e, x)?,
+        None => windows(n, x, combiner, [&window, &strides, &dilations, &low, &high])?,
+    };
+    if combiner.is_identity(n.given(1)?) {
+        return Ok(own);
+    }
+    let start = n.input(1)?;
+    n.e.apply(combiner.function(of), &[start, own])
+}
+
+/// Windows over elements; truth values are combined as bytes.
+fn windows(
+    n: &mut Node<'_, '_, '_>,
+    x: ValueId,
+    combiner: Combiner,
+    [window, strides, dilations, low, high]: [&[i64]; 5],
+) -> One {
+    let of = n.e.dtype(x);
+    let plain = match of {
+        DType::Bool => n.e.convert(x, DType::U8)?,
+        _ => x,
+    };
+    let op = ReduceWindow::with(window, combiner.reduction())
+        .strides(strides)
+        .dilations(dilations)
+        .low(low)
+        .high(high);
+    let own = op.build(&mut n.e, plain)?;
+    n.e.convert(own, of)
+}
+
+/// The axis along which each window has all elements up to its place, or with `true` all from it on.
+fn prefixes(e: &Emit<'_>, x: ValueId, [window, low, high]: [&[i64]; 3]) -> Option<(usize, bool)> {
+    let mut long = (0..window.len()).filter(|&axis| window[axis] != 1);
+    let (axis, None) = (long.next()?, long.next()) else {
+        return None;
+    };
+    let is_alone = |at: usize| at == axis || (low[at], high[at]) == (0, 0);
+    let extent = e.dims(x)[axis];
+    if extent != Dim::Fixed(window[axis]) || !(0..window.len()).all(is_alone) {
+        return None;
+    }
+    let all = window[axis] - 1;
+    match (low[axis], high[axis]) {
+        (before, 0) if before == all => Some((axis, false)),
+        (0, after) if after == all => Some((axis, true)),
+        (_, _) => None,
+    }
+}

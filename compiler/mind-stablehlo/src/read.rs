@@ -1,0 +1,49 @@
+//! From a text to a module.
+
+use mind_diag::Diagnostics;
+use mind_ir::Graph;
+
+use crate::import;
+use crate::options::ImportOptions;
+use crate::text;
+
+/// The module that a text is: the ops of its public function, with all functions that it calls in their places.
+///
+/// # Errors
+///
+/// A text that is no module of MLIR, and everything in it that cannot be imported: an error for each op and reason,
+/// with the number of operations and the place of the first.
+///
+/// Source: StableHLO specification; MLIR language reference.
+pub fn read(text: &str, options: &ImportOptions) -> Result<Graph, Diagnostics> {
+    let module = text::parse(text)?;
+    import::import(&module, options)
+}
+
+/// Whether a text looks like a module of StableHLO: it begins as modules of MLIR do, and has an op of the dialect.
+pub fn is_module(text: &str) -> bool {
+    let start = text.trim_start_matches('\u{feff}');
+    let mut lines = start.lines().map(str::trim_start);
+    let is_code =
+        |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("//");
+    let first = lines.find(is_code).unwrap_or("");
+    let starts = |word: &str| {
+        let behind = first.strip_prefix(word);
+        behind.is_some_and(|behind| !behind.starts_with(|own: char| own.is_alphanumeric()))
+    };
+    // A function that does nothing has no op, but JAX says of the module that it is one of its.
+    let has_op = || text.contains("stablehlo.") || text.contains("jax.uses_shape_polymorphism");
+    (starts("module") || starts("func.func")) && has_op()
+}
+
+/// What the results of the public function are called, as JAX calls them; empty if one has no name.
+pub fn output_names(text: &str) -> Vec<String> {
+    let Ok(module) = text::parse(text) else {
+        return Vec::new();
+    };
+    let Some(main) = module.main() else {
+        return Vec::new();
+    };
+    let names = main.results.iter().map(|result| result.name.clone());
+    names.collect::<Option<_>>().unwrap_or_default()
+}

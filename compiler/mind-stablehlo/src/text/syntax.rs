@@ -1,0 +1,147 @@
+//! What a text is made of.
+
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
+use mind_diag::Span;
+
+use super::dense::Dense;
+
+/// A module.
+#[derive(Debug)]
+pub(crate) struct Module<'t> {
+    pub functions: IndexMap<&'t str, Function<'t>>,
+    /// What locations that are defined by themselves are called.
+    pub locations: IndexMap<&'t str, Label<'t>>,
+    /// Elements that are written behind the module, in hexadecimal.
+    pub resources: IndexMap<&'t str, Cow<'t, str>>,
+}
+
+/// A function.
+#[derive(Debug)]
+pub(crate) struct Function<'t> {
+    pub span: Span,
+    pub is_private: bool,
+    pub results: Vec<OutputInfo<'t>>,
+    pub body: Block<'t>,
+}
+
+/// A result of a function.
+#[derive(Debug)]
+pub(crate) struct OutputInfo<'t> {
+    pub ty: Type<'t>,
+    /// What JAX calls it.
+    pub name: Option<String>,
+}
+
+/// The operations of a function or a region.
+#[derive(Debug, Default)]
+pub(crate) struct Block<'t> {
+    pub arguments: Vec<Argument<'t>>,
+    pub ops: Vec<Op<'t>>,
+}
+
+/// An argument of a block.
+#[derive(Debug)]
+pub(crate) struct Argument<'t> {
+    pub name: &'t str,
+    pub ty: Type<'t>,
+    pub attrs: Vec<(&'t str, Attr<'t>)>,
+    pub label: Option<Label<'t>>,
+    pub span: Span,
+}
+
+/// What a location says.
+#[derive(Clone, Debug)]
+pub(crate) enum Label<'t> {
+    /// A name.
+    Name(String),
+    /// Another location.
+    Alias(&'t str),
+    /// A place in a file, or anything else.
+    Place,
+}
+
+/// An operation.
+#[derive(Debug)]
+pub(crate) struct Op<'t> {
+    pub name: &'t str,
+    pub span: Span,
+    /// The names of its results, each with the number of results that it stands for.
+    pub results: Vec<(&'t str, usize)>,
+    pub operands: Vec<Use<'t>>,
+    /// Words that stand for attributes by their order.
+    pub words: Vec<&'t str>,
+    pub attrs: Vec<(&'t str, Attr<'t>)>,
+    pub regions: Vec<Block<'t>>,
+    /// The types of its results.
+    pub types: Vec<Type<'t>>,
+}
+
+impl Op<'_> {
+    /// Whether it ends a block.
+    pub fn is_return(&self) -> bool {
+        matches!(self.name, "return" | "func.return" | "stablehlo.return")
+    }
+}
+
+/// A value that is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use<'t> {
+    pub name: &'t str,
+    /// Which of the results that the name stands for.
+    pub index: usize,
+    pub span: Span,
+}
+
+/// A type.
+#[derive(Clone, Debug)]
+pub(crate) enum Type<'t> {
+    Tensor(TensorText<'t>),
+    /// One that is no tensor.
+    Other(&'t str),
+}
+
+/// The type of a tensor.
+#[derive(Clone, Debug)]
+pub(crate) struct TensorText<'t> {
+    /// The extents; `None` for `?`.
+    pub shape: Vec<Option<i64>>,
+    pub element: &'t str,
+}
+
+/// An attribute.
+#[derive(Clone, Debug)]
+pub(crate) enum Attr<'t> {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+    Word(&'t str),
+    Symbol(&'t str),
+    List(Vec<Attr<'t>>),
+    /// `[..] x [..]`.
+    Pair(Box<(Attr<'t>, Attr<'t>)>),
+    Fields(Vec<(&'t str, Attr<'t>)>),
+    Dense(Dense<'t>),
+    /// What no op reads as anything else.
+    Raw(&'t str),
+}
+
+impl Attr<'_> {
+    /// The text or the word that it is.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Attr::Text(text) => Some(text),
+            Attr::Word(text) | Attr::Symbol(text) => Some(text),
+            Attr::Bool(_)
+            | Attr::Int(_)
+            | Attr::Float(_)
+            | Attr::List(_)
+            | Attr::Pair(_)
+            | Attr::Fields(_)
+            | Attr::Dense(_)
+            | Attr::Raw(_) => None,
+        }
+    }
+}

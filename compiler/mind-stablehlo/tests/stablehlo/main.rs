@@ -1,0 +1,6 @@
+//! The reader of StableHLO.
+
+mod damaged;
+mod import;
+mod refused;
+mod support;

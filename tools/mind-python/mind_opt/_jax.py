@@ -1,0 +1,36 @@
+"""Functions of JAX, exported and read."""
+
+import re
+
+from . import _native
+
+
+def from_jax(fn, *args, dims=None):
+    """The module of a function of JAX for arguments like these. It needs the package `jax`.
+
+    An argument is an array, a `jax.ShapeDtypeStruct` or the text of a type as `"f32[batch, 4]"`, or a list or dict of
+    such. Dimensions of one name have one extent; `dims` gives names extents. Inputs are called as JAX calls them, and
+    arrays that the function uses without being given them are constants.
+    """
+    import jax
+    from jax import export
+
+    scope = export.SymbolicScope()
+
+    def shape(own):
+        if isinstance(own, jax.ShapeDtypeStruct):
+            return own
+        if not isinstance(own, str):
+            return jax.ShapeDtypeStruct(jax.numpy.shape(own), jax.dtypes.result_type(own))
+        found = re.fullmatch(r"\s*(bool|(?:bf|f|i|u)\d+)\s*\[([^\]]*)\]\s*", own)
+        if not found:
+            raise ValueError(f"`{own}` is no type; one is written `f32[batch, 4]`")
+        dtype = re.sub(r"^[a-z]+(?=\d)", lambda kind: _KINDS[kind[0]], found[1])
+        return jax.ShapeDtypeStruct(export.symbolic_shape(found[2], scope=scope), dtype)
+
+    given = jax.tree.map(shape, args, is_leaf=lambda own: isinstance(own, jax.ShapeDtypeStruct))
+    text = export.export(jax.jit(fn))(*given).mlir_module()
+    return _native.load(text.encode(), dims=dims)
+
+
+_KINDS = {"f": "float", "i": "int", "u": "uint", "bf": "bfloat"}
