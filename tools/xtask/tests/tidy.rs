@@ -14,6 +14,8 @@ mod documents;
 mod mil;
 #[path = "tidy/sizes.rs"]
 mod sizes;
+#[path = "tidy/targets.rs"]
+mod targets;
 #[path = "tidy/wording.rs"]
 mod wording;
 
