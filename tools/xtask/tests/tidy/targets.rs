@@ -28,7 +28,9 @@ fn targets_are_compiled_for_tests_where_they_have_some() {
         let main = folder.join("src/main.rs");
         let is_listed = |program: &&Table| path(folder, program) == Some(main.clone());
         assert!(
-            !main.exists() || has_tests(&[main.clone()]) || programs.iter().any(is_listed),
+            !main.exists()
+                || has_tests(std::slice::from_ref(&main))
+                || programs.iter().any(is_listed),
             "{name}: src/main.rs has no tests and no `[[bin]]` with `test = false`"
         );
         for program in programs {
