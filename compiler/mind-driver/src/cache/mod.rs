@@ -4,7 +4,7 @@
 //! of the module with its constants, of the build of the compiler, and of what it was compiled for; so nothing that is
 //! found is out of date. Constants that the passes left as they were are not kept a second time.
 //!
-//! - [`image`]: modules as bytes. [`store`]: files by what is in them. [`identity`]: which build this is.
+//! - `image`: modules as bytes. `store`: files by what is in them. `identity`: which build this is.
 
 mod codec;
 mod identity;
