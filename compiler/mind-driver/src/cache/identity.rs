@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
-/// What tells this build of the compiler from any other: the file that the code is in, its size and the time when it
+/// Identifies this build of the compiler by the file that contains the code, its size, and the time when it
 /// was written. `None` where that file is not known.
 pub(super) fn identity() -> Option<String> {
     let file = object_file()?;

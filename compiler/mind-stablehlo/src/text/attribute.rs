@@ -168,7 +168,7 @@ impl<'t> Cursor<'t> {
         Ok(Attr::List(list))
     }
 
-    /// What stands behind `dense` or `dense_resource`: elements, then their type.
+    /// Parses what follows `dense` or `dense_resource`: elements, then their type.
     fn dense(&mut self, word: &str) -> Parsed<Dense<'t>> {
         let start = self.at;
         self.expect("<")?;

@@ -164,7 +164,7 @@ impl<'t> Cursor<'t> {
 
     /// An attribute of a pretty form: `[..]` and `[..] x [..]`, or as anywhere else.
     pub fn pretty_attribute(&mut self) -> Parsed<Attr<'t>> {
-        // What stands behind `:` are the types of the operation, not that of the number.
+        // The types after `:` are those of the operation, not of the number.
         if let Some(b'-' | b'0'..=b'9') = self.peek() {
             return self.whole_number();
         }
