@@ -192,7 +192,10 @@ class Judge:
         return [f"--dim={name}={extent}" for name, extent in dims.items()]
 
     def ran(self, tool, words):
-        done = subprocess.run([os.path.join(self.tools, tool), *words], capture_output=True, text=True)
+        # No program is kept, so that figures are those of compiling.
+        environment = os.environ | {"MIND_CACHE": ""}
+        command = [os.path.join(self.tools, tool), *words]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
         if done.returncode:
             raise RuntimeError((done.stderr.strip() or f"{tool} ended with {done.returncode}").splitlines()[0])
         return done.stdout
