@@ -402,8 +402,8 @@ mod tests {
             .graph
     }
 
-    /// A module with attributes of every kind, names, open extents and regions.
-    fn every_kind() -> Graph {
+    /// A module with names, open extents, lists, a dtype and a region.
+    fn mixed() -> Graph {
         module(
             "%0 = Input {name=x} : tensor<f32[B, ?, 4]>\n\
              %9 = Input {name=w, role=param} : tensor<f32[4]>\n\
@@ -421,15 +421,18 @@ mod tests {
         )
     }
 
+    /// The image of a module, and the bytes of its literals.
+    fn parts(g: &Graph) -> (Image<'_>, Vec<Bytes>) {
+        let image = Image::of(g);
+        let literals = image.literals.iter();
+        let literals = literals.map(|own| g.shared_bytes(own)).collect();
+        (image, literals)
+    }
+
     #[test]
     fn a_module_comes_back_from_its_image() {
-        let g = every_kind();
-        let image = Image::of(&g);
-        let literals: Vec<Bytes> = image
-            .literals
-            .iter()
-            .map(|own| g.shared_bytes(own))
-            .collect();
+        let g = mixed();
+        let (image, literals) = parts(&g);
         let registry = &Session::default().registry;
         let back = read(registry, &image.bytes, &literals).expect("it is an image");
         assert_eq!(Image::of(&back).bytes, image.bytes);
@@ -439,13 +442,8 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_image_are_refused() {
-        let g = every_kind();
-        let image = Image::of(&g);
-        let literals: Vec<Bytes> = image
-            .literals
-            .iter()
-            .map(|own| g.shared_bytes(own))
-            .collect();
+        let g = mixed();
+        let (image, literals) = parts(&g);
         let registry = &Session::default().registry;
         for length in 0..image.bytes.len() {
             assert!(
