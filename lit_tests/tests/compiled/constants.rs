@@ -23,10 +23,11 @@ const TEXT: &str = "\
 %9 = Mul (%8, %8)
 outputs: %7, %9, %3";
 
-/// The module with all inputs but the first one made constants, whose elements begin `offset` bytes after a cache line.
-pub(super) fn with_constants(bench: &Bench, offset: usize) -> Graph {
+/// The module with all inputs but the first one made constants, drawn from `seed`, whose elements begin `offset` bytes after a
+/// cache line.
+pub(super) fn with_constants(bench: &Bench, seed: u64, offset: usize) -> Graph {
     let mut g = bench.read(TEXT).expect("a module");
-    let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+    let arrays = random_inputs(&g, seed, Extents::default()).expect("small arrays");
     let inputs: Vec<(OpId, String)> = mind_interp::inputs(&g)
         .iter()
         .map(|input| (input.op, input.name.to_owned()))
@@ -62,7 +63,7 @@ fn placed(elements: &[u8], offset: usize) -> Bytes {
 fn large_constants_at_any_address() {
     let bench = Bench::new();
     for offset in [0, 1, 4] {
-        let g = with_constants(&bench, offset);
+        let g = with_constants(&bench, 1, offset);
         let arrays = random_inputs(&g, 2, Extents::default()).expect("small arrays");
         let checked = bench.check(&g, &arrays);
         checked.unwrap_or_else(|why| panic!("{offset} bytes after a cache line: {why}"));

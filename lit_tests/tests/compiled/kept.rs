@@ -89,7 +89,9 @@ fn control_flow_and_large_constants_that_were_kept() {
     let engines = Engines::new(&folder);
     let control = control::MODULES.iter();
     let control = control.map(|(text, _)| bench.read(text).expect("a module"));
-    let modules = control.chain([constants::with_constants(&bench, 0)]);
+    // Two that differ in the elements of constants alone.
+    let constants = [1, 2].map(|seed| constants::with_constants(&bench, seed, 0));
+    let modules = control.chain(constants);
     for (at, g) in modules.enumerate() {
         let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
         let checked = engines.check(&g, &arrays);
