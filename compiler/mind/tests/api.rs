@@ -183,6 +183,19 @@ fn views_are_read_and_written_where_they_are() -> Result<(), Error> {
     ));
     let program = model.bound_for(&[x])?;
     assert_eq!(program.program().outputs()[0].shape, [1, 2]);
+    let wide = View::new(&[1, 2], &[3.0f64, 4.0]);
+    let flat = View::new(&[2], &[3.0f32, 4.0]);
+    for (inputs, expected) in [
+        (&[wide][..], "`x` is f32, found f64"),
+        (&[flat][..], "`x` is f32[B, 2], found shape [2]"),
+    ] {
+        let refused = model.bound_for(inputs).err();
+        assert_eq!(
+            refused.map(|why| why.to_string()).as_deref(),
+            Some(expected)
+        );
+    }
+    assert!(model.bound_for(&[]).is_err());
     Ok(())
 }
 

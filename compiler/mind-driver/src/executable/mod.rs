@@ -475,7 +475,7 @@ impl<'m> Model<'m> {
     ///
     /// As [`run`](Model::run); a module that runs in parts.
     pub fn bound_for(&self, inputs: &[View<'_>]) -> Result<Arc<BoundProgram>, ExecutionError> {
-        match self.bound(&self.extents(inputs))? {
+        match self.checked(inputs)? {
             Bound::Whole(bound) => Ok(bound),
             Bound::Cut(parts) => Err(ExecutionError::InParts {
                 op: parts.evaluated(),
