@@ -36,6 +36,8 @@ mod constants;
 mod control;
 #[path = "compiled/kept.rs"]
 mod kept;
+#[path = "compiled/object.rs"]
+mod object;
 #[path = "compiled/routines.rs"]
 mod routines;
 #[path = "compiled/schedules.rs"]
@@ -440,6 +442,17 @@ fn run_as_c(
 
 /// The results of the C program `text`, which takes the inputs of `g` and gives its outputs.
 fn run_c(text: &str, g: &Graph, arrays: &Arrays, folder: &Path) -> Result<Vec<Tensor>, String> {
+    run_linked(text, &[], g, arrays, folder)
+}
+
+/// As [`run_c`], of a program that is linked with these object files.
+fn run_linked(
+    text: &str,
+    objects: &[PathBuf],
+    g: &Graph,
+    arrays: &Arrays,
+    folder: &Path,
+) -> Result<Vec<Tensor>, String> {
     let (source, program) = (folder.join("module.c"), folder.join("module"));
     let failed = |why: std::io::Error| why.to_string();
     std::fs::write(&source, text).map_err(failed)?;
@@ -455,6 +468,7 @@ fn run_c(text: &str, g: &Graph, arrays: &Arrays, folder: &Path) -> Result<Vec<Te
         .args(flags)
         .arg(&program)
         .arg(&source)
+        .args(objects)
         .output()
         .map_err(failed)?;
     if !built.status.success() {

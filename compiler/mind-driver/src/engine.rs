@@ -17,6 +17,8 @@ use mind_jit::profile::Profiler;
 use mind_jit::program::{
     CPart, Options, PanelChoice, Program, ProgramError, RunError, c_part, emit_c,
 };
+#[cfg(feature = "object")]
+use mind_jit::program::{ObjectConfig, ObjectFile, emit_object};
 use mind_pass::{
     Failure, Manager, PassError, Pipeline, RewriteOptions, RunCache, Statistics, parse_pipeline,
 };
@@ -269,6 +271,23 @@ pub fn c_text(
     emit_c(&g, name, has_main).map_err(|why| refused(&why))
 }
 
+/// A verified module, whose extents are known, as an object file; [`ObjectConfig`] says for what.
+///
+/// # Errors
+///
+/// An extent that is not known, an op without loops or without a kernel, a name that C cannot have, too many constants.
+#[cfg(feature = "object")]
+pub fn object_file(
+    session: &Session,
+    mut g: Graph,
+    config: &ObjectConfig<'_>,
+) -> Result<ObjectFile, Diagnostics> {
+    check_sizes(&g, EvalCx::TENSOR_LIMIT)?;
+    let pipeline = parse_pipeline(PIPELINE, &PASSES)?;
+    lower(session, &RunCache::default(), &pipeline, &mut g)?;
+    emit_object(&g, config).map_err(|why| refused(&why))
+}
+
 /// The tiles that products in functions of C are computed in; 0 leaves a number to the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CTiles {
@@ -313,8 +332,15 @@ fn refused(why: &ProgramError) -> Diagnostics {
             let error = Diagnostic::error(*span, why.to_string());
             error.help("`mind-run` runs the module").into()
         }
+        ProgramError::NoCode { span, .. } => {
+            let error = Diagnostic::error(*span, why.to_string());
+            error
+                .help("`--to c` may have code for it; `mind-run` runs the module")
+                .into()
+        }
         ProgramError::Op { .. }
         | ProgramError::Kernel { .. }
+        | ProgramError::Object(_)
         | ProgramError::C(_)
         | ProgramError::Memory(_) => Diagnostic::error(Span::FILE, why.to_string()).into(),
     }

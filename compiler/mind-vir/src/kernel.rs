@@ -33,8 +33,7 @@ impl Assembler {
         target: impl Into<CodeTarget>,
     ) -> Result<Vec<u8>, CompileError> {
         let target: CodeTarget = target.into();
-        crate::ir::verify(function).map_err(CompileError::Invalid)?;
-        fits(function, target.isa)?;
+        check(function, target.isa)?;
         match target.isa {
             #[cfg(feature = "portable")]
             Isa::Portable => portable::compile(function, target.isa.target()),
@@ -55,6 +54,16 @@ pub fn assemble(
     target: impl Into<CodeTarget>,
 ) -> Result<Vec<u8>, CompileError> {
     Assembler::default().assemble(function, target)
+}
+
+/// Checks that a function is valid and its vectors fit the registers of `isa`.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub(crate) fn check(function: &Function, isa: Isa) -> Result<(), CompileError> {
+    crate::ir::verify(function).map_err(CompileError::Invalid)?;
+    fits(function, isa)
 }
 
 /// Whether every vector fits a register, and fills enough of it to be moved.

@@ -5,7 +5,7 @@
 //! - [`kernel`]: functions as machine code that can be called; `x86` makes that of AVX2 and AVX-512, `portable`
 //!   that of everything else; `mach` is what every selection needs.
 //! - [`program`]: the steps that call functions on memory.
-//! - [`c`]: functions and programs as C.
+//! - [`c`]: functions and programs as C. `object`: programs as object files.
 //! - [`code`]: executable memory. [`guarded`]: memory whose overrun stops the process.
 //!
 //! Nothing here knows of graphs, tensors or ops.
@@ -15,6 +15,8 @@ pub mod code;
 pub mod guarded;
 pub mod ir;
 pub mod kernel;
+#[cfg(feature = "object")]
+pub mod object;
 pub mod program;
 pub mod target;
 

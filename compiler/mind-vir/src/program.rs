@@ -2,6 +2,8 @@
 //!
 //! The executor runs these steps, and [`c`](crate::c) writes them.
 
+use std::fmt;
+
 use mind_ir::types::DType;
 use smallvec::SmallVec;
 
@@ -134,6 +136,27 @@ pub enum Axis {
         /// What ranges begin at multiples of.
         grain: usize,
     },
+}
+
+/// What stops a run of a program in C or in an object file, besides the bits of a [`Status`](crate::ir::Status).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stop(pub u32);
+
+impl Stop {
+    /// An index is out of bounds.
+    pub const INDEX_OUT_OF_BOUNDS: Stop = Stop(4);
+    /// The processor lacks instructions that the code was compiled to; nothing is done.
+    pub const PROCESSOR_LACKS: Stop = Stop(8);
+    /// A loop takes more steps than are allowed.
+    pub const TOO_MANY_STEPS: Stop = Stop(16);
+    /// An array of extents holds others than the result's.
+    pub const OTHER_EXTENTS: Stop = Stop(32);
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
 }
 
 /// The type of an index.

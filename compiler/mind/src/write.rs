@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use mind_diag::Diagnostics;
 use mind_draw::Detail;
 use mind_driver::disk::Disk;
-use mind_driver::formats::{BinaryOptions, FORMATS, FormatInfo, Write, WriteOptions};
+use mind_driver::engine::object_file;
+use mind_driver::formats::{BinaryOptions, FORMATS, FormatInfo, Linking, Write, WriteOptions};
 use mind_driver::host::FileSystem;
 use mind_driver::input::FileError;
 use mind_driver::mil;
 use mind_ir::Graph;
+use mind_jit::program::ObjectConfig;
 use mind_to_mil::Config;
 
 use crate::error::{Error, invalid};
@@ -22,20 +24,32 @@ pub enum Written {
     Text(String),
     /// The bytes of a file that is no text.
     Bytes(Vec<u8>),
+    /// An object file, and the header that declares its functions.
+    Object {
+        /// The bytes of the file.
+        file: Vec<u8>,
+        /// The text of the header.
+        header: String,
+    },
     /// The files of a folder, by their paths in it.
     Folder(Vec<(PathBuf, Vec<u8>)>),
 }
 
 impl Written {
-    /// What the tools call the formats that modules are written in.
+    /// What the tools call the formats that modules are written in here; a shared library needs a linker.
     pub fn formats() -> Vec<&'static str> {
-        FormatInfo::words(|row| !matches!(row.write, None | Some(Write::Description)))
+        FormatInfo::words(|row| {
+            !matches!(
+                row.write,
+                None | Some(Write::Description | Write::Object(Linking::Shared))
+            )
+        })
     }
 }
 
 impl Module {
     /// The module in the format that the tools call `format`: `mic1`, `mic2`, `core`, `mil`, `mil-primer`, `mlpackage`,
-    /// `onnx`, `c`, `dot`, `svg` or `html`.
+    /// `onnx`, `c`, `object`, `dot`, `svg` or `html`.
     ///
     /// ```
     /// use mind::{Module, Written};
@@ -66,8 +80,8 @@ impl Module {
     }
 
     /// Writes the module to a file, in the format that the file's name ends with: `.mic` or `.mic1`, `.mic2`, `.core`,
-    /// `.mil`, `.onnx`, `.c`, `.dot`, `.svg`, `.html`; `.mlpackage` is a folder. `.mic` is mic@2 if the module was read
-    /// from that.
+    /// `.mil`, `.onnx`, `.c`, `.o` with a header `.h` beside it, `.dot`, `.svg`, `.html`; `.mlpackage` is a folder. `.mic`
+    /// is mic@2 if the module was read from that.
     ///
     /// # Errors
     ///
@@ -83,6 +97,10 @@ impl Module {
         let stored = match written? {
             Written::Text(text) => Disk.write(path, text.as_bytes()),
             Written::Bytes(bytes) => Disk.write(path, &bytes),
+            Written::Object { file, header } => {
+                let declared = Disk.write(&path.with_extension("h"), header.as_bytes());
+                declared.and_then(|()| Disk.write(path, &file))
+            }
             Written::Folder(files) => {
                 let files: Vec<(&Path, &[u8])> = files
                     .iter()
@@ -125,7 +143,14 @@ impl Module {
                 };
                 binary(&self.graph, &options).map(|own| Written::Bytes(own.file))
             }
-            Write::Description => return None,
+            Write::Object(Linking::Object) => {
+                let file = object_file(session(), self.graph.clone(), &ObjectConfig::default());
+                file.map(|own| Written::Object {
+                    file: own.bytes,
+                    header: own.header,
+                })
+            }
+            Write::Object(Linking::Shared) | Write::Description => return None,
         };
         Some(written.map_err(|found| self.refused(found)))
     }

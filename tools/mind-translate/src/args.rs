@@ -6,15 +6,17 @@ use clap::builder::ValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_cli::{constants, flag, value};
-use mind_driver::formats::{FORMATS, FormatInfo, Read, Write};
+use mind_driver::formats::{FORMATS, FormatInfo, Linking, Read, Write};
+use mind_jit::program::ObjectConfig;
 use mind_pass::{OptionInfo, OptionKind};
+use mind_vir::object::Container;
 
 use crate::model::CAPACITY;
 use crate::{Request, Task};
 
 const LOWERING: &str = "What core and tensor ops become in MIL";
 const MODELS: &str = "Descriptions of models";
-const C: &str = "C";
+const C: &str = "C and machine code";
 
 pub(crate) fn command() -> Command {
     Command::new("mind-translate")
@@ -80,7 +82,7 @@ pub(crate) fn command() -> Command {
             value(
                 "function",
                 "NAME",
-                "what the function of a module is called",
+                "what the function of a module is called, or what those of an object file begin with",
             )
             .default_value("module"),
         )
@@ -88,6 +90,26 @@ pub(crate) fn command() -> Command {
             "main",
             "make a module a program that reads inputs from stdin and writes outputs to stdout",
         ))
+        .arg(
+            value(
+                "isa",
+                "SETS",
+                "the instruction sets that machine code is made for, in the order in which they are tried on the processor that \
+                 runs it",
+            )
+            .value_delimiter(',')
+            .value_parser(ObjectConfig::ISAS.iter().map(|isa| isa.name()).collect::<Vec<_>>())
+            .default_values(ObjectConfig::ISAS.iter().map(|isa| isa.name())),
+        )
+        .arg(
+            value(
+                "object-format",
+                "FORMAT",
+                "the format of an object file, of Linux, macOS or Windows",
+            )
+            .value_parser(Container::ALL.map(Container::name))
+            .default_value(Container::HOST.name()),
+        )
         .arg(
             value(
                 "capacity",
@@ -212,7 +234,8 @@ pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), Strin
         .from
         .is_some_and(|row| matches!(row.read, Some(Read::Model)));
     let is_module = task == Task::Module;
-    let scopes: [(&[&str], bool, &str); 9] = [
+    let is_code = matches!(write, Some(Write::C(_) | Write::Object(_)));
+    let scopes: [(&[&str], bool, &str); 12] = [
         (
             &lowering,
             lowers,
@@ -234,9 +257,24 @@ pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), Strin
             "`--to onnx`",
         ),
         (
-            &["function", "main"],
+            &["function"],
+            is_module && is_code,
+            "`--to c` of a module, `--to object` and `--to so`",
+        ),
+        (
+            &["main"],
             is_module && matches!(write, Some(Write::C(_))),
             "`--to c` of a module",
+        ),
+        (
+            &["isa"],
+            matches!(write, Some(Write::Object(_))),
+            "`--to object` and `--to so`",
+        ),
+        (
+            &["object-format"],
+            matches!(write, Some(Write::Object(Linking::Object))),
+            "`--to object`",
         ),
         (
             &["capacity"],

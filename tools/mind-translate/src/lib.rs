@@ -2,6 +2,7 @@
 
 mod args;
 mod model;
+mod object;
 mod tokens;
 
 use clap::ArgMatches;
@@ -100,6 +101,7 @@ impl Request {
                 | Write::Package
                 | Write::Binary(_)
                 | Write::C(_)
+                | Write::Object(_)
                 | Write::Drawing(_)
                 | Write::Description,
             )
@@ -218,6 +220,12 @@ fn module(
         let written = mind_cli::binary::written(write, &graph, (&path, &outputs), matches);
         let written = written.map_err(|found| reject(host, &found, &file, form))?;
         return Ok(written.store(host));
+    }
+    if let Some(Write::Object(linking)) = format.write {
+        let path = object::output(matches, host)?;
+        let written = object::write(&session, graph, (linking, &path), matches, host);
+        return written
+            .map_err(|found| found.map_or(REJECTED, |found| reject(host, &found, &file, form)));
     }
     let name = matches.get_one::<String>("function");
     let options = WriteOptions {

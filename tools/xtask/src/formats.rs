@@ -40,6 +40,7 @@ pub fn document() -> String {
             Some(Written::Program(_) | Written::Package) => "a module, lowered to MIL",
             Some(Written::Binary(_)) => "a module of core",
             Some(Written::C(_)) => "a module, compiled; a model",
+            Some(Written::Object(_)) => "a module, compiled",
             Some(Written::Description) => "a model",
             None => "–",
         };

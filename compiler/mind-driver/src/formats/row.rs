@@ -102,6 +102,8 @@ pub enum Write {
     Binary(WriteBinary),
     /// As C: of a module, or of a model that is described.
     C(Print),
+    /// As machine code, with a header beside it.
+    Object(Linking),
     /// As a drawing.
     Drawing(Print),
     /// As a document that describes a model.
@@ -120,9 +122,18 @@ impl Write {
         match self {
             Write::Text(format) | Write::Program(format) => Some(session.formats.print(format, g)),
             Write::C(print) | Write::Drawing(print) => Some(print(session, g, options)),
-            Write::Package | Write::Binary(_) | Write::Description => None,
+            Write::Package | Write::Binary(_) | Write::Object(_) | Write::Description => None,
         }
     }
+}
+
+/// What becomes of machine code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Linking {
+    /// An object file, which its user links.
+    Object,
+    /// A shared library, which the linker of the system makes.
+    Shared,
 }
 
 /// Writes a module as bytes.
@@ -192,6 +203,7 @@ impl FormatInfo {
                 | Write::Program(_)
                 | Write::Package
                 | Write::C(_)
+                | Write::Object(_)
                 | Write::Drawing(_)
                 | Write::Description,
             )

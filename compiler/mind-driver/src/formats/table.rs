@@ -10,6 +10,8 @@ use mind_coreml::package;
 
 #[cfg(feature = "irv2")]
 use super::document;
+#[cfg(feature = "object")]
+use super::row::Linking;
 #[cfg(feature = "package")]
 use super::row::PackageReader;
 #[cfg(feature = "stablehlo")]
@@ -221,6 +223,24 @@ pub static FORMATS: &[FormatInfo] = &[
         write: Some(Write::C(|session, g, options| {
             c_text(session, g.clone(), options.function, options.has_main)
         })),
+    },
+    #[cfg(feature = "object")]
+    FormatInfo {
+        word: "object",
+        extensions: &["o", "obj"],
+        summary: "an object file with machine code of a module, and its header",
+        sniff: None,
+        read: None,
+        write: Some(Write::Object(Linking::Object)),
+    },
+    #[cfg(feature = "object")]
+    FormatInfo {
+        word: "so",
+        extensions: &["so", "dylib"],
+        summary: "that as a shared library, which `cc` links, and its header",
+        sniff: None,
+        read: None,
+        write: Some(Write::Object(Linking::Shared)),
     },
     #[cfg(feature = "draw")]
     FormatInfo {

@@ -92,7 +92,9 @@ fn run(builder: &ProgramBuilder<'_>, weights: Weights, work: u64) -> Result<(), 
     }
     match weights {
         Weights::Stay => {}
-        Weights::Copied | Weights::Shared => memory.forget_weights(&builder.layout),
+        Weights::Copied | Weights::Shared | Weights::Embedded => {
+            memory.forget_weights(&builder.layout)
+        }
     }
     for step in &builder.steps {
         memory.step(builder, step)?;

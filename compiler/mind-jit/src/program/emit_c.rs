@@ -213,7 +213,7 @@ impl ProgramBuilder<'_> {
 }
 
 /// What a caller hands over for `ports`; bytes for those in blocks of quantised numbers.
-fn arrays(base: impl Fn(u32) -> Base, ports: &[Port]) -> Vec<Array> {
+pub(super) fn arrays(base: impl Fn(u32) -> Base, ports: &[Port]) -> Vec<Array> {
     let array = |(number, port): (u32, &Port)| {
         let (dtype, shape) = match port.format {
             Some(_) => (DType::U8, vec![port.bytes()]),

@@ -34,6 +34,17 @@ pub enum ProgramError {
         /// Where it stands in the source.
         span: Span,
     },
+    /// An op has no machine code ahead of a run.
+    #[error("`{op}` cannot be written to an object file: it has no kernel")]
+    NoCode {
+        /// The op.
+        op: &'static str,
+        /// Where it stands in the source.
+        span: Span,
+    },
+    /// The program could not be written to an object file.
+    #[error("no object file could be written: {0}")]
+    Object(String),
     /// The program could not be written as C.
     #[error("no C could be written: {0}")]
     C(String),

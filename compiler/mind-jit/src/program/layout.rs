@@ -76,7 +76,9 @@ impl Layout {
         }
         match weights {
             Weights::Stay => {}
-            Weights::Copied | Weights::Shared => layout.keep_weights(g),
+            Weights::Copied | Weights::Shared | Weights::Embedded => {
+                layout.keep_weights(g, weights);
+            }
         }
         Ok(layout)
     }
@@ -246,16 +248,19 @@ impl Layout {
     }
 
     /// Whether a weight is there in every run, where the widest loads of it cross no cache line.
-    fn stays(&self, index: u32) -> bool {
+    fn stays(&self, index: u32, weights: Weights) -> bool {
         let own = (index as usize).checked_sub(self.first_literal);
         own.is_some_and(|at| {
+            if weights == Weights::Embedded {
+                return true;
+            }
             let bytes = &self.literals[at];
             bytes.len() >= READ_IN_PLACE && bytes.as_ptr().addr().is_multiple_of(ALIGNMENT as usize)
         })
     }
 
     /// Gives the weights that calls read as they are a place that outlives their binding.
-    fn keep_weights(&mut self, g: &Graph) {
+    fn keep_weights(&mut self, g: &Graph, weights: Weights) {
         for op in g.ops(g.body()) {
             if !is_kernel(g, op) || self.is_fixed(op) {
                 continue;
@@ -264,7 +269,7 @@ impl Layout {
                 let value = buffer(g, operand);
                 let from = self.buffers[&value];
                 if let Base::Param(index) = from.base
-                    && !self.stays(index)
+                    && !self.stays(index, weights)
                 {
                     let to = self.reserve(bytes(g, value));
                     self.kept.push(Transfer { from, to });

@@ -12,6 +12,8 @@ pub(super) enum Weights {
     Copied,
     /// As `Copied`, and large constants are weights that the program brings, where the module has them.
     Shared,
+    /// As `Shared`, and those constants stay for every run, aligned as widely as vectors.
+    Embedded,
 }
 
 /// The least size in bytes of a constant with a separate array.
@@ -21,7 +23,7 @@ impl Weights {
     /// The elements of the constant that `op` makes, if they stay where the module has them.
     pub(super) fn shared(self, g: &Graph, op: OpId) -> Option<&Literal<'_>> {
         match (self, g.attrs(op)) {
-            (Weights::Shared, [Attr::Literal(literal)]) => {
+            (Weights::Shared | Weights::Embedded, [Attr::Literal(literal)]) => {
                 (!literal.is_splat() && literal.bytes.len() >= LARGE).then_some(literal)
             }
             _ => None,

@@ -1,13 +1,10 @@
 //! Control flow as statements of C: a choice, a loop until a condition is false, a loop over slices.
 
-use crate::program::{Control, Flow, Region, Slices, Step};
+use crate::program::{Control, Flow, Region, Slices, Step, Stop};
 
 use super::file::Writing;
 use super::module::{EmitError, Module, StaticMemory};
 use super::subprogram::Subprogram;
-
-/// What a run returns where a loop takes more than `MIND_MAX_STEPS` steps.
-pub(super) const TOO_MANY_STEPS: u32 = 16;
 
 /// Bytes of [`StaticMemory::carried`] that steps need.
 pub fn carried_bytes<'s>(steps: impl IntoIterator<Item = &'s Step>) -> usize {
@@ -293,7 +290,8 @@ impl Lines<'_, '_> {
                 this.line("break;");
             });
             this.braced("if (step == MIND_MAX_STEPS) ", |this| {
-                this.line(&format!("return (int)(status | {TOO_MANY_STEPS});"));
+                let stop = Stop::TOO_MANY_STEPS;
+                this.line(&format!("return (int)(status | {stop});"));
             });
             this.run(1, now, next);
         });

@@ -2,20 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::program::{Axis, Call, Gather, IndexType, Region, Step, Transfer};
+use crate::program::{Axis, Call, Gather, IndexType, Region, Step, Stop, Transfer};
 
 use super::check::{Storage, Used};
-use super::control::TOO_MANY_STEPS;
 use super::function::function;
 use super::module::{EmitError, Module};
 use super::prelude::prelude;
-use super::routine::OTHER_EXTENTS;
 use super::shared::SharedFunctions;
-
-/// What a run returns where an index is out of bounds.
-pub(super) const INDEX_OUT_OF_BOUNDS: u32 = 4;
-/// What a run returns, having done nothing, where the processor lacks instructions that the code was compiled to.
-const PROCESSOR_LACKS: u32 = 8;
 
 /// Alignment of constant data and scratch memory, in bytes.
 const ALIGN: usize = 64;
@@ -103,12 +96,14 @@ impl Module<'_> {
         let mut more = String::new();
         if !self.subprograms.is_empty() {
             more += &format!(
-                " * Or with {TOO_MANY_STEPS}: a loop takes more than MIND_MAX_STEPS steps.\n"
+                " * Or with {}: a loop takes more than MIND_MAX_STEPS steps.\n",
+                Stop::TOO_MANY_STEPS
             );
         }
         if self.checks_extents(&self.steps) {
             more += &format!(
-                " * Or with {OTHER_EXTENTS}: an array of extents holds others than the result's.\n"
+                " * Or with {}: an array of extents holds others than the result's.\n",
+                Stop::OTHER_EXTENTS
             );
         }
         let mut text = format!(
@@ -160,8 +155,9 @@ impl Module<'_> {
         *out += &format!(
             "\nint {name}(const void *const *inputs, void *const *outputs);\n\
              \nint {name}(const void *const *inputs, void *const *outputs)\n{{\n    \
-             if (MIND_LACKS_CPU) {{\n        return {PROCESSOR_LACKS};\n    }}\n    \
-             uint64_t status = 0;\n"
+             if (MIND_LACKS_CPU) {{\n        return {};\n    }}\n    \
+             uint64_t status = 0;\n",
+            Stop::PROCESSOR_LACKS
         );
         self.body_of(&self.steps, used, Writing::Entry, out);
     }
@@ -249,7 +245,10 @@ impl Module<'_> {
             format!("    {ty} at;"),
             format!("    memcpy(&at, {indices} + {bytes} * i, {bytes});"),
             format!("    if (at < 0 || at >= INT64_C({extent})) {{"),
-            format!("        return (int)(status | {INDEX_OUT_OF_BOUNDS});"),
+            format!(
+                "        return (int)(status | {});",
+                Stop::INDEX_OUT_OF_BOUNDS
+            ),
             "    }".to_owned(),
             format!("    for (int64_t g = 0; g < INT64_C({outer}); ++g) {{"),
             format!(
@@ -330,7 +329,7 @@ fn moved(base: String, offset: usize) -> String {
 }
 
 /// `text` without what would end a comment or begin one, and without control characters.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let escaped = text.escape_default().to_string();
     escaped.replace("*/", "* /").replace("/*", "/ *")
 }

@@ -27,6 +27,7 @@ mod symbol;
 mod writer;
 
 pub use control::carried_bytes;
+pub(crate) use file::plain;
 pub use file::written;
 pub use function::function;
 pub use module::{Array, Callee, EmitError, Module, StaticMemory};

@@ -74,7 +74,7 @@ pub struct Array {
 }
 
 impl Array {
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let elements = self
             .shape
             .iter()

@@ -54,7 +54,7 @@ impl Symbol {
     }
 
     /// `text` with what cannot stand in a name replaced, prefixed with this name and a number.
-    pub(super) fn derived(&self, text: &str, number: usize) -> Symbol {
+    pub(crate) fn derived(&self, text: &str, number: usize) -> Symbol {
         let kept = text.bytes().map(|byte| match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte),
             _ => '_',

@@ -26,9 +26,20 @@ use crate::target::Target;
 ///
 /// A processor that Cranelift does not know, or without fused multiply-add.
 pub(crate) fn compile(function: &Function, _: &Target) -> Result<Vec<u8>, CompileError> {
-    let isa = host()?;
-    let mut context = Context::for_function(translate::translate(function, isa.as_ref()));
-    let compiled = context.compile(isa.as_ref(), &mut ControlPlane::default());
+    compile_for(function, host()?.as_ref())
+}
+
+/// The machine code of a valid `function` for the processor that `isa` describes.
+///
+/// # Errors
+///
+/// The code generator refuses the function.
+pub(crate) fn compile_for(
+    function: &Function,
+    isa: &dyn TargetIsa,
+) -> Result<Vec<u8>, CompileError> {
+    let mut context = Context::for_function(translate::translate(function, isa));
+    let compiled = context.compile(isa, &mut ControlPlane::default());
     let compiled = compiled.map_err(|error| CompileError::Portable(error.inner.to_string()))?;
     // A relocation would be a call or a symbol; functions have neither.
     match compiled.buffer.relocs().first() {

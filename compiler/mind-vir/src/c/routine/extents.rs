@@ -1,10 +1,9 @@
 //! Results whose extents are given in a run, as statements of C.
 
 use super::Arrays;
-use super::OTHER_EXTENTS;
 use super::block::{Block, sum};
 use super::element::{index, write as stored};
-use crate::program::{Elements, Extents};
+use crate::program::{Elements, Extents, Stop};
 use mind_ir::types::DType;
 
 /// A check of the extents, and then the elements.
@@ -48,7 +47,10 @@ pub(super) fn write(extents: &Extents, (read, written): Arrays<'_>, block: &mut 
 /// Ends the run if `condition` holds.
 fn refuse_if(condition: &str, block: &mut Block<'_>) {
     block.open(format_args!("if ({condition}) {{"));
-    block.line(format_args!("return (int)(status | {OTHER_EXTENTS});"));
+    block.line(format_args!(
+        "return (int)(status | {});",
+        Stop::OTHER_EXTENTS
+    ));
     block.close(1);
 }
 

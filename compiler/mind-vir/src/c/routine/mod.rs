@@ -13,9 +13,6 @@ use crate::program::{Algorithm, Evaluate, Step};
 use super::module::{EmitError, Module};
 use block::Block;
 
-/// What a run returns where extents are not those that the code is for.
-pub(super) const OTHER_EXTENTS: u32 = 32;
-
 impl Module<'_> {
     /// Checks that C can say a step that is no kernel, and that its arrays have the bytes of what it reads and writes.
     ///

@@ -2,11 +2,10 @@
 
 use mind_ir::types::DType;
 
-use super::super::file::INDEX_OUT_OF_BOUNDS;
 use super::Arrays;
 use super::block::{Block, sum};
 use super::element::{c_type, index, read, write as stored};
-use crate::program::{Bounds, Scattering, Update};
+use crate::program::{Bounds, Scattering, Stop, Update};
 
 /// The helper that finds the place that an index means, -1 for none.
 const fn place(bounds: Bounds) -> &'static str {
@@ -68,7 +67,8 @@ pub(super) fn write(scattering: &Scattering, (read, written): Arrays<'_>, block:
         } else {
             block.open(format_args!("if (place{number} < 0) {{"));
             block.line(format_args!(
-                "return (int)(status | {INDEX_OUT_OF_BOUNDS});"
+                "return (int)(status | {});",
+                Stop::INDEX_OUT_OF_BOUNDS
             ));
             block.close(1);
         }

@@ -1,0 +1,356 @@
+//! What goes into an object file.
+
+use std::sync::Arc;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, Signature, types};
+use cranelift_codegen::isa::{CallConv, TargetIsa, lookup_by_name};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, default_libcall_names};
+use cranelift_object::{ObjectBuilder, ObjectModule};
+use mind_ir::Bytes;
+use rustc_hash::FxHashMap;
+
+use crate::c::Symbol;
+use crate::ir::Function;
+use crate::kernel::{Assembler, check};
+use crate::portable;
+use crate::program::Step;
+use crate::target::Isa;
+
+use super::dispatch::{Choice, Dispatcher};
+use super::driver::{Driver, Memory, Parts};
+use super::layout::{Layout, OwnBytes};
+use super::{ALIGN, Container, MOST_CONSTANTS, ObjectError};
+
+/// A program that goes into an object file.
+#[derive(Debug)]
+pub struct ObjectProgram<'p> {
+    /// The functions that its steps call.
+    pub functions: Vec<&'p Function>,
+    /// [`Base::Constants`](crate::program::Base::Constants).
+    pub constants: &'p [u8],
+    /// The weights that it brings, numbered after those that it is given.
+    pub literals: &'p [Bytes],
+    /// The number of weights that it is given.
+    pub params: usize,
+    /// What is done when it is bound.
+    pub bind_steps: &'p [Step],
+    /// What a run does.
+    pub steps: &'p [Step],
+    /// Bytes that are made when it is bound.
+    pub bound: u64,
+    /// Bytes of results that are lost after a run.
+    pub workspace: u64,
+    /// Bytes of the scratch memory of its kernels.
+    pub scratch: usize,
+    /// The programs that its control flow runs.
+    pub regions: Vec<ProgramId>,
+}
+
+/// A program of an [`ObjectWriter`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProgramId(usize);
+
+/// The functions of a program in the file.
+#[derive(Clone, Debug)]
+pub(super) struct Compiled {
+    /// `u64 bind(const u8 **weights, u8 *bound, u8 *workspace)`.
+    pub(super) bind: FuncId,
+    /// `u64 run(const u8 *bound, const u8 **inputs, u8 **outputs, u8 *workspace)`.
+    pub(super) run: FuncId,
+    /// Its memory.
+    pub(super) layout: Layout,
+}
+
+/// Collects programs for an object file.
+pub struct ObjectWriter {
+    name: Symbol,
+    max_steps: u64,
+    object: ObjectModule,
+    assembler: Assembler,
+    isa: Arc<dyn TargetIsa>,
+    /// Equal kernels stand in the file once.
+    kernels: FxHashMap<Vec<u8>, FuncId>,
+    /// As do equal constants.
+    data: FxHashMap<Bytes, DataId>,
+    constant_bytes: usize,
+    programs: Vec<Compiled>,
+}
+
+/// How many addresses, or sizes, the functions of a program take.
+pub(super) const BIND_PARAMS: usize = 3;
+pub(super) const RUN_PARAMS: usize = 4;
+
+impl ObjectWriter {
+    /// A file for x86-64, or for the processor that this runs on, in which everything is called `name` or begins with it. Loops
+    /// whose end only running tells take at most `max_steps`.
+    ///
+    /// # Errors
+    ///
+    /// Cranelift does not know the processor.
+    pub fn new(
+        name: &Symbol,
+        container: Container,
+        max_steps: u64,
+    ) -> Result<ObjectWriter, ObjectError> {
+        let isa = baseline(container).map_err(ObjectError::Driver)?;
+        let builder = ObjectBuilder::new(isa.clone(), name.to_string(), default_libcall_names())?;
+        Ok(ObjectWriter {
+            name: name.clone(),
+            max_steps,
+            object: ObjectModule::new(builder),
+            assembler: Assembler::default(),
+            isa,
+            kernels: FxHashMap::default(),
+            data: FxHashMap::default(),
+            constant_bytes: 0,
+            programs: Vec::new(),
+        })
+    }
+
+    /// Adds a program whose kernels are compiled for `isa`.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that the instruction set cannot run, a step without code, too many constants.
+    pub fn add(&mut self, isa: Isa, program: &ObjectProgram<'_>) -> Result<ProgramId, ObjectError> {
+        let number = self.programs.len();
+        let kernels = program.functions.iter();
+        let kernels = kernels.map(|function| self.kernel(isa, function));
+        let kernels = kernels.collect::<Result<Vec<FuncId>, _>>()?;
+        let constants = self.constant(&Bytes::copy_from_slice(program.constants))?;
+        let literals = program.literals.iter();
+        let literals = literals.map(|literal| self.constant(literal));
+        let literals = literals.collect::<Result<Vec<DataId>, _>>()?;
+        let regions: Vec<Compiled> = program
+            .regions
+            .iter()
+            .map(|region| self.programs[region.0].clone())
+            .collect();
+        let layouts: Vec<&Layout> = regions.iter().map(|region| &region.layout).collect();
+        let own = OwnBytes {
+            bound: program.bound,
+            workspace: program.workspace,
+            scratch: program.scratch as u64,
+        };
+        let layout = Layout::of(own, program.steps, &layouts);
+        let parts = Parts {
+            kernels,
+            constants,
+            literals,
+            params: program.params,
+            layout,
+            regions,
+            max_steps: self.max_steps,
+        };
+        let bind = self.internal(&format!("bind{number}"), BIND_PARAMS, |driver, params| {
+            let [weights, bound, workspace] = params else {
+                unreachable!("the signature of binding")
+            };
+            driver.memory = Memory {
+                params: Some(*weights),
+                bound: *bound,
+                workspace: *workspace,
+                inputs: None,
+                outputs: None,
+            };
+            driver.steps(&parts, program.bind_steps)?;
+            driver.bind_once(&parts, program.steps);
+            Ok(())
+        })?;
+        let run = self.internal(&format!("run{number}"), RUN_PARAMS, |driver, params| {
+            let [bound, inputs, outputs, workspace] = params else {
+                unreachable!("the signature of a run")
+            };
+            driver.memory = Memory {
+                params: None,
+                bound: *bound,
+                workspace: *workspace,
+                inputs: Some(*inputs),
+                outputs: Some(*outputs),
+            };
+            driver.steps(&parts, program.steps)
+        })?;
+        self.programs.push(Compiled {
+            bind,
+            run,
+            layout: parts.layout,
+        });
+        Ok(ProgramId(number))
+    }
+
+    /// The bytes of the file, whose public functions run the first of `programs` that the processor can run.
+    ///
+    /// # Errors
+    ///
+    /// The code generator refuses a function.
+    pub fn finish(mut self, programs: &[(Isa, ProgramId)]) -> Result<Vec<u8>, ObjectError> {
+        let choices = programs.iter().map(|&(isa, program)| Choice {
+            isa,
+            program: self.programs[program.0].clone(),
+        });
+        let choices: Vec<Choice> = choices.collect();
+        Dispatcher {
+            name: &self.name,
+            object: &mut self.object,
+            choices: &choices,
+        }
+        .write()?;
+        let bytes = self.object.finish().emit();
+        bytes.map_err(|why| ObjectError::Driver(why.to_string()))
+    }
+
+    /// The kernel with the code of `function`.
+    fn kernel(&mut self, isa: Isa, function: &Function) -> Result<FuncId, ObjectError> {
+        let code = match isa {
+            Isa::Portable => {
+                check(function, isa)?;
+                portable::compile_for(function, self.isa.as_ref())?
+            }
+            Isa::Avx2 | Isa::Avx512 => self.assembler.assemble(function, isa)?,
+        };
+        if let Some(&kernel) = self.kernels.get(&code) {
+            return Ok(kernel);
+        }
+        let name = self.name.derived(function.name(), self.kernels.len());
+        let signature = signature(&self.object, 1);
+        let linkage = Linkage::Local;
+        let kernel = self
+            .object
+            .declare_function(&name.to_string(), linkage, &signature)?;
+        self.object
+            .define_function_bytes(kernel, ALIGN, &code, &[])?;
+        self.kernels.insert(code, kernel);
+        Ok(kernel)
+    }
+
+    /// Constants with these bytes.
+    fn constant(&mut self, bytes: &Bytes) -> Result<DataId, ObjectError> {
+        if let Some(&data) = self.data.get(bytes) {
+            return Ok(data);
+        }
+        self.constant_bytes = self.constant_bytes.saturating_add(bytes.len());
+        if self.constant_bytes > MOST_CONSTANTS {
+            let found = self.constant_bytes;
+            return Err(ObjectError::Constants { found });
+        }
+        let name = self.name.suffixed(&format!("data{}", self.data.len()));
+        let name = name.to_string();
+        let data = self
+            .object
+            .declare_data(&name, Linkage::Local, false, false)?;
+        let mut description = DataDescription::new();
+        description.set_align(ALIGN);
+        // An array has at least one byte.
+        let contents = if bytes.is_empty() { &[0][..] } else { bytes };
+        description.define(contents.into());
+        self.object.define_data(data, &description)?;
+        self.data.insert(bytes.clone(), data);
+        Ok(data)
+    }
+
+    /// Defines a function that nothing outside of the file calls.
+    ///
+    /// # Errors
+    ///
+    /// Those of `body`; the code generator refuses the function.
+    fn internal(
+        &mut self,
+        name: &str,
+        params: usize,
+        body: impl FnOnce(&mut Driver<'_>, &[cranelift_codegen::ir::Value]) -> Result<(), ObjectError>,
+    ) -> Result<FuncId, ObjectError> {
+        let name = self.name.suffixed(name).to_string();
+        let signature = signature(&self.object, params);
+        let id = self
+            .object
+            .declare_function(&name, Linkage::Local, &signature)?;
+        define(&mut self.object, id, signature, |builder, object| {
+            let mut driver = Driver::new(builder, object);
+            let params = driver.params();
+            body(&mut driver, &params)?;
+            driver.finish();
+            Ok(())
+        })?;
+        Ok(id)
+    }
+}
+
+/// The signature of functions that only the file itself calls: addresses in, a word out.
+pub(super) fn signature(object: &ObjectModule, params: usize) -> Signature {
+    let mut signature = object.make_signature();
+    if cfg!(target_arch = "x86_64") {
+        signature.call_conv = CallConv::SystemV;
+    }
+    signature
+        .params
+        .extend((0..params).map(|_| AbiParam::new(types::I64)));
+    signature.returns.push(AbiParam::new(types::I64));
+    signature
+}
+
+/// Defines the function `id`, whose body `write` writes.
+///
+/// # Errors
+///
+/// Those of `write`; the code generator refuses the function.
+pub(super) fn define(
+    object: &mut ObjectModule,
+    id: FuncId,
+    signature: Signature,
+    write: impl FnOnce(FunctionBuilder<'_>, &mut ObjectModule) -> Result<(), ObjectError>,
+) -> Result<(), ObjectError> {
+    let mut context = Context::new();
+    context.func.signature = signature;
+    let mut frontend = FunctionBuilderContext::new();
+    let builder = FunctionBuilder::new(&mut context.func, &mut frontend);
+    write(builder, object)?;
+    object.define_function(id, &mut context)?;
+    Ok(())
+}
+
+/// What every processor has that a file is for: x86-64 with fused multiply-adds, or the processor that this runs on.
+fn baseline(container: Container) -> Result<Arc<dyn TargetIsa>, String> {
+    let mut flags = settings::builder();
+    let verifies = if cfg!(debug_assertions) {
+        "true"
+    } else {
+        "false"
+    };
+    // Windows places code anywhere and has no table of addresses.
+    let is_pic = if container == Container::Coff {
+        "false"
+    } else {
+        "true"
+    };
+    let values = [
+        ("opt_level", "speed"),
+        ("enable_verifier", verifies),
+        ("is_pic", is_pic),
+        ("enable_probestack", "false"),
+        ("unwind_info", "false"),
+    ];
+    for (name, value) in values {
+        flags.set(name, value).map_err(|error| error.to_string())?;
+    }
+    let architecture = std::env::consts::ARCH;
+    let triple = format!("{architecture}-{}", container.system());
+    let mut builder = lookup_by_name(&triple).map_err(|error| error.to_string())?;
+    if cfg!(target_arch = "x86_64") {
+        let extensions = [
+            "has_sse3",
+            "has_ssse3",
+            "has_sse41",
+            "has_sse42",
+            "has_avx",
+            "has_fma",
+        ];
+        for name in extensions {
+            builder.enable(name).map_err(|error| error.to_string())?;
+        }
+    }
+    let isa = builder.finish(settings::Flags::new(flags));
+    isa.map_err(|error| error.to_string())
+}

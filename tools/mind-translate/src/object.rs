@@ -1,0 +1,117 @@
+//! Modules as machine code: object files, and shared libraries that the system's linker makes of them.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use clap::ArgMatches;
+use mind_cli::{DONE, USAGE};
+use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_driver::engine::object_file;
+use mind_driver::formats::Linking;
+use mind_driver::host::{Host, ProcessEnd};
+use mind_driver::session::Session;
+use mind_ir::Graph;
+use mind_jit::program::ObjectConfig;
+use mind_vir::object::Container;
+use mind_vir::target::Isa;
+
+/// The time that a linker may take.
+const LINKING: Duration = Duration::from_secs(300);
+
+/// Where the output goes.
+///
+/// # Errors
+///
+/// The exit code, after the missing name was reported.
+pub(crate) fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
+    let path = matches.get_one::<String>("output");
+    path.filter(|path| *path != "-").cloned().ok_or_else(|| {
+        let message =
+            "machine code is no text and has a header beside it: name its file with `-o NAME.o`";
+        mind_cli::usage_error(host, message);
+        USAGE
+    })
+}
+
+/// Writes a module as machine code to `path`, and the header beside it; the exit code.
+///
+/// # Errors
+///
+/// What the module cannot be compiled for, or none after a failure of the host was reported.
+pub(crate) fn write(
+    session: &Session,
+    graph: Graph,
+    (linking, path): (Linking, &str),
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<u8, Option<Diagnostics>> {
+    let words = matches.get_many::<String>("isa").into_iter().flatten();
+    let isas: Result<Vec<Isa>, _> = words.map(|word| word.parse()).collect();
+    let isas = isas.map_err(|why| Some(unknown(&why)))?;
+    let container = match (linking, matches.get_one::<String>("object-format")) {
+        (Linking::Object, Some(word)) => word.parse().map_err(|why| Some(unknown(&why)))?,
+        (Linking::Object, None) | (Linking::Shared, _) => Container::HOST,
+    };
+    let name = matches.get_one::<String>("function");
+    let config = ObjectConfig {
+        name: name.map_or("module", String::as_str),
+        isas: &isas,
+        container,
+        ..ObjectConfig::default()
+    };
+    let object = object_file(session, graph, &config).map_err(Some)?;
+    let path = Path::new(path);
+    let bytes = match linking {
+        Linking::Object => object.bytes,
+        Linking::Shared => linked(&object.bytes, host).map_err(|why| {
+            let help = "`--to object` needs no linker";
+            let message = format!("error: {}: {why}\n  = help: {help}\n", path.display());
+            mind_cli::print_error(host, &message);
+            None
+        })?,
+    };
+    let header = path.with_extension("h");
+    for (path, bytes) in [(&*header, object.header.as_bytes()), (path, &bytes)] {
+        host.write(path, bytes).map_err(|error| {
+            mind_cli::print_error(host, &format!("error: {}: {error}\n", path.display()));
+            None
+        })?;
+    }
+    Ok(DONE)
+}
+
+/// An error of the file about a word of the command line.
+fn unknown(why: &dyn std::error::Error) -> Diagnostics {
+    Diagnostic::error(Span::FILE, why.to_string()).into()
+}
+
+/// The shared library that the linker makes of an object file.
+///
+/// # Errors
+///
+/// There is no linker, it fails, a file cannot be written or read.
+fn linked(object: &[u8], host: &mut dyn Host) -> io::Result<Vec<u8>> {
+    let folder = host.scratch_dir()?;
+    let (from, to) = (folder.join("module.o"), folder.join("module.so"));
+    host.write(&from, object)?;
+    let linker = host.variable("CC").unwrap_or_else(|| "cc".to_owned());
+    let [from, quoted] = [&from, &to].map(|path| quoted(&path.to_string_lossy()));
+    let command = format!("{linker} -shared -o {quoted} {from}");
+    match host.shell(&command, LINKING)? {
+        ProcessEnd::Code(0) => host.read(&to, u64::MAX),
+        ProcessEnd::Code(code) => {
+            let message = format!("`{linker} -shared` ended with exit code {code}");
+            Err(io::Error::other(message))
+        }
+        ProcessEnd::Signal(_) | ProcessEnd::TimedOut => {
+            let message = format!("`{linker} -shared` did not come to an end");
+            Err(io::Error::other(message))
+        }
+    }
+}
+
+/// A word for the shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
