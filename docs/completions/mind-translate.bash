@@ -23,7 +23,7 @@ _mind__translate() {
 
     case "${cmd}" in
         mind__translate)
-            opts="-o -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --to --patch --token-report --dim --bind --pass-pipeline --all-ops --external-data --function --main --capacity --weights --kernel-maps --allow-unknown --precision --io --layout --opset --flexible --build-info --help --version"
+            opts="-o -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --to --patch --token-report --dim --bind --pass-pipeline --all-ops --external-data --function --main --isa --object-format --capacity --weights --kernel-maps --allow-unknown --precision --io --layout --opset --flexible --build-info --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -46,7 +46,7 @@ _mind__translate() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage onnx irv2 c dot svg html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage onnx irv2 c object so dot svg html" -- "${cur}"))
                     return 0
                     ;;
                 -o)
@@ -71,6 +71,14 @@ _mind__translate() {
                     ;;
                 --function)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --isa)
+                    COMPREPLY=($(compgen -W "avx512 avx2 portable" -- "${cur}"))
+                    return 0
+                    ;;
+                --object-format)
+                    COMPREPLY=($(compgen -W "elf macho coff" -- "${cur}"))
                     return 0
                     ;;
                 --capacity)

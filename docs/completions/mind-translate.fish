@@ -24,6 +24,8 @@ mlpackage\t''
 onnx\t''
 irv2\t''
 c\t''
+object\t''
+so\t''
 dot\t''
 svg\t''
 html\t''"
@@ -32,7 +34,13 @@ complete -c mind-translate -l patch -d 'make the edits of this JSON file first, 
 complete -c mind-translate -l dim -d 'write this extent for a symbolic dimension first' -r
 complete -c mind-translate -l bind -d 'an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive' -r
 complete -c mind-translate -l pass-pipeline -d 'run these passes first: `import-mil,canonicalize`' -r
-complete -c mind-translate -l function -d 'what the function of a module is called' -r
+complete -c mind-translate -l function -d 'what the function of a module is called, or what those of an object file begin with' -r
+complete -c mind-translate -l isa -d 'the instruction sets that machine code is made for, in the order in which they are tried on the processor that runs it' -r -f -a "avx512\t''
+avx2\t''
+portable\t''"
+complete -c mind-translate -l object-format -d 'the format of an object file, of Linux, macOS or Windows' -r -f -a "elf\t''
+macho\t''
+coff\t''"
 complete -c mind-translate -l capacity -d 'tokens that a run of a model has room for' -r
 complete -c mind-translate -l weights -d 'the weights: a file or a folder, instead of those beside the configuration' -r
 complete -c mind-translate -l kernel-maps -d 'the model may be of the family that the files of this folder describe' -r

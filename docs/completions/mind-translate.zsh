@@ -19,13 +19,15 @@ _mind-translate() {
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
-'--to=[the output'\''s format; MIL and packages are lowered to, where the module is no program; with \`--patch\` the input'\''s own where not given]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx irv2 c dot svg html)' \
+'--to=[the output'\''s format; MIL and packages are lowered to, where the module is no program; with \`--patch\` the input'\''s own where not given]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx irv2 c object so dot svg html)' \
 '-o+[write there, not to standard output; a package is a folder and needs it]:OUT:_default' \
 '--patch=[make the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
 '*--dim=[write this extent for a symbolic dimension first]:NAME=EXTENT:_default' \
 '*--bind=[an input of an ONNX model or of StableHLO that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
 '--pass-pipeline=[run these passes first\: \`import-mil,canonicalize\`]:TEXT:_default' \
-'--function=[what the function of a module is called]:NAME:_default' \
+'--function=[what the function of a module is called, or what those of an object file begin with]:NAME:_default' \
+'--isa=[the instruction sets that machine code is made for, in the order in which they are tried on the processor that runs it]:SETS:(avx512 avx2 portable)' \
+'--object-format=[the format of an object file, of Linux, macOS or Windows]:FORMAT:(elf macho coff)' \
 '--capacity=[tokens that a run of a model has room for]:TOKENS:_default' \
 '--weights=[the weights\: a file or a folder, instead of those beside the configuration]:PATH:_default' \
 '--kernel-maps=[the model may be of the family that the files of this folder describe]:DIR:_default' \

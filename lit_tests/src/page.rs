@@ -115,7 +115,10 @@ fn session(
                 }
                 let contents = fs::read_to_string(&path);
                 let contents = contents.map_err(|error| format!("`{command}`: {error}"))?;
-                fresh.text.push_str(&contents);
+                let as_shown = shows(shown, &contents);
+                fresh
+                    .text
+                    .push_str(if as_shown { shown } else { &contents });
             }
             (name, ..) if FOREIGN.contains(&name) => {
                 fresh.text.push_str(shown);

@@ -169,6 +169,61 @@ fn control_flow_in_object_files() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_shared_library_runs_in_this_process() {
+    let (bench, folder) = (Bench::new(), Folder::new("shared-object"));
+    let g = bench.read(AS_C[1]).expect("a module");
+    let arrays = random_inputs(&g, 3, Extents::default()).expect("small arrays");
+    let bound = bind(&g, &arrays, Extents::default()).expect("they fit");
+    let expected = run(&g, &bound, &RunConfig::default()).expect("it runs");
+    let object = object_file(&bench.session, g.clone(), &ObjectConfig::default());
+    let (file, library) = (folder.0.join("module.o"), folder.0.join("module.so"));
+    std::fs::write(&file, object.expect("an object file").bytes).expect("a file");
+    // A relocation in the code would be an error.
+    let linked = std::process::Command::new("cc")
+        .args(["-shared", "-Wl,-z,text", "-o"])
+        .args([&library, &file])
+        .output()
+        .expect("the linker of this test");
+    let said = String::from_utf8_lossy(&linked.stderr);
+    assert!(linked.status.success(), "{said}");
+
+    let [x, w] = ["x", "w"].map(|name| arrays[name].buffer().to_bytes());
+    let mut y = vec![0u8; bytes(&g, g.outputs()[0])];
+    let library = std::ffi::CString::new(library.to_str().expect("a path")).expect("a path");
+    // SAFETY: the header of the library declares functions of these types; arrays have the bytes that it says.
+    let statuses = unsafe {
+        let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
+        assert!(!library.is_null(), "it cannot be loaded");
+        let function = |name: &std::ffi::CStr| {
+            let found = libc::dlsym(library, name.as_ptr());
+            assert!(!found.is_null(), "{name:?}");
+            found
+        };
+        type Bytes = extern "C" fn() -> usize;
+        type Bind = unsafe extern "C" fn(*const *const u8, *mut u8, *mut u8) -> i32;
+        type Run =
+            unsafe extern "C" fn(*const u8, *const *const u8, *const *mut u8, *mut u8) -> i32;
+        let bound_bytes: Bytes = std::mem::transmute(function(c"module_bound_bytes"));
+        let workspace_bytes: Bytes = std::mem::transmute(function(c"module_workspace_bytes"));
+        let bind: Bind = std::mem::transmute(function(c"module_bind"));
+        let run: Run = std::mem::transmute(function(c"module_run"));
+        let mut bound = vec![0u8; bound_bytes()];
+        let mut workspace = vec![0u8; workspace_bytes()];
+        let (weights, inputs, outputs) = ([w.as_ptr()], [x.as_ptr()], [y.as_mut_ptr()]);
+        let at = (bound.as_mut_ptr(), workspace.as_mut_ptr());
+        let statuses = (
+            bind(weights.as_ptr(), at.0, at.1),
+            run(at.0, inputs.as_ptr(), outputs.as_ptr(), at.1),
+        );
+        libc::dlclose(library);
+        statuses
+    };
+    assert_eq!(statuses, (0, 0));
+    assert_eq!(y, expected[0].buffer().to_bytes());
+}
+
 #[test]
 fn drawn_modules_as_object_files() {
     let (bench, folder) = (Bench::new(), Folder::new("drawn-objects"));

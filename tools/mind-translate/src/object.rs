@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use mind_cli::{DONE, USAGE};
+use mind_cli::{DONE, USAGE, shell_word};
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_driver::engine::object_file;
 use mind_driver::formats::Linking;
@@ -96,8 +96,8 @@ fn linked(object: &[u8], host: &mut dyn Host) -> io::Result<Vec<u8>> {
     let (from, to) = (folder.join("module.o"), folder.join("module.so"));
     host.write(&from, object)?;
     let linker = host.variable("CC").unwrap_or_else(|| "cc".to_owned());
-    let [from, quoted] = [&from, &to].map(|path| quoted(&path.to_string_lossy()));
-    let command = format!("{linker} -shared -o {quoted} {from}");
+    let [object, library] = [&from, &to].map(|path| shell_word(&path.to_string_lossy()));
+    let command = format!("{linker} -shared -o {library} {object}");
     match host.shell(&command, LINKING)? {
         ProcessEnd::Code(0) => host.read(&to, u64::MAX),
         ProcessEnd::Code(code) => {
@@ -109,9 +109,4 @@ fn linked(object: &[u8], host: &mut dyn Host) -> io::Result<Vec<u8>> {
             Err(io::Error::other(message))
         }
     }
-}
-
-/// A word for the shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

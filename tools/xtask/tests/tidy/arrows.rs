@@ -113,7 +113,9 @@ const SOLE_USERS: &[(&str, &[&str])] = &[
     ("prost", &["mind-coreml", "mind-onnx"]),
     ("cranelift-codegen", &["mind-vir"]),
     ("cranelift-frontend", &["mind-vir"]),
+    ("cranelift-module", &["mind-vir"]),
     ("cranelift-native", &["mind-vir"]),
+    ("cranelift-object", &["mind-vir"]),
     ("iced-x86", &["mind-vir"]),
     ("regalloc2", &["mind-vir"]),
 ];

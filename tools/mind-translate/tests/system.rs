@@ -1,4 +1,4 @@
-//! Packages that lead out of their folder, against the file system itself.
+//! The file system and the processes of the machine: packages that lead out of their folder, shared libraries.
 #![cfg(unix)]
 
 use std::fs;
@@ -212,4 +212,35 @@ fn a_pipe_in_a_package_is_replaced_with_it() {
     let args = ["--to", "mlpackage", "-o", "a.mlpackage", "m.core"];
     assert_eq!(run(&folder, &args), (Some(0), String::new()));
     assert!(fs::metadata(&file).expect("weights").is_file());
+}
+
+#[test]
+fn the_linker_of_the_system_makes_a_shared_library_or_nothing_is_written() {
+    let folder = folder("shared library");
+    fs::write(folder.join("m.core"), MODULE).expect("a module");
+    let args = ["--to", "so", "m.core", "-o", "m.so"];
+    let broken = Command::new(env!("CARGO_BIN_EXE_mind-translate"))
+        .args(args)
+        .current_dir(&folder)
+        .env("CC", "false")
+        .output()
+        .expect("the tool starts");
+    assert_eq!(broken.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8_lossy(&broken.stderr),
+        "error: m.so: `false -shared` ended with exit code 1\n  = help: `--to object` needs no linker\n"
+    );
+    let files = |folder: &Path| {
+        let files = fs::read_dir(folder).expect("the folder");
+        let mut names: Vec<_> = files
+            .map(|file| file.expect("a file").file_name())
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(files(&folder), ["m.core"]);
+    assert_eq!(run(&folder, &args), (Some(0), String::new()));
+    assert_eq!(files(&folder), ["m.core", "m.h", "m.so"]);
+    let header = fs::read_to_string(folder.join("m.h")).expect("a header");
+    assert!(header.contains("int module_run("), "{header}");
 }
