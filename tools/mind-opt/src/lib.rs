@@ -26,6 +26,7 @@ mod timing;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
 
 use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
@@ -372,7 +373,7 @@ impl<'a> Run<'a> {
         }
         if let Some(mut recording) = watch.recording.take() {
             recording.finish(formats, &g);
-            outcome.report = self.report(&recording, &watch.rewrites.history);
+            outcome.report = self.report(&recording, &watch.rewrites.history, &|| watch.host.now());
             watch.mark("report");
         }
         if let Some(report) = mil::report(self.matches, &g) {
@@ -422,7 +423,12 @@ impl<'a> Run<'a> {
     }
 
     /// The page that `--report` asks for.
-    fn report(&self, recording: &Recording, rewrites: &[history::Record]) -> String {
+    fn report(
+        &self,
+        recording: &Recording,
+        rewrites: &[history::Record],
+        now: &dyn Fn() -> Duration,
+    ) -> String {
         let rules = mind_transforms::rules(&self.session.registry, self.rewriting);
         report::page(&Subject {
             file: self.file,
@@ -430,6 +436,7 @@ impl<'a> Run<'a> {
             recording,
             rewrites,
             rules: rules.as_ref().ok(),
+            now,
         })
     }
 

@@ -27,6 +27,7 @@ mod symbol;
 mod writer;
 
 pub use control::carried_bytes;
+#[cfg(feature = "object")]
 pub(crate) use file::plain;
 pub use file::written;
 pub use function::function;

@@ -53,6 +53,7 @@ pub(super) struct Subject<'a> {
     pub(super) recording: &'a Recording,
     pub(super) rewrites: &'a [Record],
     pub(super) rules: Option<&'a RuleSet>,
+    pub(super) now: &'a dyn Fn() -> Duration,
 }
 
 /// Never called.

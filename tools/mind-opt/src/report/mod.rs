@@ -4,6 +4,8 @@ mod costs;
 #[cfg(feature = "jit")]
 mod kernels;
 mod page;
+#[cfg(feature = "jit")]
+mod programs;
 mod recording;
 mod rewrites;
 mod sections;

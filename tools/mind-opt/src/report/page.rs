@@ -50,6 +50,8 @@ summary{padding:.5em 0;cursor:pointer;font-weight:600}
 pub(crate) fn page(subject: &Subject<'_>) -> String {
     let name = escape(subject.file.name());
     let mut body = sections::head(subject);
+    #[cfg(feature = "jit")]
+    body.push_str(&super::programs::section(subject));
     body.push_str(&sections::passes(subject));
     for number in 0..subject.recording.passes.len() {
         body.push_str(&sections::pass(subject, number));

@@ -15,6 +15,8 @@ pub(crate) struct Recording {
     pub(super) states: Vec<State>,
     /// The passes in order.
     pub(super) passes: Vec<PassRun>,
+    /// The first state as a module.
+    pub(super) first: Option<Graph>,
     /// The last state as a module.
     pub(super) last: Option<Graph>,
 }
@@ -46,9 +48,7 @@ impl Recording {
         g: &Graph,
         rewrites: usize,
     ) {
-        if self.states.is_empty() {
-            self.states.push(State::of(formats, g));
-        }
+        self.begin(formats, g);
         let run = PassRun {
             name,
             changed: false,
@@ -56,6 +56,14 @@ impl Recording {
             rewrites: rewrites..rewrites,
         };
         self.passes.push(run);
+    }
+
+    /// Keeps the first state.
+    fn begin(&mut self, formats: &Formats, g: &Graph) {
+        if self.states.is_empty() {
+            self.states.push(State::of(formats, g));
+            self.first = Some(g.clone());
+        }
     }
 
     /// The pass has left `g`, after so many rewrites of it and others.
@@ -76,9 +84,7 @@ impl Recording {
 
     /// Keeps the module that is left after all passes.
     pub(crate) fn finish(&mut self, formats: &Formats, g: &Graph) {
-        if self.states.is_empty() {
-            self.states.push(State::of(formats, g));
-        }
+        self.begin(formats, g);
         self.last = Some(g.clone());
     }
 }

@@ -7,7 +7,6 @@ use mind_cli::diff;
 use mind_draw::{Detail, Drawing, Fill, escape, group_colour, svg_figure};
 
 use super::costs::{costs, say_costs};
-use super::recording::State;
 use super::rewrites::rewrites;
 use super::subject::Subject;
 
@@ -18,9 +17,6 @@ const DIFF_LINES: usize = 400;
 pub(super) fn head(subject: &Subject<'_>) -> String {
     let name = escape(subject.file.name());
     let pipeline = escape(&subject.pipeline);
-    let states = &subject.recording.states;
-    let count = |state: Option<&State>| state.map_or(0, |state| state.ops);
-    let (before, after) = (count(states.first()), count(states.last()));
     let total: Duration = subject.recording.passes.iter().map(|run| run.time).sum();
     let rewrites = counted(subject.rewrites.len(), "rewrite");
     let shown = if pipeline.is_empty() {
@@ -29,8 +25,7 @@ pub(super) fn head(subject: &Subject<'_>) -> String {
         format!("<code>{pipeline}</code>")
     };
     format!(
-        "<h1>{name}</h1>\n<p>{shown}</p>\n<p>{} became {after}, by {rewrites}, in {} of passes.</p>\n",
-        counted(before, "op"),
+        "<h1>{name}</h1>\n<p>{shown}</p>\n<p>{rewrites} in {} of passes.</p>\n",
         duration(total)
     )
 }
@@ -74,7 +69,7 @@ fn transition(before: usize, after: usize) -> String {
     }
 }
 
-fn duration(time: Duration) -> String {
+pub(super) fn duration(time: Duration) -> String {
     let micros = time.as_nanos() as f64 / 1e3;
     if micros < 1e3 {
         format!("{micros:.1} µs")
