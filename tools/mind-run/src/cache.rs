@@ -46,13 +46,16 @@ fn text(stats: &CacheStats) -> String {
     let CacheStats {
         folder,
         programs,
+        schedules,
         bytes,
         limit,
         found: _,
         missed: _,
     } = stats;
     let folder = folder.display();
-    format!("folder   {folder}\nprograms {programs}\nbytes    {bytes}\nlimit    {limit}\n")
+    format!(
+        "folder    {folder}\nprograms  {programs}\nschedules {schedules}\nbytes     {bytes}\nlimit     {limit}\n"
+    )
 }
 
 /// The cache, or why it cannot be used; `None` if there is no folder for one.
