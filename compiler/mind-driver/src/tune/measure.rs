@@ -153,5 +153,9 @@ fn ratio(times: &mut [Duration], others: &mut [Duration]) -> f64 {
         all.select_nth_unstable(middle).1.as_secs_f64()
     });
     // A clock that stands still sees no difference.
-    (time + SMALLEST) / (other + SMALLEST)
+    if time == other {
+        1.0
+    } else {
+        time / other.max(SMALLEST)
+    }
 }
