@@ -73,6 +73,9 @@ pub(crate) struct Entry {
 }
 
 impl CompileCache {
+    /// The variable of the environment that names the folder of a user; an empty one keeps nothing.
+    pub const FOLDER: &str = "MIND_CACHE";
+
     /// The most bytes of a cache unless its user says otherwise: 1 GiB.
     pub const LIMIT: u64 = 1 << 30;
 
@@ -89,6 +92,25 @@ impl CompileCache {
             found: AtomicU64::new(0),
             missed: AtomicU64::new(0),
         })
+    }
+
+    /// The folder that users have what can be made again in, as the variables of their environment say: that of
+    /// `MIND_CACHE`, or one of the system's; `None` if there is none.
+    pub fn usual_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        if let Some(folder) = variable(CompileCache::FOLDER) {
+            return (!folder.is_empty()).then(|| folder.into());
+        }
+        let below = |name: &str, path: &str| {
+            let folder = variable(name).filter(|folder| !folder.is_empty())?;
+            Some(PathBuf::from(folder).join(path).join("mind-opt"))
+        };
+        if cfg!(windows) {
+            below("LOCALAPPDATA", "")
+        } else if cfg!(target_os = "macos") {
+            below("HOME", "Library/Caches")
+        } else {
+            below("XDG_CACHE_HOME", "").or_else(|| below("HOME", ".cache"))
+        }
     }
 
     /// What it holds.

@@ -2,7 +2,8 @@
 //!
 //! A schedule changes no bit, so any other one may take the place of what [`lower`](crate::engine::Engine::lower) wrote.
 //! For each kernel of a module at loops level, each once however often the module has it, a few others are tried: those
-//! of `candidates`, alone and the best ones together. One that wins by a margin twice is written into the module.
+//! of `candidates`, alone and the best ones together. One that wins by a margin, and again in other memory, is written
+//! into the module.
 //!
 //! - `kernel`: kernels as modules that run alone. `schedule`: what the attributes of one say. `candidates`: others that
 //!   it may have. `measure`: which of two is faster.
@@ -237,8 +238,7 @@ impl Tuning<'_> {
         /// Winners that are measured once more.
         const SECOND_LOOKS: usize = 2;
         for (_, number, schedule) in winners.into_iter().take(SECOND_LOOKS) {
-            let other = bench.other(&schedule);
-            let ratio = other.and_then(|mut other| bench.confirmed(number, &mut other));
+            let ratio = bench.confirmed(number, &schedule);
             if let Some(ratio) = ratio.filter(|ratio| *ratio < MARGIN) {
                 let gain = 1.0 / ratio.max(1e-9);
                 return Best { schedule, gain };
