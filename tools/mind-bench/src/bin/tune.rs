@@ -5,16 +5,17 @@
 //! ```
 //!
 //! `NAME` is a part of a workload's name; without one, all run. Each workload is compiled with the schedules of the
-//! lowering and with those that a tuner finds, and runs of both are timed in turns.
+//! lowering and with those that a tuner finds, and runs of both are timed in turns. On one thread the time is that of
+//! the processor, where the system tells it: other programs take none of it.
 
 use std::num::NonZero;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use mind_bench::workloads::all;
 use mind_bench::workloads::run::{Effort, Failure};
-use mind_bench::workloads::tuned::{Comparison, compare};
+use mind_bench::workloads::tuned::{Clock, Comparison, compare};
 use mind_driver::engine::{Config, Engine};
 use mind_driver::tune::{Choice, Tuner};
 use mind_vir::target::{Isa, processor};
@@ -77,8 +78,12 @@ fn main() -> ExitCode {
 ///
 /// No engine. A workload that does not run is a line of the table.
 fn table(args: &Args, threads: NonZero<usize>) -> Result<(), String> {
-    let began = Instant::now();
-    let tuner = Arc::new(Tuner::new(Tuner::LIMIT, move || began.elapsed()));
+    let clock: Clock = if threads.get() == 1 {
+        processor_time
+    } else {
+        wall_time
+    };
+    let tuner = Arc::new(Tuner::new(Tuner::LIMIT, clock));
     let config = Config {
         isa: args.isa,
         threads: Some(threads),
@@ -100,7 +105,7 @@ fn table(args: &Args, threads: NonZero<usize>) -> Result<(), String> {
         |name: &str| args.names.is_empty() || args.names.iter().any(|part| name.contains(&**part));
     for workload in all().iter().filter(|workload| is_wanted(&workload.name)) {
         let name = &workload.name;
-        match compare(&engine, &|| tuner.choices(), workload, EFFORT) {
+        match compare(&engine, &|| tuner.choices(), workload, (EFFORT, clock)) {
             Ok(found) => {
                 logarithms.push(found.gain().ln());
                 println!("| `{name}` {}", row(&found, tuner.measured() - measured));
@@ -116,6 +121,32 @@ fn table(args: &Args, threads: NonZero<usize>) -> Result<(), String> {
         mean.exp()
     );
     Ok(())
+}
+
+fn wall_time() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
+}
+
+/// The time that the processor has spent on this process.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the time is this function's own.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    if failed == 0 {
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    } else {
+        wall_time()
+    }
+}
+
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    wall_time()
 }
 
 fn row(found: &Comparison, candidates: u64) -> String {
