@@ -9,7 +9,9 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use mind_driver::host::{ChildLimits, FileSystem, Host, ProcessEnd, Rerun, Style, Tool, read_line};
+use mind_driver::host::{
+    ChildLimits, Clock, FileSystem, Host, ProcessEnd, Rerun, Style, Tool, read_line,
+};
 
 use crate::panics;
 use crate::sandbox::Sandbox;
@@ -258,8 +260,11 @@ impl Host for CommandHost<'_> {
     }
 
     fn now(&self) -> Duration {
-        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-        START.elapsed()
+        now()
+    }
+
+    fn clock(&self) -> Clock {
+        Box::new(now)
     }
 
     fn stderr_is_terminal(&self) -> bool {
@@ -277,6 +282,11 @@ impl Host for CommandHost<'_> {
     fn set_style(&mut self, style: Style) {
         self.style = style;
     }
+}
+
+fn now() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
 }
 
 fn read_limited(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {

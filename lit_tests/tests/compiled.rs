@@ -42,6 +42,8 @@ mod object;
 mod routines;
 #[path = "compiled/schedules.rs"]
 mod schedules;
+#[path = "compiled/tuned.rs"]
+mod tuned;
 
 /// How many modules are drawn; `MIND_MODULES` asks for another number.
 const MODULES: u64 = 300;

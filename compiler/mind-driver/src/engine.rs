@@ -24,12 +24,14 @@ use mind_pass::{
 };
 use mind_transforms::{Known, specialize};
 use mind_vir::c::SharedFunctions;
-use mind_vir::target::{Isa, TargetInfo};
+use mind_vir::target::{Isa, TargetInfo, processor};
+use serde_json::Value;
 
 use crate::cache::{CompileCache, Entry};
 use crate::cut::cut;
 use crate::segments::Segments;
 use crate::session::{PASSES, Session};
+use crate::tune::{Choice, Tuner, Tuning};
 
 /// What runs before kernels are made, on a module whose extents are known. It keeps every bit.
 pub const PIPELINE: &str = "canonicalize,cse,channels-last,fuse,dce,lower-to-loops";
@@ -61,6 +63,8 @@ pub struct Config {
     pub profiler: Option<Arc<Profiler>>,
     /// Where programs are kept, if anywhere.
     pub cache: Option<Arc<CompileCache>>,
+    /// What chooses the schedules of kernels by measuring, if anything does.
+    pub tuner: Option<Arc<Tuner>>,
 }
 
 /// Compiles modules; its programs share its threads.
@@ -71,6 +75,7 @@ pub struct Engine {
     options: Options,
     memory_limit: u64,
     cache: Option<Arc<CompileCache>>,
+    tuner: Option<Arc<Tuner>>,
     /// All that programs depend on besides the module and this build.
     settings: String,
 }
@@ -99,12 +104,17 @@ impl Engine {
         } else {
             PIPELINE
         };
+        let mut settings = format!("{pipeline} {target:?} {:?}", config.panels);
+        if let Some(tuner) = &config.tuner {
+            settings += &format!(", tuned {} on {threads} of {}", tuner.limit(), processor());
+        }
         Ok(Engine {
             session: Session::default(),
             pipeline: parse_pipeline(pipeline, &PASSES)?,
             shared: RunCache::default(),
-            settings: format!("{pipeline} {target:?} {:?}", config.panels),
+            settings,
             cache: config.cache.clone(),
+            tuner: config.tuner.clone(),
             memory_limit: config.memory_limit.unwrap_or(EvalCx::TENSOR_LIMIT),
             options: Options {
                 target,
@@ -236,20 +246,64 @@ impl Engine {
     pub fn compile(&self, mut g: Graph) -> Result<(Arc<Program>, Segments), Diagnostics> {
         let Some(cache) = &self.cache else {
             self.lower(&mut g)?;
-            return Ok((self.program(&g)?, Segments::of(&g)));
+            let program = self.tuned(&mut g)?.0;
+            return Ok((program, Segments::of(&g)));
         };
         let request = cache.request(&g, &self.settings);
+        let chosen = [b"chosen", request.digest()];
         if let Some(Entry { lowered, code }) = cache.load(&request, &self.session.registry) {
             // SAFETY: the key of the entry says that this build made the code of this module, for these options.
             let program = unsafe { Program::restore(&lowered, &self.options, &code) };
             if let Ok(program) = program {
+                if let Some(tuner) = &self.tuner {
+                    let kept = cache.note(&chosen);
+                    let kept = kept.as_ref().and_then(Value::as_array);
+                    tuner.add(
+                        kept.into_iter()
+                            .flatten()
+                            .filter_map(Choice::read)
+                            .collect(),
+                    );
+                }
                 return Ok((Arc::new(program), Segments::of(&lowered)));
             }
         }
         self.lower(&mut g)?;
-        let program = self.program(&g)?;
+        let (program, choices) = self.tuned(&mut g)?;
+        if self.tuner.is_some() {
+            let choices: Vec<Value> = choices.iter().map(Choice::json).collect();
+            cache.keep_note(&chosen, &Value::Array(choices));
+        }
         cache.keep(&request, &g, &program.code());
         Ok((program, Segments::of(&g)))
+    }
+
+    /// Makes the code of a module of kernels, whose schedules are first chosen by measuring where the engine has a
+    /// tuner; returns what was changed, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`program`](Engine::program).
+    fn tuned(&self, lowered: &mut Graph) -> Result<(Arc<Program>, Vec<Choice>), Diagnostics> {
+        let Some(tuner) = &self.tuner else {
+            return Ok((self.program(lowered)?, Vec::new()));
+        };
+        let tuning = Tuning {
+            tuner,
+            options: &self.options,
+            cache: self.cache.as_deref().map(|cache| (cache, &*self.settings)),
+        };
+        let mut tuned = lowered.clone();
+        let choices = tuning.tune(&mut tuned);
+        // Kernels that run alone may still not run together; the module is then as it was.
+        match self.program(&tuned) {
+            Ok(program) => {
+                *lowered = tuned;
+                tuner.add(choices.clone());
+                Ok((program, choices))
+            }
+            Err(_) => Ok((self.program(lowered)?, Vec::new())),
+        }
     }
 }
 

@@ -42,6 +42,9 @@ pub struct Progress {
     pub all: u64,
 }
 
+/// The time since some fixed moment, monotonic.
+pub type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
+
 /// Work that goes on until this is dropped.
 pub type Work = Box<dyn std::any::Any>;
 
@@ -200,6 +203,12 @@ pub trait Host: FileSystem {
 
     /// Time since some fixed moment, monotonic.
     fn now(&self) -> Duration;
+
+    /// The clock of [`now`](Host::now), to be read by what runs on its own; here one that stands still.
+    fn clock(&self) -> Clock {
+        let now = self.now();
+        Box::new(move || now)
+    }
 
     /// The processor time that the process has taken so far, on all threads; `None` if that is not known.
     fn cpu(&self) -> Option<Duration> {

@@ -5,7 +5,7 @@
 //! - [`host`] is what a tool may touch of the world, [`disk`] the real one; [`input`] and [`load`] lead from a file to a
 //!   verified module, [`mod@emit`] and [`draw`] back to text and pictures.
 //! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module;
-//!   [`segments`] says at which ops a program is cut, [`cache`] keeps programs on disk.
+//!   [`segments`] says at which ops a program is cut, [`cache`] keeps programs on disk, [`tune`] measures schedules.
 //! - [`patch`] edits modules, [`graph_diff`] compares them as graphs, [`equivalence`] by the bits of their results.
 //! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`mod@explain`] which of
 //!   them led to a value, [`failure`] why a pipeline stopped.
@@ -47,3 +47,5 @@ pub mod patch;
 #[cfg(feature = "jit")]
 pub mod segments;
 pub mod session;
+#[cfg(feature = "jit")]
+pub mod tune;

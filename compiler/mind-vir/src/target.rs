@@ -289,6 +289,34 @@ impl TargetInfo {
     }
 }
 
+/// What tells the processor from others for which other code may be faster: its vendor, family, model and stepping, and
+/// its name, as it says them. Where it says nothing, its architecture.
+#[cfg(target_arch = "x86_64")]
+pub fn processor() -> String {
+    use std::arch::x86_64::{__cpuid, CpuidResult};
+    const NAME: std::ops::RangeInclusive<u32> = 0x8000_0002..=0x8000_0004;
+    let basic = __cpuid(0);
+    let words = |CpuidResult { eax, ebx, ecx, edx }: CpuidResult| [eax, ebx, ecx, edx];
+    let name = NAME.filter(|&leaf| __cpuid(0x8000_0000).eax >= leaf);
+    let name = name.flat_map(|leaf| words(__cpuid(leaf)));
+    let text = |words: &[u32]| -> String {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        String::from_utf8_lossy(&bytes)
+            .trim_matches(['\0', ' '])
+            .to_owned()
+    };
+    let vendor = text(&[basic.ebx, basic.edx, basic.ecx]);
+    let signature = if basic.eax >= 1 { __cpuid(1).eax } else { 0 };
+    let name = text(&name.collect::<Vec<u32>>());
+    format!("{vendor} {signature:x} {name}")
+}
+
+/// What tells the processor from others; here its architecture alone.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn processor() -> String {
+    std::env::consts::ARCH.to_owned()
+}
+
 /// Level and size in bytes of each data cache that the processor describes.
 #[cfg(target_arch = "x86_64")]
 fn data_caches() -> impl Iterator<Item = (u32, usize)> {

@@ -86,6 +86,31 @@ pub mod profile {
     pub use mind_jit::profile::{Event, Origin, Profiler, Row};
 }
 
+/// Schedules that are chosen by measuring, where [`Config`] has a tuner. The clock is the caller's:
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Instant;
+/// use mind::tune::Tuner;
+/// use mind::{Config, Module, Tensor};
+///
+/// let began = Instant::now();
+/// let tuner = Arc::new(Tuner::new(Tuner::LIMIT, move || began.elapsed()));
+/// let config = Config {
+///     tuner: Some(tuner.clone()),
+///     ..Config::default()
+/// };
+/// let module = Module::parse("mic@2\nT0 f32 2\na x T0\nr 0\nO 1")?;
+/// let executable = module.compile(&config)?;
+/// assert!(tuner.measured() > 0);
+/// let x = Tensor::of(vec![2], vec![1.0f32, -1.0]);
+/// assert_eq!(executable.run([("x", x)])?[0].elements::<f32>(), [1.0, 0.0]);
+/// # Ok::<(), mind::Error>(())
+/// ```
+pub mod tune {
+    pub use mind_driver::tune::{Choice, Stopwatch, Tuner};
+}
+
 /// Edits of a module by the ids of its values: all of them or none.
 ///
 /// ```

@@ -1,12 +1,13 @@
 //! A host for tests: a few files, captured streams and a clock that ticks when it is read.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mind_driver::host::{FileSystem, Host, read_line};
+use mind_driver::host::{Clock, FileSystem, Host, read_line};
 
 /// A host whose files and streams are in memory.
 #[derive(Default)]
@@ -23,7 +24,7 @@ pub struct MemoryHost {
     pub refuse_writes: bool,
     /// The memory that is available, if that is known.
     pub memory: Option<u64>,
-    milliseconds: Cell<u64>,
+    milliseconds: Arc<AtomicU64>,
 }
 
 impl FileSystem for MemoryHost {
@@ -75,13 +76,21 @@ impl Host for MemoryHost {
     }
 
     fn now(&self) -> Duration {
-        self.milliseconds.set(self.milliseconds.get() + 1);
-        Duration::from_millis(self.milliseconds.get())
+        tick(&self.milliseconds)
+    }
+
+    fn clock(&self) -> Clock {
+        let milliseconds = self.milliseconds.clone();
+        Box::new(move || tick(&milliseconds))
     }
 
     fn stderr_is_terminal(&self) -> bool {
         false
     }
+}
+
+fn tick(milliseconds: &AtomicU64) -> Duration {
+    Duration::from_millis(milliseconds.fetch_add(1, Ordering::Relaxed) + 1)
 }
 
 impl MemoryHost {

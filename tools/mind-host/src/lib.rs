@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use mind_driver::disk::{self, Disk, partial_name};
 use mind_driver::host::{
-    self, ChildLimits, Contents, FileSystem, Host, ProcessEnd, Progress, Rerun, Style, Tool, Work,
+    self, ChildLimits, Clock, Contents, FileSystem, Host, ProcessEnd, Progress, Rerun, Style, Tool,
+    Work,
 };
 use ticker::Ticker;
 use unfinished::Unfinished;
@@ -177,6 +178,11 @@ impl Host for ProcessHost {
 
     fn now(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    fn clock(&self) -> Clock {
+        let started = self.started;
+        Box::new(move || started.elapsed())
     }
 
     #[cfg(unix)]

@@ -51,6 +51,8 @@ from ._native import (
     rules,
 )
 from ._passes import Pass, Rewriter
+from ._profile import Profile, StepTime
+from ._report import Report
 
 __all__ = [
     "Array",
@@ -73,12 +75,15 @@ __all__ = [
     "PatchError",
     "Place",
     "Port",
+    "Profile",
     "RejectedError",
     "Remark",
+    "Report",
     "Rewriter",
     "RuleVerdict",
     "Rules",
     "RunError",
+    "StepTime",
     "VersionError",
     "__version__",
     "check_rules",

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::sync::Arc;
 
-use mind::{Config, ExecutionError, Isa, RunError, Tensor, View};
+use mind::{CompileCache, Config, ExecutionError, Isa, RunError, Tensor, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -11,16 +11,23 @@ use pyo3::types::{PyDict, PyTuple};
 use self_cell::self_cell;
 
 use crate::array::{Array, given_out, shown};
+use crate::cache;
 use crate::errors::{error, raised};
 use crate::given::Given;
+use crate::memory;
 use crate::port::Port;
 
-/// What a module is compiled for.
+/// What a module is compiled for, where its program is kept, and whether its schedules are measured.
 ///
 /// # Errors
 ///
-/// No threads, an unknown instruction set.
-pub(crate) fn config(threads: Option<usize>, isa: Option<&str>) -> PyResult<Config> {
+/// No threads, an unknown instruction set, a folder that cannot be used.
+pub(crate) fn config(
+    threads: Option<usize>,
+    isa: Option<&str>,
+    cache: Option<&Bound<'_, PyAny>>,
+    tune: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Config> {
     let threads = match threads {
         None => None,
         Some(count) => match NonZero::new(count) {
@@ -44,6 +51,8 @@ pub(crate) fn config(threads: Option<usize>, isa: Option<&str>) -> PyResult<Conf
     Ok(Config {
         threads,
         isa: isa.transpose()?,
+        cache: cache::cache(cache)?,
+        tuner: cache::tuner(tune)?,
         ..Config::default()
     })
 }
@@ -355,6 +364,47 @@ impl Executable {
         dict(args.py(), &self.outputs, self.outputs_of(args, named)?)
     }
 
+    /// What each step takes on arrays as those of a call: a profile that is a table as text and in notebooks, and a trace
+    /// for Perfetto.
+    #[pyo3(signature = (*args, **named))]
+    fn profile<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let arrays = self.arrays(args, named, true)?;
+        let ports = self.inner.inputs().iter().chain(self.inner.params());
+        let tensors = ports
+            .zip(&arrays)
+            .map(|(port, array)| (port.name.clone(), array.tensor()));
+        self.profiled(args.py(), &tensors.collect::<Vec<_>>())
+    }
+
+    /// What the cache holds that the program is kept in, and what it was asked for; `None` without a cache.
+    #[getter]
+    fn cache_stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let cache = self.config.cache.as_deref();
+        cache.map(|cache| cache::stats(py, cache)).transpose()
+    }
+
+    /// The kernels whose schedule was chosen by measuring, each a dict; `None` if none was to be.
+    #[getter]
+    fn tuned<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
+        let Some(tuner) = &self.config.tuner else {
+            return Ok(None);
+        };
+        let choices = tuner.choices().into_iter().map(|choice| {
+            let dict = PyDict::new(py);
+            dict.set_item("kernel", choice.kernel)?;
+            dict.set_item("count", choice.count)?;
+            dict.set_item("from", choice.from)?;
+            dict.set_item("to", choice.to)?;
+            dict.set_item("gain", choice.gain)?;
+            Ok(dict)
+        });
+        choices.collect::<PyResult<Vec<_>>>().map(Some)
+    }
+
     fn __repr__(&self) -> String {
         let isa = self.config.isa.unwrap_or_else(Isa::detect);
         let (inputs, params) = (self.inner.inputs().len(), self.inner.params().len());
@@ -379,6 +429,50 @@ impl Executable {
 }
 
 impl Executable {
+    /// The profile of runs of the module on arrays by name, which `mind-run` measures.
+    fn profiled<'py>(
+        &self,
+        py: Python<'py>,
+        arrays: &[(String, Tensor)],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let named = arrays.iter().map(|(name, array)| (name.clone(), array));
+        let archive = mind_cli::npz::write(named);
+        let archive = archive.map_err(|why| error(py, "ArrayError", &why.to_string(), None))?;
+        let mut args: Vec<String> = ["module.core", "--inputs=in.npz", "--format=json"]
+            .map(str::to_owned)
+            .into();
+        args.push("--profile-steps=trace.json".to_owned());
+        let Config {
+            threads,
+            isa,
+            cache,
+            tuner,
+            ..
+        } = &self.config;
+        args.extend(threads.map(|count| format!("--threads={count}")));
+        args.extend(isa.map(|isa| format!("--isa={isa}")));
+        args.extend(
+            tuner
+                .as_ref()
+                .map(|tuner| format!("--tune={}", tuner.limit())),
+        );
+        let folder = cache.as_ref().map(|cache| cache.stats().folder);
+        let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
+        let files = vec![
+            ("module.core", self.text.as_bytes().to_vec()),
+            ("in.npz", archive),
+        ];
+        let variables = vec![(CompileCache::FOLDER, folder)];
+        let outcome = py.detach(|| memory::run(mind_run::run, &args, files, variables));
+        if outcome.code != 0 {
+            return Err(error(py, "RunError", outcome.errors.trim_end(), None));
+        }
+        let class = py
+            .import(intern!(py, "mind_opt._profile"))?
+            .getattr(intern!(py, "Profile"))?;
+        class.call1((&outcome.shown, outcome.text("trace.json")))
+    }
+
     fn outputs_of<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
@@ -452,6 +546,23 @@ impl BoundExecutable {
     ) -> PyResult<Bound<'py, PyDict>> {
         let outputs = self.outputs_of(args, named)?;
         dict(args.py(), &self.executable.get().outputs, outputs)
+    }
+
+    /// What each step takes on inputs as those of a call, as `Executable.profile` says.
+    #[pyo3(signature = (*args, **named))]
+    fn profile<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let own = self.executable.get();
+        let arrays = own.arrays(args, named, false)?;
+        let inputs = own.inner.inputs().iter().zip(&arrays);
+        let inputs = inputs.map(|(port, array)| (port.name.clone(), array.tensor()));
+        let mut all: Vec<(String, Tensor)> = inputs.collect();
+        self.model
+            .with_dependent(|weights, _| all.extend(weights.arrays.iter().cloned()));
+        own.profiled(args.py(), &all)
     }
 
     fn __repr__(&self) -> String {

@@ -2,10 +2,12 @@
 
 mod array;
 mod buffer;
+mod cache;
 mod dlpack;
 mod errors;
 mod executable;
 mod given;
+mod memory;
 mod model;
 mod module;
 mod ops;

@@ -67,7 +67,7 @@ impl Model {
         threads: Option<usize>,
         isa: Option<&str>,
     ) -> PyResult<Model> {
-        let config = config(threads, isa)?;
+        let config = config(threads, isa, None, None)?;
         let kind = py.detach(|| opened(&path, &config));
         let kind = kind.map_err(|why| raised(py, &why))?;
         Ok(Model { kind, path })

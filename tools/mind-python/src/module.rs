@@ -11,9 +11,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::array::given_out;
-use crate::errors::{listed, raised};
+use crate::errors::{error, listed, raised};
 use crate::executable::{Executable, config};
 use crate::given::Given;
+use crate::memory;
 use crate::ops::{Op, ops};
 use crate::optimize::{Report, Requests};
 use crate::port::Port;
@@ -330,18 +331,56 @@ impl Module {
     }
 
     /// Compiles the module for this machine: on `threads` threads, as many as the machine has unless given, for the
-    /// instruction set `isa` (`avx512`, `avx2`, `portable`), the widest unless given.
-    #[pyo3(signature = (threads=None, isa=None))]
+    /// instruction set `isa` (`avx512`, `avx2`, `portable`), the widest unless given. `cache` keeps programs in a folder,
+    /// `True` in that of the tools. `tune` measures other schedules of each kernel, at most so many in all, and takes the
+    /// fastest; the results have the same bits.
+    #[pyo3(signature = (threads=None, isa=None, *, cache=None, tune=None))]
     fn compile(
         &self,
         py: Python<'_>,
         threads: Option<usize>,
         isa: Option<&str>,
+        cache: Option<&Bound<'_, PyAny>>,
+        tune: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Executable> {
-        let config = config(threads, isa)?;
+        let config = config(threads, isa, cache, tune)?;
         let own = self.with(py, mind::Module::clone);
         let names = self.outputs(py).iter().map(Port::called).collect();
         Executable::new(py, own, names, &config)
+    }
+
+    /// What a pipeline does to the module, that of `optimize()` unless given: a report that is a page of `mind-opt --report`,
+    /// and a few lines as text.
+    #[pyo3(signature = (pipeline=None))]
+    fn report<'py>(slf: &Bound<'py, Self>, pipeline: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let own = slf.get();
+        let pipeline = pipeline.unwrap_or_else(|| mind::Level::O2.pipeline());
+        let fresh = Module::new(own.with(py, mind::Module::clone), Report::default());
+        let after = fresh.piped(py, pipeline, &Requests::default())?;
+        let text = own.to_text(py, "core")?;
+        let args = [
+            "module.core".to_owned(),
+            format!("--pass-pipeline={pipeline}"),
+            "--report=report.html".to_owned(),
+        ];
+        let files = vec![("module.core", text.into_bytes())];
+        let outcome = py.detach(|| memory::run(mind_opt::run, &args, files, Vec::new()));
+        if outcome.code != 0 {
+            return Err(error(py, "RejectedError", &outcome.errors, None));
+        }
+        let page = outcome.text("report.html");
+        let rewrites = after
+            .report
+            .remarks()
+            .into_iter()
+            .flat_map(|own| own.rule_names().to_vec());
+        let rewrites: Vec<String> = rewrites.collect();
+        let counts = [own.with(py, op_count), after.with(py, op_count)];
+        let class = py
+            .import(intern!(py, "mind_opt._report"))?
+            .getattr(intern!(py, "Report"))?;
+        class.call1((page, counts, after.report.passes(), rewrites))
     }
 
     /// What the module computes from arrays by name, op by op in the reference interpreter: a dict of outputs.
@@ -499,6 +538,10 @@ fn by_function<'py>(
     };
     let report = module.get().report.then_by(name, is_changed);
     Bound::new(py, Module { own, report })
+}
+
+fn op_count(own: &mind::Module) -> usize {
+    own.statements().len()
 }
 
 fn outputs(own: &mind::Module) -> Vec<Port> {

@@ -17,6 +17,17 @@ pub(crate) struct Requests {
     missed: bool,
 }
 
+impl Default for Requests {
+    fn default() -> Requests {
+        Requests {
+            rules: Vec::new(),
+            fast_math: FastMath::EXACT,
+            disabled: Vec::new(),
+            missed: false,
+        }
+    }
+}
+
 impl Requests {
     pub(crate) fn new(
         rules: Option<&Bound<'_, PyAny>>,
@@ -153,6 +164,13 @@ impl Report {
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Remark {
     own: mind::Remark,
+}
+
+impl Remark {
+    /// The rules or patterns that led to the rewrite.
+    pub(crate) fn rule_names(&self) -> &[String] {
+        &self.own.rules
+    }
 }
 
 #[pymethods]

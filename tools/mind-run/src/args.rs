@@ -55,6 +55,8 @@ pub(super) struct Args {
     pub(super) bench: bool,
     /// Whether to time the steps of runs, and where the trace of these goes.
     pub(super) steps: Option<Option<String>>,
+    /// The most schedules that are measured, if any are.
+    pub(super) tune: Option<u64>,
     /// Whether programs are kept, and taken from those that are.
     pub(super) is_cached: bool,
     /// How results and timings are printed.
@@ -101,6 +103,7 @@ impl Args {
             outputs: word("outputs"),
             bench: matches.get_flag("bench"),
             steps: word("profile-steps").map(|path| (!path.is_empty()).then_some(path)),
+            tune: matches.get_one("tune").copied(),
             is_cached: !matches.get_flag("no-cache"),
             form: match word("format").as_deref() {
                 Some("json") => Form::Json,
@@ -179,6 +182,18 @@ pub(super) fn command() -> Command {
             .require_equals(true)
             .default_missing_value("")
             .conflicts_with("bench"),
+        )
+        .arg(
+            value(
+                "tune",
+                "COUNT",
+                "measure other schedules of each kernel, COUNT in all at most (512 unless given), and compile the fastest ones; \
+                 results have the same bits, and what was chosen is kept with the program",
+            )
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("512")
+            .value_parser(clap::value_parser!(u64)),
         )
         .arg(
             value("format", "FORM", "how outputs, vectors and times are printed")

@@ -5,6 +5,7 @@ use std::time::Duration;
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::host::Host;
 use mind_driver::segments::{Cut, Segments};
+use mind_driver::tune::Choice;
 use serde_json::{Value, json};
 
 /// Runs are repeated until they took this long together.
@@ -61,6 +62,7 @@ pub(super) struct Times {
     /// The instruction set, or what else runs it.
     isa: &'static str,
     cuts: Option<Cuts>,
+    tuned: Option<Tuned>,
 }
 
 /// How many stretches of a program are compiled, and the ops between them, each with its place and the reason.
@@ -91,6 +93,53 @@ impl Cuts {
     }
 }
 
+/// The kernels whose schedule was chosen by measuring, each with its place.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Tuned(Vec<(Choice, String)>);
+
+impl Tuned {
+    pub(super) fn of(choices: Vec<Choice>, file: &SourceFile) -> Tuned {
+        let placed = choices.into_iter().map(|choice| {
+            let (line, column) = file.position(choice.span);
+            let place = format!("{}:{line}:{column}", file.name());
+            (choice, place)
+        });
+        Tuned(placed.collect())
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("kernels with another schedule {}\n", self.0.len());
+        for (choice, place) in &self.0 {
+            let Choice {
+                kernel,
+                span: _,
+                count,
+                from,
+                to,
+                gain,
+            } = choice;
+            text += &format!(
+                "{kernel}, {place}, {count} times: {from} -> {to}, {gain:.2} times as fast\n"
+            );
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let choices = self.0.iter().map(|(choice, place)| {
+            json!({
+                "kernel": choice.kernel,
+                "place": place,
+                "count": choice.count,
+                "from": choice.from,
+                "to": choice.to,
+                "gain": choice.gain,
+            })
+        });
+        choices.collect()
+    }
+}
+
 /// What is measured.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
@@ -106,6 +155,8 @@ pub(super) struct Subject {
     pub(super) isa: &'static str,
     /// At which ops the program is cut; `None` if there is no program.
     pub(super) cuts: Option<Cuts>,
+    /// What was tuned, if anything was to be.
+    pub(super) tuned: Option<Tuned>,
 }
 
 /// Times `once`, again and again. The caller has run it before, so that nothing is cold.
@@ -135,6 +186,7 @@ pub(super) fn measure(
         threads: subject.threads,
         isa: subject.isa,
         cuts: subject.cuts,
+        tuned: subject.tuned,
     })
 }
 
@@ -169,6 +221,7 @@ impl Times {
                 text += &format!("cut at `{op}`, {place}: {reason}\n");
             }
         }
+        text += &self.tuned.as_ref().map_or_else(String::new, Tuned::text);
         text
     }
 
@@ -184,6 +237,7 @@ impl Times {
             "isa": self.isa,
             "segments": self.cuts.as_ref().map(|cuts| cuts.segments),
             "cuts": self.cuts.as_ref().map(Cuts::json),
+            "tuned": self.tuned.as_ref().map(Tuned::json),
         });
         format!("{object}\n")
     }

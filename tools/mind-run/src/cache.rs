@@ -1,14 +1,10 @@
 //! The programs that are kept on disk between runs.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use mind_cli::{DONE, REJECTED};
 use mind_driver::cache::{CacheStats, CompileCache};
 use mind_driver::host::Host;
-
-/// The folder of the cache; an empty one keeps nothing.
-const FOLDER: &str = "MIND_CACHE";
 
 /// The most bytes of the cache, as `--memory-limit` takes them.
 const LIMIT: &str = "MIND_CACHE_LIMIT";
@@ -46,18 +42,21 @@ fn text(stats: &CacheStats) -> String {
     let CacheStats {
         folder,
         programs,
+        schedules,
         bytes,
         limit,
         found: _,
         missed: _,
     } = stats;
     let folder = folder.display();
-    format!("folder   {folder}\nprograms {programs}\nbytes    {bytes}\nlimit    {limit}\n")
+    format!(
+        "folder    {folder}\nprograms  {programs}\nschedules {schedules}\nbytes     {bytes}\nlimit     {limit}\n"
+    )
 }
 
 /// The cache, or why it cannot be used; `None` if there is no folder for one.
 fn opened(host: &dyn Host) -> Option<Result<CompileCache, String>> {
-    let folder = folder(host)?;
+    let folder = CompileCache::usual_folder(&|name| host.variable(name))?;
     let limit = match host.variable(LIMIT).as_deref().map(mind_cli::parse_size) {
         None => CompileCache::LIMIT,
         Some(Ok(limit)) => limit,
@@ -65,22 +64,4 @@ fn opened(host: &dyn Host) -> Option<Result<CompileCache, String>> {
     };
     let opened = CompileCache::open(&folder, limit);
     Some(opened.map_err(|why| format!("{}: {why}", folder.display())))
-}
-
-/// Where users have what can be made again.
-fn folder(host: &dyn Host) -> Option<PathBuf> {
-    if let Some(folder) = host.variable(FOLDER) {
-        return (!folder.is_empty()).then(|| folder.into());
-    }
-    let below = |name: &str, path: &str| {
-        let folder = host.variable(name).filter(|folder| !folder.is_empty())?;
-        Some(PathBuf::from(folder).join(path).join("mind-opt"))
-    };
-    if cfg!(windows) {
-        below("LOCALAPPDATA", "")
-    } else if cfg!(target_os = "macos") {
-        below("HOME", "Library/Caches")
-    } else {
-        below("XDG_CACHE_HOME", "").or_else(|| below("HOME", ".cache"))
-    }
 }

@@ -18,10 +18,11 @@ use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::compiled::{self, Compiled};
 use mind_driver::engine::{Config, Engine, MORE_MEMORY};
 use mind_driver::executable::{Executable, ExecutionError};
-use mind_driver::host::Host;
+use mind_driver::host::{Host, Progress};
 use mind_driver::load::{Loaded, load_module};
 use mind_driver::mil::weights;
 use mind_driver::session::Session;
+use mind_driver::tune::Tuner;
 use mind_interp::{Arrays, RunConfig, RunError, bind, run as interpret};
 use mind_ir::Graph;
 use mind_ir::eval::EvalError;
@@ -94,15 +95,34 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
         || interpret(graph, &bound, &config).map_err(|error| run_diagnostic(graph, &error));
     let engine = args.engine.unwrap_or_else(|| usual_engine(graph));
     let profiler = args.steps.as_ref().map(|_| Arc::new(Profiler::default()));
-    if profiler.is_some() && engine == EngineKind::Interp {
-        let text = "`--profile-steps` is for machine code, and the module is interpreted";
+    let of_code = [
+        ("--profile-steps", args.steps.is_some()),
+        ("--tune", args.tune.is_some()),
+    ];
+    let mut asked = of_code.into_iter().filter(|(_, is_asked)| *is_asked);
+    if engine == EngineKind::Interp
+        && let Some((flag, _)) = asked.next()
+    {
+        let text = format!("`{flag}` is for machine code, and the module is interpreted");
         let error = Diagnostic::error(Span::FILE, text);
         return Err(reject(args, host, &error.into(), file));
     }
+    let tuner = args
+        .tune
+        .map(|limit| Arc::new(Tuner::new(limit, host.clock())));
     let mut runner = match engine {
         EngineKind::Interp => Runner::Interpreter,
         EngineKind::Jit => {
-            let work = host.working("compiling");
+            let work = match &tuner {
+                Some(tuner) if host.style().redraws => {
+                    let progress = Progress {
+                        done: tuner.progress(),
+                        all: Tuner::PARTS,
+                    };
+                    host.working_through("measuring schedules", progress)
+                }
+                Some(_) | None => host.working("compiling"),
+            };
             let started = host.now();
             let config = Config {
                 profiler: profiler.clone(),
@@ -111,6 +131,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
                 } else {
                     None
                 },
+                tuner: tuner.clone(),
                 ..args.config.clone()
             };
             let engine = Engine::new(&config).map_err(|found| reject(args, host, &found, file))?;
@@ -167,8 +188,10 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let printed = match (is_timed, args.outputs.is_some()) {
         (true, _) => {
             let cuts = runner.segments().map(|found| bench::Cuts::of(&found, file));
+            let tuned = tuner.map(|tuner| bench::Tuned::of(tuner.choices(), file));
             let subject = bench::Subject {
                 cuts,
+                tuned,
                 compile,
                 bind: binding,
                 interface: arrays.values().chain(&results).map(bytes).sum(),

@@ -21,8 +21,19 @@ pub(super) struct Image<'g> {
 impl<'g> Image<'g> {
     /// The image of a module, with the places of its ops in the source.
     pub(super) fn of(g: &'g Graph) -> Image<'g> {
+        Image::written(g, true)
+    }
+
+    /// What the image of an equal module is, too, that stands elsewhere and whose values have other numbers in text. It
+    /// cannot be read.
+    pub(super) fn without_places(g: &'g Graph) -> Image<'g> {
+        Image::written(g, false)
+    }
+
+    fn written(g: &'g Graph, has_places: bool) -> Image<'g> {
         let mut writer = Writer {
             g,
+            has_places,
             out: Encoder::default(),
             literals: Vec::new(),
             numbers: FxHashMap::default(),
@@ -57,6 +68,8 @@ mod tag {
 
 struct Writer<'g> {
     g: &'g Graph,
+    /// Whether places in the source, and numbers in text, are written.
+    has_places: bool,
     out: Encoder,
     literals: Vec<Literal<'g>>,
     numbers: FxHashMap<ValueId, u64>,
@@ -81,7 +94,9 @@ impl<'g> Writer<'g> {
         let g = self.g;
         let number = self.numbers.len() as u64;
         self.numbers.insert(value, number);
-        self.out.number(g.label(value));
+        if self.has_places {
+            self.out.number(g.label(value));
+        }
         for ty in [g.type_id(value), g.declared(value)] {
             self.out.byte(u8::from(ty.is_some()));
             if let Some(ty) = ty {
@@ -119,9 +134,11 @@ impl<'g> Writer<'g> {
     fn op(&mut self, op: OpId) {
         let g = self.g;
         self.out.text(g.def(op).name);
-        let span = g.span(op);
-        self.out.number(u64::from(span.start));
-        self.out.number(u64::from(span.end));
+        if self.has_places {
+            let span = g.span(op);
+            self.out.number(u64::from(span.start));
+            self.out.number(u64::from(span.end));
+        }
         self.out.number(g.operands(op).len() as u64);
         for operand in g.operands(op) {
             self.out.number(self.numbers[operand]);

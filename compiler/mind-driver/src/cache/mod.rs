@@ -4,6 +4,8 @@
 //! of the module with its constants, of the build of the compiler, and of what it was compiled for; so nothing that is
 //! found is out of date. Constants that the passes left as they were are not kept a second time.
 //!
+//! Notes are kept beside programs: which schedules were measured to be the fastest, for a kernel and for a module.
+//!
 //! - `image`: modules as bytes. `store`: files by what is in them. `identity`: which build this is.
 
 mod codec;
@@ -19,10 +21,11 @@ use mind_ir::opdef::Registry;
 use mind_ir::{Bytes, Graph};
 use mind_jit::program::ProgramCode;
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 
 use self::codec::{Decoder, Encoder};
 use self::image::Image;
-use self::store::{Key, Store};
+use self::store::{Key, Kind, Store};
 
 /// Alignment of constants in a file: that of the widest vectors.
 const ALIGNMENT: usize = 64;
@@ -43,9 +46,11 @@ pub struct CacheStats {
     pub folder: PathBuf,
     /// How many programs it holds.
     pub programs: usize,
-    /// Bytes that they take.
+    /// How many schedules that were measured.
+    pub schedules: usize,
+    /// Bytes that all take.
     pub bytes: u64,
-    /// The most bytes that they may take.
+    /// The most bytes that all may take.
     pub limit: u64,
     /// How many programs were found since it was opened.
     pub found: u64,
@@ -68,6 +73,9 @@ pub(crate) struct Entry {
 }
 
 impl CompileCache {
+    /// The variable of the environment that names the folder of a user; an empty one keeps nothing.
+    pub const FOLDER: &str = "MIND_CACHE";
+
     /// The most bytes of a cache unless its user says otherwise: 1 GiB.
     pub const LIMIT: u64 = 1 << 30;
 
@@ -86,12 +94,32 @@ impl CompileCache {
         })
     }
 
+    /// The folder that users have what can be made again in, as the variables of their environment say: that of
+    /// `MIND_CACHE`, or one of the system's; `None` if there is none.
+    pub fn usual_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        if let Some(folder) = variable(CompileCache::FOLDER) {
+            return (!folder.is_empty()).then(|| folder.into());
+        }
+        let below = |name: &str, path: &str| {
+            let folder = variable(name).filter(|folder| !folder.is_empty())?;
+            Some(PathBuf::from(folder).join(path).join("mind-opt"))
+        };
+        if cfg!(windows) {
+            below("LOCALAPPDATA", "")
+        } else if cfg!(target_os = "macos") {
+            below("HOME", "Library/Caches")
+        } else {
+            below("XDG_CACHE_HOME", "").or_else(|| below("HOME", ".cache"))
+        }
+    }
+
     /// What it holds.
     pub fn stats(&self) -> CacheStats {
-        let (programs, bytes) = self.store.size();
+        let (programs, schedules, bytes) = self.store.size();
         CacheStats {
             folder: self.store.folder().to_owned(),
             programs,
+            schedules,
             bytes,
             limit: self.store.limit(),
             found: self.found.load(Ordering::Relaxed),
@@ -106,11 +134,10 @@ impl CompileCache {
         let literals = image.literals.iter().map(|literal| literal.bytes);
         let parts = [self.identity.as_bytes(), settings.as_bytes(), &image.bytes];
         for part in parts.into_iter().chain(literals) {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part);
+            add(&mut hasher, part);
         }
         Request {
-            key: Key::new(hasher.finalize()),
+            key: Key::new(Kind::Program, hasher.finalize()),
             given: image
                 .literals
                 .iter()
@@ -141,6 +168,52 @@ impl CompileCache {
             let _ = self.store.store(request.key, &contents);
         }
     }
+
+    /// The note that is kept under these parts of a key by this build; `None` if there is none.
+    pub(crate) fn note(&self, parts: &[&[u8]]) -> Option<Value> {
+        let contents = self.store.load(self.note_key(parts))?;
+        serde_json::from_slice(&contents).ok()
+    }
+
+    /// Keeps a note. A cache that cannot be written to keeps nothing.
+    pub(crate) fn keep_note(&self, parts: &[&[u8]], note: &Value) {
+        let _ = self
+            .store
+            .store(self.note_key(parts), note.to_string().as_bytes());
+    }
+
+    fn note_key(&self, parts: &[&[u8]]) -> Key {
+        let mut hasher = blake3::Hasher::new();
+        add(&mut hasher, self.identity.as_bytes());
+        parts.iter().for_each(|part| add(&mut hasher, part));
+        Key::new(Kind::Schedule, hasher.finalize())
+    }
+}
+
+impl Request {
+    /// What the module is known by.
+    pub(crate) fn digest(&self) -> &[u8] {
+        self.key.digest()
+    }
+}
+
+/// What a module is known by, wherever it stands and whatever its values are called, together with `parts`.
+pub(crate) fn digest(parts: &[&[u8]], g: &Graph) -> blake3::Hash {
+    let image = Image::without_places(g);
+    let mut hasher = blake3::Hasher::new();
+    parts.iter().for_each(|part| add(&mut hasher, part));
+    add(&mut hasher, &image.bytes);
+    image
+        .literals
+        .iter()
+        .for_each(|literal| add(&mut hasher, literal.bytes));
+    hasher.finalize()
+}
+
+/// Hashes a part of a key, which ends before the next one begins.
+fn add(hasher: &mut blake3::Hasher, part: &[u8]) {
+    hasher.update(&(part.len() as u64).to_le_bytes());
+    hasher.update(part);
 }
 
 /// Where the bytes of a constant are, as a byte.

@@ -15,17 +15,43 @@ const MAGIC: &[u8; 16] = b"mind-opt cache 1";
 /// Bytes before the contents: [`MAGIC`], and the hash of the contents.
 const HEADER: usize = 64;
 
-/// What every name ends with.
-const EXTENSION: &str = "mind";
+/// What a file holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// A program.
+    Program,
+    /// A schedule that was measured.
+    Schedule,
+}
+
+impl Kind {
+    const ALL: [Kind; 2] = [Kind::Program, Kind::Schedule];
+
+    /// What the names of such files end with.
+    const fn extension(self) -> &'static str {
+        match self {
+            Kind::Program => "mind",
+            Kind::Schedule => "schedule",
+        }
+    }
+}
 
 /// What contents are filed under.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Key(blake3::Hash);
+pub(super) struct Key {
+    kind: Kind,
+    hash: blake3::Hash,
+}
 
 impl Key {
     /// The key that is a hash.
-    pub(super) fn new(hash: blake3::Hash) -> Key {
-        Key(hash)
+    pub(super) fn new(kind: Kind, hash: blake3::Hash) -> Key {
+        Key { kind, hash }
+    }
+
+    /// The hash.
+    pub(super) fn digest(&self) -> &[u8] {
+        self.hash.as_bytes()
     }
 }
 
@@ -109,14 +135,18 @@ impl Store {
         written
     }
 
-    /// How many files there are, and their bytes.
-    pub(super) fn size(&self) -> (usize, u64) {
+    /// How many programs and schedules there are, and the bytes of all.
+    pub(super) fn size(&self) -> (usize, usize, u64) {
         let files = self.files();
-        (files.len(), files.iter().map(|file| file.bytes).sum())
+        let [programs, schedules] =
+            Kind::ALL.map(|kind| files.iter().filter(|file| file.kind == kind).count());
+        let bytes = files.iter().map(|file| file.bytes).sum();
+        (programs, schedules, bytes)
     }
 
     fn path(&self, key: Key) -> PathBuf {
-        self.folder.join(format!("{}.{EXTENSION}", key.0.to_hex()))
+        let (name, extension) = (key.hash.to_hex(), key.kind.extension());
+        self.folder.join(format!("{name}.{extension}"))
     }
 
     fn files(&self) -> Vec<Filed> {
@@ -125,8 +155,10 @@ impl Store {
             let entry = entry.ok()?;
             let path = entry.path();
             let metadata = entry.metadata().ok()?;
-            let is_own = path.extension().is_some_and(|own| own == EXTENSION);
-            (is_own && metadata.is_file()).then(|| Filed {
+            let own = path.extension()?;
+            let kind = Kind::ALL.into_iter().find(|kind| own == kind.extension())?;
+            metadata.is_file().then(|| Filed {
+                kind,
                 used: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
                 bytes: metadata.len(),
                 path,
@@ -152,6 +184,7 @@ impl Store {
 
 /// A file of the store.
 struct Filed {
+    kind: Kind,
     path: PathBuf,
     bytes: u64,
     used: SystemTime,
@@ -200,7 +233,7 @@ mod tests {
     use super::*;
 
     fn key(text: &str) -> Key {
-        Key::new(blake3::hash(text.as_bytes()))
+        Key::new(Kind::Program, blake3::hash(text.as_bytes()))
     }
 
     fn store(limit: u64) -> (TempDir, Store) {
@@ -216,7 +249,7 @@ mod tests {
         store.store(key("a"), b"contents").expect("it is written");
         assert_eq!(store.load(key("a")).as_deref(), Some(&b"contents"[..]));
         assert_eq!(store.load(key("b")), None);
-        assert_eq!(store.size(), (1, HEADER as u64 + 8));
+        assert_eq!(store.size(), (1, 0, HEADER as u64 + 8));
     }
 
     #[test]

@@ -4,9 +4,11 @@
 //!   encoder layer, convolutions, windows, a recurrent layer, a decoder layer.
 //! - [`run`]: a workload as code, bound to made-up arrays.
 //! - [`report`]: times beside those limits, as text and as JSON.
+//! - [`tuned`]: a workload with the schedules of the lowering and with those that were measured.
 
 pub mod report;
 pub mod run;
+pub mod tuned;
 
 mod convolution;
 mod elementwise;

@@ -60,7 +60,7 @@ pub fn interface_bytes(g: &Graph) -> u64 {
 /// A compiled workload.
 #[derive(Debug)]
 pub struct Code {
-    program: Arc<Program>,
+    pub(super) program: Arc<Program>,
 }
 
 impl Code {
@@ -94,14 +94,14 @@ impl Code {
 }
 
 /// A program with weights and arrays, to be run again and again.
-struct Ready {
+pub(super) struct Ready {
     bound: BoundProgram,
     inputs: Vec<Guarded>,
     outputs: Vec<Guarded>,
 }
 
 impl Ready {
-    fn new(code: &Code, arrays: &Arrays) -> Result<Ready, RunError> {
+    pub(super) fn new(code: &Code, arrays: &Arrays) -> Result<Ready, RunError> {
         let program = &code.program;
         let given = |port: &Port| arrays[&port.name].buffer().as_bytes();
         let params: Vec<&[u8]> = program.params().iter().map(given).collect();
@@ -119,7 +119,7 @@ impl Ready {
         })
     }
 
-    fn run(&mut self) -> Result<(), RunError> {
+    pub(super) fn run(&mut self) -> Result<(), RunError> {
         let inputs: SmallVec<[&[u8]; 8]> = self.inputs.iter().map(Guarded::bytes).collect();
         let outputs = self.outputs.iter_mut().map(Guarded::bytes_mut);
         let mut outputs: SmallVec<[&mut [u8]; 8]> = outputs.collect();
@@ -157,7 +157,7 @@ pub struct Effort {
 }
 
 /// A run that takes less is measured in batches of this length, since a look at the clock takes time too.
-const BATCH: Duration = Duration::from_micros(100);
+pub(super) const BATCH: Duration = Duration::from_micros(100);
 
 /// Compiles a workload and times runs of it, weights being bound once.
 ///

@@ -181,7 +181,7 @@ const OF_DECODERS: [&str; 17] = [
 const OF_ENCODERS: [&str; 5] = ["embed", "pixels", "pooling", "normalize", "outputs"];
 
 /// The arguments that are of the module alone.
-const OF_MODULES: [&str; 14] = [
+const OF_MODULES: [&str; 15] = [
     "FILE",
     "from",
     "profile",
@@ -196,6 +196,7 @@ const OF_MODULES: [&str; 14] = [
     "max-steps",
     "no-cache",
     "profile-steps",
+    "tune",
 ];
 
 /// The groups of arguments of which one is given: how a sequence begins, and what is done with the model.

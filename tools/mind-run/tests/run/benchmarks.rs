@@ -25,6 +25,7 @@ fn json_has_the_documented_keys() {
         "isa": "interp",
         "segments": null,
         "cuts": null,
+        "tuned": null,
     });
     assert_eq!(value, expected);
 }

@@ -1,0 +1,169 @@
+//! The schedule of a kernel, as settings of its attributes.
+
+use std::fmt::{self, Write};
+
+use mind_ir::attr::Attr;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::{Graph, OpId};
+use mind_loops::ops::block::Block;
+use mind_loops::ops::contract::Contract;
+use mind_loops::ops::nest::Nest;
+use mind_loops::ops::slide::Slide;
+use mind_loops::ops::window::Window;
+use serde_json::{Map, Value, json};
+
+/// What the attributes of a kernel say of its schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    settings: Vec<(&'static str, Setting)>,
+}
+
+/// The value of an attribute of a schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Setting {
+    Int(i64),
+    Ints(Vec<i64>),
+}
+
+/// The attributes that are the schedule of a kernel of this kind; none of what has no schedule.
+fn attributes(def: &'static OpDef) -> &'static [&'static str] {
+    let rows: [(&OpDef, &[&str]); 5] = [
+        (Nest::DEF, &["parallel", "tile", "vector", "unroll"]),
+        (Contract::DEF, &["parallel", "micro", "block"]),
+        (Window::DEF, &["parallel", "micro", "lines"]),
+        (Slide::DEF, &["parallel"]),
+        (Block::DEF, &["rows", "parallel"]),
+    ];
+    let row = rows.into_iter().find(|(own, _)| std::ptr::eq(*own, def));
+    row.map_or(&[], |(_, names)| names)
+}
+
+impl Schedule {
+    /// The schedule of a kernel; `None` of an op that has none.
+    pub(super) fn of(g: &Graph, op: OpId) -> Option<Schedule> {
+        let (def, attrs) = (g.def(op), g.attrs(op));
+        let names = attributes(def);
+        let setting = |&name: &&'static str| {
+            let setting = match attrs[def.attr_index(name)?] {
+                Attr::Int(number) => Setting::Int(number),
+                Attr::Ints(numbers) => Setting::Ints(numbers.to_vec()),
+                _ => return None,
+            };
+            Some((name, setting))
+        };
+        let settings = names.iter().map(setting).collect::<Option<Vec<_>>>()?;
+        (!settings.is_empty()).then_some(Schedule { settings })
+    }
+
+    /// Writes the schedule into the attributes of a kernel of the kind that it was made for.
+    pub fn apply(&self, g: &mut Graph, op: OpId) {
+        for (name, setting) in &self.settings {
+            let index = g.def(op).attr_index(name);
+            let index = index.expect("the schedule of a kernel of this kind");
+            match setting {
+                Setting::Int(number) => g.set_attr(op, index, Attr::Int(*number)),
+                Setting::Ints(numbers) => g.set_attr(op, index, Attr::Ints(numbers)),
+            }
+        }
+    }
+
+    /// This schedule with another list in the place of that of `name`.
+    pub(super) fn with_ints(&self, name: &str, numbers: &[i64]) -> Schedule {
+        self.with(name, Setting::Ints(numbers.to_vec()))
+    }
+
+    /// This schedule with another number in the place of that of `name`.
+    pub(super) fn with_int(&self, name: &str, number: i64) -> Schedule {
+        self.with(name, Setting::Int(number))
+    }
+
+    fn with(&self, name: &str, setting: Setting) -> Schedule {
+        let mut own = self.clone();
+        let slot = own.settings.iter_mut().find(|(known, _)| *known == name);
+        slot.expect("an attribute of this kind of kernel").1 = setting;
+        own
+    }
+
+    /// This schedule with all in which `other` differs from `default`.
+    pub(super) fn and(&self, other: &Schedule, default: &Schedule) -> Schedule {
+        let mut own = self.clone();
+        let changes = other.settings.iter().zip(&default.settings).enumerate();
+        for (at, (new, _)) in changes.filter(|(_, (new, old))| new != old) {
+            own.settings[at] = new.clone();
+        }
+        own
+    }
+
+    /// The attributes in which it differs from `other`.
+    pub(super) fn changed(&self, other: &Schedule) -> Vec<&'static str> {
+        let pairs = self.settings.iter().zip(&other.settings);
+        let changed = pairs.filter(|(own, other)| own != other);
+        changed.map(|((name, _), _)| *name).collect()
+    }
+
+    /// The settings of some attributes, as a module says them.
+    pub(super) fn text(&self, names: &[&str]) -> String {
+        let own = self
+            .settings
+            .iter()
+            .filter(|(name, _)| names.contains(name));
+        let words = own.map(|(name, setting)| format!("{name}={setting}"));
+        words.collect::<Vec<String>>().join(", ")
+    }
+
+    /// The schedule as an object of JSON.
+    pub(super) fn json(&self) -> Value {
+        let settings = self.settings.iter().map(|(name, setting)| {
+            let value = match setting {
+                Setting::Int(number) => json!(number),
+                Setting::Ints(numbers) => json!(numbers),
+            };
+            ((*name).to_owned(), value)
+        });
+        Value::Object(settings.collect::<Map<String, Value>>())
+    }
+
+    /// The schedule that [`json`](Schedule::json) wrote of a kernel whose own one is this; `None` if it is another
+    /// kind's.
+    pub(super) fn read(&self, value: &Value) -> Option<Schedule> {
+        let object = value
+            .as_object()
+            .filter(|own| own.len() == self.settings.len())?;
+        let settings = self.settings.iter().map(|(name, own)| {
+            let value = object.get(*name)?;
+            let setting = match own {
+                Setting::Int(_) => Setting::Int(value.as_i64()?),
+                Setting::Ints(_) => {
+                    let numbers = value.as_array()?.iter().map(Value::as_i64);
+                    Setting::Ints(numbers.collect::<Option<_>>()?)
+                }
+            };
+            Some((*name, setting))
+        });
+        let settings = settings.collect::<Option<_>>()?;
+        Some(Schedule { settings })
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.settings.iter().map(|(name, _)| *name);
+        f.write_str(&self.text(&names.collect::<Vec<_>>()))
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Setting::Int(number) => write!(f, "{number}"),
+            Setting::Ints(numbers) => {
+                f.write_char('[')?;
+                for (at, number) in numbers.iter().enumerate() {
+                    let gap = if at == 0 { "" } else { ", " };
+                    write!(f, "{gap}{number}")?;
+                }
+                f.write_char(']')
+            }
+        }
+    }
+}
