@@ -2,7 +2,8 @@
 
 Each model has a folder with `config.json`, `model.safetensors`, `tokens` (300 ids), `logits` (f32, a row for each
 token) and `generated` (64 ids that follow the first 17 tokens, each the most likely one), or what an encoder has, see
-`transformers_encoders.py`, or an encoder-decoder, see `transformers_pairs.py`, or one of images, see `transformers_images.py`. `models` lists the folders.
+`transformers_encoders.py`, or an encoder-decoder, see `transformers_pairs.py`, or one of
+images, see `transformers_images.py`, or one that hears, see `transformers_audio.py`. `models` lists the folders.
 """
 
 import copy
@@ -17,6 +18,7 @@ from transformers.utils.logging import disable_progress_bar
 
 # The folder of the script is part of the repository.
 sys.dont_write_bytecode = True
+import transformers_audio
 import transformers_encoders
 import transformers_images
 import transformers_pairs
@@ -159,6 +161,7 @@ def main(folder):
     listed += transformers_encoders.write(folder, len(listed))
     listed += transformers_pairs.write(folder, len(listed))
     listed += transformers_images.write(folder, len(listed))
+    listed += transformers_audio.write(folder, len(listed))
     lines = [f"{at}\t{family}\t{variant}\t{name}" for at, (family, variant, name) in enumerate(listed)]
     (folder / "models").write_text("\n".join(lines) + "\n")
 

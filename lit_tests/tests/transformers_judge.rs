@@ -6,6 +6,8 @@
 
 #[path = "../../compiler/mind-model/tests/described/mod.rs"]
 mod described;
+#[path = "transformers/audio.rs"]
+mod audio;
 #[path = "transformers/encoder.rs"]
 mod encoder;
 #[path = "transformers/files.rs"]
@@ -72,6 +74,8 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
             image::compared(family, &own)
         } else if own.join("hidden").exists() {
             encoder::compared(family, &own)
+        } else if own.join("audio_logits").exists() {
+            audio::compared(family, &own)
         } else if own.join("pair_logits").exists() {
             pair::compared(family, &own)
         } else {

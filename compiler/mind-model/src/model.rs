@@ -54,6 +54,10 @@ pub(crate) enum Stage {
     Source(usize),
     /// A row of each patch of an image.
     Patches(usize),
+    /// A row of each frame of sound.
+    Frames(usize),
+    /// A row of every other one of these.
+    Pairs(usize),
     /// What makes a score for each class of the first row.
     Classify,
 }
@@ -95,6 +99,8 @@ impl Stage {
             Stage::Ask(tokens) => parts::ask(config, tokens, stored),
             Stage::Source(tokens) => parts::source(config, tokens, stored),
             Stage::Patches(count) => parts::patches(config, count, stored),
+            Stage::Frames(count) => parts::frames(config, (count, false), stored),
+            Stage::Pairs(count) => parts::frames(config, (count, true), stored),
             Stage::Classify => parts::classify(config, 1, stored),
         }
     }
@@ -105,6 +111,8 @@ impl Stage {
         let mut stages = if config.family.is_encoder() {
             vec![
                 Stage::Patches(tokens),
+                Stage::Frames(tokens),
+                Stage::Pairs(tokens),
                 Stage::Embed(tokens),
                 Stage::Close(tokens),
                 Stage::Pool,
@@ -132,6 +140,7 @@ impl Stage {
             Stage::Close(_) => once(parts::has_close(config)),
             Stage::Pool => once(parts::has_pool(config)),
             Stage::Patches(_) => once(parts::has_patches(config)),
+            Stage::Frames(_) | Stage::Pairs(_) => once(parts::has_frames(config)),
             Stage::Classify => once(parts::has_classify(config)),
             Stage::Ask(_) | Stage::Source(_) if !parts::has_source(config) => Vec::new(),
             Stage::Project(_) | Stage::Ask(_) | Stage::Source(_) => {

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::family::{Fused, Layout, Stack};
 use crate::layout::buffers::Scope;
+use crate::audio::WINDOW;
 
 /// The true shape of the tensor `part`; `None` if models of the family have no such tensor.
 pub fn shape_of(config: &Config, part: &str) -> Option<Vec<usize>> {
@@ -21,6 +22,7 @@ pub(super) fn kept_shape(config: &Config, shape: Vec<usize>, layout: Option<Layo
             Some(own) => vec![outputs, own.channels, own.patch, own.patch],
             None => shape,
         },
+        (Some(Layout::Windows), &[outputs, columns]) => vec![outputs, columns / WINDOW, WINDOW],
         _ => shape,
     }
 }

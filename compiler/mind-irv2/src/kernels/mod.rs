@@ -5,6 +5,7 @@
 
 mod activation;
 mod attention;
+mod audio;
 mod bias;
 pub(crate) mod experts;
 mod image;
@@ -115,6 +116,16 @@ pub static KERNELS: &[Kernel] = &[
     kernel(IMAGE_EMBEDDING, "image_embedding_forward", &[
         input("input"), input("cls"), input("pos"), output("out"),
     ], image::image_embedding),
+    Kernel { reads: &[Attribute::MelBins],
+        ..kernel(FEATURE_WINDOWS, "feature_windows_forward", &[output("out")], audio::feature_windows)
+    },
+    kernel(FRAME_PROJECT, "frame_project_forward", &[
+        input("input"), input("w"), optional(input("bias")), output("out"),
+    ], audio::frame_project),
+    kernel(FRAME_WINDOWS, "frame_windows_forward", &[input("input"), output("out")], audio::frame_windows),
+    kernel(FRAME_EMBEDDING, "frame_embedding_forward", &[
+        input("input"), input("pos"), output("out"),
+    ], audio::frame_embedding),
     Kernel { reads: &[Attribute::GammaOffset], ..kernel("rmsnorm", "rmsnorm_forward", &[
         input("input"), input("gamma"), output("out"), optional(output("rstd")),
     ], norm::rmsnorm) },
@@ -213,6 +224,14 @@ pub const EMBEDDING: &str = "embedding";
 pub const PATCH_PROJECT: &str = "patch_project";
 /// The op that puts a row in front of those of patches, and adds those of positions.
 pub const IMAGE_EMBEDDING: &str = "image_embedding";
+/// The op that puts frames of sound beside their neighbours.
+pub const FEATURE_WINDOWS: &str = "feature_windows";
+/// The op that makes a row of each frame and its neighbours.
+pub const FRAME_PROJECT: &str = "frame_project";
+/// The op that puts every other row of frames beside its neighbours.
+pub const FRAME_WINDOWS: &str = "frame_windows";
+/// The op that adds the rows of positions to those of frames.
+pub const FRAME_EMBEDDING: &str = "frame_embedding";
 /// The op at which a layer is cut where it runs with a cache: keys and values of earlier positions come in between.
 pub const ATTENTION: &str = "attention";
 /// The same where a query sees the keys of later positions too.
@@ -256,6 +275,8 @@ pub(crate) mod ambient {
     pub(crate) const TYPES: &str = "token_types";
     /// Patches of an image, `[patches, patch_elements]`.
     pub(crate) const PATCHES: &str = "patches";
+    /// Frames of sound, `[frames, mel_bins]`.
+    pub(crate) const FEATURES: &str = "features";
 }
 
 /// A call of a kernel while its ops are appended.

@@ -24,6 +24,8 @@ pub(super) enum Start {
     Texts(Vec<String>),
     /// The archive with the images that an encoder reads.
     Pixels(String),
+    /// The file with the sound that an encoder-decoder hears.
+    Audio(String),
 }
 
 /// What the command line asks of a model.
@@ -34,6 +36,9 @@ pub(super) struct ModelArgs {
     /// The folder that describes its family, if no shipped description does.
     pub(super) kernel_maps: Option<String>,
     pub(super) start: Start,
+    /// The language that is spoken, and what becomes of what is said.
+    pub(super) language: Option<String>,
+    pub(super) task: Option<String>,
     /// How many tokens to draw at most.
     pub(super) generate: Option<usize>,
     pub(super) sampling: Sampling,
@@ -86,7 +91,7 @@ impl ModelArgs {
         };
         let given = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
         let texts = matches.get_many::<String>("embed");
-        let pixels = word("pixels");
+        let (pixels, audio) = (word("pixels"), word("audio"));
         let is_drawing = texts.is_none() && pixels.is_none() && !given(&"tokens");
         if bench.is_none() && given(&"format") && is_drawing {
             return Err(FORMAT);
@@ -99,6 +104,7 @@ impl ModelArgs {
             (Some(tokens), _) => Start::Tokens(tokens.copied().collect()),
             (None, None) if pixels.is_some() => Start::Pixels(pixels.unwrap_or_default()),
             (None, Some(prompt)) => Start::Prompt(prompt),
+            (None, None) if audio.is_some() => Start::Audio(audio.unwrap_or_default()),
             (None, None) if matches.get_flag("chat") => Start::Chat(word("system")),
             (None, None) => Start::Any,
         };
@@ -107,6 +113,8 @@ impl ModelArgs {
             model: word("model").unwrap_or_default(),
             kernel_maps: word("kernel-maps"),
             start,
+            language: word("language"),
+            task: word("task"),
             generate: count("generate"),
             sampling: Sampling {
                 temperature: real("temperature").unwrap_or(0.0),
@@ -157,7 +165,10 @@ pub(super) const CHAT: &str =
     "`--chat` is for decoders: the model is an encoder-decoder, which answers one text";
 
 /// The arguments that encoders have no use for.
-const OF_DECODERS: [&str; 17] = [
+const OF_DECODERS: [&str; 20] = [
+    "audio",
+    "language",
+    "task",
     "prompt",
     "chat",
     "system",
@@ -201,9 +212,11 @@ const OF_MODULES: [&str; 14] = [
 /// The groups of arguments of which one is given: how a sequence begins, and what is done with the model.
 pub(crate) fn groups() -> [ArgGroup; 2] {
     [
-        ArgGroup::new("start").args(["tokens", "prompt", "chat", "embed", "pixels"]),
+        ArgGroup::new("start").args(["tokens", "prompt", "chat", "embed", "pixels", "audio"]),
         ArgGroup::new("work")
-            .args(["tokens", "prompt", "chat", "embed", "pixels", "bench"])
+            .args([
+                "tokens", "prompt", "chat", "embed", "pixels", "audio", "bench",
+            ])
             .multiple(true),
     ]
 }
@@ -222,7 +235,8 @@ pub(crate) fn args() -> Vec<Arg> {
         "the model may be of the family that the files of this folder describe",
     );
     let options = std::iter::once(family);
-    let options = options.chain(starts()).chain(draws()).chain(outputs());
+    let options = options.chain(starts()).chain(sounds());
+    let options = options.chain(draws()).chain(outputs());
     let options = options.map(|arg| arg.requires("model"));
     let all = std::iter::once(model).chain(options);
     let all = all.map(|arg| arg.help_heading("Decoder models"));
@@ -301,7 +315,7 @@ fn starts() -> Vec<Arg> {
         count(
             "generate",
             "N",
-            "how many tokens to draw at most; 1 unless given, in a chat as many as fit, with `--bench` 32",
+            "how many tokens to draw at most; 1 unless given, in a chat and of sound as many as fit, with `--bench` 32",
         ),
         value(
             "stop",
@@ -321,6 +335,29 @@ fn starts() -> Vec<Arg> {
             "tokens that the cache of keys and values has room for; as many as the run needs unless given, in a chat \
              the model's context up to 8192",
         ),
+    ]
+}
+
+/// The sound that a model hears.
+fn sounds() -> [Arg; 3] {
+    [
+        value(
+            "audio",
+            "IN.wav",
+            "write what is said in this WAV file, with `--generate` that many tokens of it at most",
+        ),
+        value(
+            "language",
+            "CODE",
+            "the language that is spoken, such as `en`; the most likely one unless given here or in generation_config.json",
+        )
+        .requires("audio"),
+        value(
+            "task",
+            "TASK",
+            "what becomes of what is said, such as `transcribe` or `translate`",
+        )
+        .requires("audio"),
     ]
 }
 

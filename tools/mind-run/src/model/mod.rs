@@ -9,6 +9,7 @@ mod generate;
 mod image;
 mod output;
 mod packing;
+mod sound;
 mod stop;
 
 use std::path::Path;
@@ -20,13 +21,14 @@ use mind_cli::{DONE, REJECTED};
 use mind_diag::SourceFile;
 use mind_driver::engine::Engine;
 use mind_driver::host::Host;
+use mind_irv2::Config;
 use mind_model::{
-    CheckpointWeights, Files, FolderError, Forced, MappedWeights, Runner, Text, TextFiles,
-    WeightsAt,
+    CheckpointWeights, Files, FolderError, Forced, Hearing, MappedWeights, ModelError, Runner,
+    Speech, Text, TextFiles, WeightsAt,
 };
 
 use self::args::{ModelArgs, Start};
-use self::generate::Beginning;
+use self::generate::{Beginning, Read};
 use self::stop::Stop;
 
 /// Runs the model that the command line names.
@@ -65,6 +67,9 @@ fn open(args: &ModelArgs, host: &mut dyn Host) -> Result<Files, FolderError> {
 fn tokenizer(args: &ModelArgs, files: &Files) -> Result<Option<Text>, Stop> {
     let what = match args.start {
         Start::Tokens(_) | Start::Pixels(_) | Start::Any => return Ok(None),
+        // Tokens are as good where there is no tokenizer.
+        Start::Audio(_) if files.tokenizer.is_none() => return Ok(None),
+        Start::Audio(_) => "the sound",
         Start::Prompt(_) => "the prompt",
         Start::Chat(_) => "the conversation",
         Start::Texts(_) => "the texts",
@@ -125,6 +130,15 @@ fn execute(
         return Err(Stop::Usage(args::CHAT));
     }
     let beside = TextFiles::open(files, family, host)?;
+    let heard = match &args.start {
+        Start::Audio(path) => Some(heard(args, path, &document.config, &beside, host)?),
+        Start::Tokens(_)
+        | Start::Prompt(_)
+        | Start::Chat(_)
+        | Start::Any
+        | Start::Texts(_)
+        | Start::Pixels(_) => None,
+    };
     let start = is_pair.then(|| beside.start()).transpose()?;
     let mut forced = if is_pair {
         beside.forced()?
@@ -169,19 +183,37 @@ fn execute(
         return bench::run(args, form, model, prompt, &subject, host);
     }
     let prompt = prompt.unwrap_or_default();
-    let beginning = match &start {
-        Some(start) => Beginning {
-            read: Some(&prompt),
-            prompt: std::slice::from_ref(start),
-            forced,
-        },
-        None => Beginning {
-            read: None,
-            prompt: &prompt,
-            forced,
-        },
+    let (read, prompt) = match (&heard, &start) {
+        (Some((features, speech)), _) => (Read::Sound(features, speech), &[][..]),
+        (None, Some(start)) => (Read::Text(&prompt), std::slice::from_ref(start)),
+        (None, None) => (Read::Nothing, prompt.as_slice()),
+    };
+    let beginning = Beginning {
+        read,
+        prompt,
+        forced,
     };
     generate::run(args, model, (beginning, text.as_ref()), &ends, host)
+}
+
+/// The features of the sound at `path`, and what the decoder starts from behind it.
+fn heard(
+    args: &ModelArgs,
+    path: &str,
+    config: &Config,
+    beside: &TextFiles<'_>,
+    host: &mut dyn Host,
+) -> Result<(Vec<f32>, Speech), Stop> {
+    let audio = config.encoder().and_then(|own| own.audio());
+    let Some(audio) = audio else {
+        let family = config.family.name();
+        return Err(ModelError::ReadsNoAudio { family }.into());
+    };
+    let speech = beside.speech(Hearing {
+        language: args.language.as_deref(),
+        task: args.task.as_deref(),
+    })?;
+    Ok((sound::features(path, audio, beside, host)?, speech))
 }
 
 /// What runs the model, on how many threads, and what it is called.
