@@ -101,12 +101,19 @@ MODELS = [
     ("qwen3_moe", "normalised", dict(
         head_dim=16, num_experts=8, num_experts_per_tok=2, moe_intermediate_size=32, norm_topk_prob=True,
         decoder_sparse_step=2)),
+    ("bloom", "plain", dict(n_layer=4, n_head=6)),
+    ("bloom", "one slope a power", dict(n_layer=3, n_head=8)),
+    ("mpt", "plain", dict(d_model=48, n_layers=4, n_heads=6, max_seq_len=512)),
+    ("mpt", "scaled", dict(d_model=48, n_layers=3, n_heads=8, max_seq_len=320, attn_config={"softmax_scale": 0.5})),
 ]
 # Keys that a family does not have.
 LACKS = {
     "gpt2": ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
              "max_position_embeddings"],
     "gpt_neox": ["num_key_value_heads"],
+    "bloom": ["intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "max_position_embeddings"],
+    "mpt": ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
+            "max_position_embeddings"],
 }
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 

@@ -4,10 +4,10 @@
 //! run; `MIND_TRANSFORMERS_REQUIRED=1` makes that a failure. `transformers_counts.txt` lists the models with the largest error
 //! of any logit, in units of the largest logit, or of any vector of an encoder; see docs/testing.md.
 
-#[path = "../../compiler/mind-model/tests/described/mod.rs"]
-mod described;
 #[path = "transformers/audio.rs"]
 mod audio;
+#[path = "../../compiler/mind-model/tests/described/mod.rs"]
+mod described;
 #[path = "transformers/encoder.rs"]
 mod encoder;
 #[path = "transformers/files.rs"]

@@ -56,10 +56,7 @@ impl Json {
     /// Two values that say different things: that of `key`, or what it means where it is silent, and another one.
     pub(crate) fn contradicts(&self, key: &str, why: String) -> FolderError {
         let span = self.get(key).map_or(Span::FILE, |own| own.span);
-        refused(
-            &self.file,
-            Diagnostic::error(span, why).code(CONTRADICTION),
-        )
+        refused(&self.file, Diagnostic::error(span, why).code(CONTRADICTION))
     }
 
     /// The whole number at `key`; `None` if the key is absent, or `null`.

@@ -35,6 +35,7 @@ mod sound;
 mod source;
 mod speech;
 mod stream;
+mod strftime;
 mod suppressed;
 mod template_json;
 mod text;

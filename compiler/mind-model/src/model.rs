@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
 use mind_irv2::graph::BuildError;
-use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::parts::{self, Stored, Tables};
 use mind_irv2::graph::routed::{self, Cut};
 use mind_irv2::{Attribute, Config};
@@ -231,10 +230,7 @@ impl<'w> Model<'w> {
             None => None,
         };
         let tables = parts::tables(&config);
-        let distances = match Distances::of(&config).zip(tables.distances) {
-            Some((own, table)) => Some(DistanceBias::new(&config, own, (&*weights, table))?),
-            None => None,
-        };
+        let distances = DistanceBias::of(&config, (&*weights, tables.distances))?;
         let model = Model {
             tables,
             distances,

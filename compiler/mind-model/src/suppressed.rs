@@ -14,7 +14,11 @@ pub struct Suppressed {
 impl Suppressed {
     /// Makes the logits of these tokens negative infinity, behind `drawn` tokens that were drawn.
     pub fn apply(&self, drawn: usize, logits: &mut [f32]) {
-        let first = if drawn == 0 { self.first.as_slice() } else { &[] };
+        let first = if drawn == 0 {
+            self.first.as_slice()
+        } else {
+            &[]
+        };
         for &token in self.always.iter().chain(first) {
             if let Some(logit) = logits.get_mut(token as usize) {
                 *logit = f32::NEG_INFINITY;

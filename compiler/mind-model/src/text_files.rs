@@ -75,7 +75,9 @@ impl<'f> TextFiles<'f> {
         let json = |own: Option<SourceFile>| own.map(Json::parse).transpose();
         let extractor = match json(text("preprocessor_config.json")?)? {
             Some(own) => Some(own),
-            None => json(text("processor_config.json")?)?.and_then(|own| own.below("feature_extractor")),
+            None => {
+                json(text("processor_config.json")?)?.and_then(|own| own.below("feature_extractor"))
+            }
         };
         Ok(TextFiles {
             generation: json(text("generation_config.json")?)?,

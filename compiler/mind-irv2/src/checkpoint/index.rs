@@ -121,11 +121,7 @@ impl<'s, 'a> Index<'s, 'a> {
         match self.family.names().layout(spelling(source), part) {
             Some(Layout::Transposed) => info.shape.last().copied(),
             Some(
-                Layout::ByHead
-                | Layout::Row
-                | Layout::Batch
-                | Layout::Patches
-                | Layout::Windows,
+                Layout::ByHead | Layout::Row | Layout::Batch | Layout::Patches | Layout::Windows,
             )
             | None => info.shape.first().copied(),
         }

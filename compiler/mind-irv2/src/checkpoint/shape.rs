@@ -1,9 +1,9 @@
 //! Which tensors a model has, and in which shapes.
 
+use crate::audio::WINDOW;
 use crate::config::Config;
 use crate::family::{Fused, Layout, Stack};
 use crate::layout::buffers::Scope;
-use crate::audio::WINDOW;
 
 /// The true shape of the tensor `part`; `None` if models of the family have no such tensor.
 pub fn shape_of(config: &Config, part: &str) -> Option<Vec<usize>> {

@@ -274,9 +274,7 @@ fn rows_of<'a>(
         None
         | Some(
             Layout::Transposed | Layout::Row | Layout::Batch | Layout::Patches | Layout::Windows,
-        ) => {
-            whole.rows(first..first + count)
-        }
+        ) => whole.rows(first..first + count),
         Some(Layout::ByHead) => {
             let heads = config.num_kv_heads;
             let group = (count / heads, all / heads);

@@ -124,6 +124,9 @@ impl Model<'_> {
             }
         };
         let positions = self.positions(config, tokens);
+        if let Some(places) = positions {
+            self.values.insert(ambient::PLACES, vec![places]);
+        }
         let rotations = self.rotations(config, tokens)?;
         let masks = self.masks(config, positions, tokens)?;
         let first: Vec<&'static Node> = nodes(config, Part::First).collect();

@@ -184,6 +184,11 @@ fn distance_buffer(config: &Config) -> Option<&'static str> {
     Some(bias.buffer.as_str())
 }
 
+/// Whether distances add to the scores of the layers.
+pub fn has_distances(config: &Config) -> bool {
+    distance_buffer(config).is_some()
+}
+
 /// How a layer of a decoder looks at what an encoder says.
 struct Crossing {
     /// Queries, keys and values.

@@ -6,8 +6,8 @@ use super::emit::{Built, Emitter};
 use crate::config::Config;
 use crate::family::Stack;
 use crate::kernels::{
-    CROSS_ATTENTION, Call, EMBEDDING, FEATURE_WINDOWS, FRAME_EMBEDDING, FRAME_PROJECT, FRAME_WINDOWS,
-    IMAGE_EMBEDDING, PATCH_PROJECT, POSITION_BIAS, Values,
+    ALIBI, CROSS_ATTENTION, Call, EMBEDDING, FEATURE_WINDOWS, FRAME_EMBEDDING, FRAME_PROJECT,
+    FRAME_WINDOWS, IMAGE_EMBEDDING, PATCH_PROJECT, POSITION_BIAS, Values,
 };
 use crate::layout::buffers::Buffer;
 use crate::layout::nodes::{Access, Node, Part, nodes};
@@ -80,6 +80,11 @@ pub(crate) fn cross_attention(config: &Config) -> Option<&'static Node> {
 /// The step in front of the layers that makes what distances add to scores.
 pub(crate) fn position_bias(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == POSITION_BIAS)
+}
+
+/// Whether a step in front of the layers makes what slopes of heads add to scores.
+pub(crate) fn has_slopes(config: &Config) -> bool {
+    nodes(config, Part::First).any(|node| node.op() == ALIBI)
 }
 
 /// The step that reads rows of tables.

@@ -133,6 +133,7 @@ pub static KERNELS: &[Kernel] = &[
         reads: &[Attribute::RelativeBuckets, Attribute::RelativeDistance],
         ..kernel(POSITION_BIAS, "relative_position_bias_forward", &[input("table"), output("bias")], bias::position_bias)
     },
+    kernel(ALIBI, "alibi_forward", &[output("bias")], bias::alibi),
     kernel("layernorm", "layernorm_forward", &[
         input("input"), input("gamma"), optional(input("beta")),
         output("out"), optional(output("mean")), optional(output("rstd")),
@@ -238,10 +239,17 @@ pub const ATTENTION: &str = "attention";
 pub const BIDIRECTIONAL_ATTENTION: &str = "bidirectional_attention";
 /// The op that looks at what the encoder of an encoder-decoder says; a layer of its decoder is cut there too.
 pub const CROSS_ATTENTION: &str = "cross_attention";
-/// The op that makes what distances add to scores.
+/// The op that makes what distances add to scores, of a table.
 pub const POSITION_BIAS: &str = "position_bias";
+/// The same, of a slope for each head.
+pub const ALIBI: &str = "alibi";
 
 impl Kernel {
+    /// Whether it makes what distances add to scores.
+    pub fn is_of_distances(&self) -> bool {
+        [POSITION_BIAS, ALIBI].contains(&self.op)
+    }
+
     /// Whether it is attention of positions to others of their own text.
     pub fn is_attention(&self) -> bool {
         [ATTENTION, BIDIRECTIONAL_ATTENTION].contains(&self.op)
@@ -271,6 +279,8 @@ pub(crate) mod ambient {
     pub(crate) const SOURCE_MASK: &str = "source_mask";
     /// The classes of distances, `[tokens, seen]`.
     pub(crate) const CLASSES: &str = "position_classes";
+    /// Positions as numbers, `[tokens]`.
+    pub(crate) const PLACES: &str = "places";
     /// Kinds of tokens.
     pub(crate) const TYPES: &str = "token_types";
     /// Patches of an image, `[patches, patch_elements]`.

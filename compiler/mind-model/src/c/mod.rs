@@ -15,7 +15,6 @@ use mind_diag::Diagnostics;
 use mind_driver::engine::{CTiles, c_functions};
 use mind_driver::session::Session;
 use mind_ir::Graph;
-use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::{BuildError, parts, quant_format, rope, routed};
 use mind_irv2::{Among, Attribute, Config, Turning};
 use mind_jit::program::CPart;
@@ -471,7 +470,7 @@ impl<'m> PartWriter<'m> {
         texts.extend(stacks.iter().flat_map(|(_, own)| own.texts()));
         let widest = stacks.iter().map(|(own, _)| own.num_attention_heads).max();
         let mut shared = shared_sizes(config, self.tensors, capacity, widest.unwrap_or(0));
-        let adds = stacks.iter().any(|(own, _)| Distances::of(own).is_some());
+        let adds = stacks.iter().any(|(own, _)| parts::has_distances(own));
         shared += &defines("", &[("ANY_DISTANCES", usize::from(adds))]);
         texts.push(shared);
         texts.push(tables);
@@ -523,7 +522,7 @@ fn has(prefix: &str, name: &str, has: bool) -> String {
 fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) -> String {
     let prefix = prefix(config);
     let rows = attended.last().copied().unwrap_or(0) + more;
-    let distances = usize::from(Distances::of(config).is_some());
+    let distances = usize::from(parts::has_distances(config));
     let mut text = defines(
         prefix,
         &[

@@ -97,7 +97,10 @@ impl Spectrogram {
             "a frame has 2 to 65536 samples, as `n_fft` says",
         )?;
         fine(self.hop > 0, "`hop_length` is 0, expected at least 1")?;
-        fine(self.mel_bins > 0, "`feature_size` is 0, expected at least 1")?;
+        fine(
+            self.mel_bins > 0,
+            "`feature_size` is 0, expected at least 1",
+        )?;
         fine(
             self.samples() <= MOST_SAMPLES,
             "a piece of sound has more than 2^28 samples",
@@ -272,7 +275,9 @@ mod tests {
     #[test]
     fn silence_follows_a_short_sound() {
         let own = short();
-        let whole: Vec<f32> = (0..9000).map(|at| ((at * 31 % 97) as f32 - 48.0) / 97.0).collect();
+        let whole: Vec<f32> = (0..9000)
+            .map(|at| ((at * 31 % 97) as f32 - 48.0) / 97.0)
+            .collect();
         let mut padded = whole.clone();
         padded.resize(16_000, 0.0);
         assert_eq!(own.features(&sound(whole)), own.features(&sound(padded)));
@@ -289,21 +294,43 @@ mod tests {
         };
         let rate = why(short(), &other);
         assert!(
-            rate.starts_with("the sound has 44100 samples a second, the model hears 16000: convert it"),
+            rate.starts_with(
+                "the sound has 44100 samples a second, the model hears 16000: convert it"
+            ),
             "{rate}"
         );
         let long = why(short(), &sound(vec![0.0; 16_001]));
-        assert!(long.starts_with("the sound has 16001 samples, more than the 16000 of the 1 seconds"));
+        assert!(
+            long.starts_with("the sound has 16001 samples, more than the 16000 of the 1 seconds")
+        );
         let none = sound(Vec::new());
         for own in [
             Spectrogram { hop: 0, ..short() },
-            Spectrogram { window: 1, ..short() },
-            Spectrogram { window: 1 << 17, ..short() },
-            Spectrogram { seconds: 0, ..short() },
-            Spectrogram { seconds: usize::MAX, ..short() },
-            Spectrogram { mel_bins: 0, ..short() },
+            Spectrogram {
+                window: 1,
+                ..short()
+            },
+            Spectrogram {
+                window: 1 << 17,
+                ..short()
+            },
+            Spectrogram {
+                seconds: 0,
+                ..short()
+            },
+            Spectrogram {
+                seconds: usize::MAX,
+                ..short()
+            },
+            Spectrogram {
+                mel_bins: 0,
+                ..short()
+            },
         ] {
-            assert!(matches!(own.features(&none), Err(SpectrogramError::Sizes(_))));
+            assert!(matches!(
+                own.features(&none),
+                Err(SpectrogramError::Sizes(_))
+            ));
         }
     }
 }

@@ -67,7 +67,9 @@ impl Fourier {
 /// The smallest factor above 1 of a number above 1.
 fn smallest_factor(count: usize) -> usize {
     let mut factors = (2..).take_while(|own| own * own <= count);
-    factors.find(|own| count.is_multiple_of(*own)).unwrap_or(count)
+    factors
+        .find(|own| count.is_multiple_of(*own))
+        .unwrap_or(count)
 }
 
 #[cfg(test)]
@@ -77,7 +79,9 @@ mod tests {
     #[test]
     fn transforms_are_sums_of_turned_elements() {
         for count in [1, 2, 3, 7, 12, 25, 40] {
-            let elements: Vec<f64> = (0..count).map(|at| ((at * at * 7 + 3) % 11) as f64).collect();
+            let elements: Vec<f64> = (0..count)
+                .map(|at| ((at * at * 7 + 3) % 11) as f64)
+                .collect();
             let found = Fourier::new(count).run(&elements);
             for (at, [re, im]) in found.into_iter().enumerate() {
                 let angle = |own: usize| -std::f64::consts::TAU * (own * at) as f64 / count as f64;

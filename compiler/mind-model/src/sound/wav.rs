@@ -82,18 +82,21 @@ impl Sound {
     /// See [`WavError`].
     pub fn of_wav(bytes: &[u8]) -> Result<Sound, WavError> {
         let is_wav = bytes.get(..4) == Some(b"RIFF") && bytes.get(8..12) == Some(b"WAVE");
-        let mut rest = bytes.get(12..).filter(|_| is_wav).ok_or(WavError::Foreign)?;
+        let mut rest = bytes
+            .get(12..)
+            .filter(|_| is_wav)
+            .ok_or(WavError::Foreign)?;
         let mut header = None;
         while !rest.is_empty() {
             let short = |what| WavError::Short {
                 what,
                 at: bytes.len(),
             };
-            let (start, behind) = rest.split_at_checked(8).ok_or(short("the start of a chunk"))?;
+            let (start, behind) = rest
+                .split_at_checked(8)
+                .ok_or(short("the start of a chunk"))?;
             let length = u32_at(start, 4) as usize;
-            let (content, padded) = behind
-                .split_at_checked(length)
-                .ok_or(short("a chunk"))?;
+            let (content, padded) = behind.split_at_checked(length).ok_or(short("a chunk"))?;
             match (&start[..4], header) {
                 (b"fmt ", _) => header = Some(header_of(content, bytes.len())?),
                 (b"data", Some(own)) => return Ok(samples(content, own)),
@@ -102,7 +105,11 @@ impl Sound {
             // Chunks begin at even bytes.
             rest = padded.get(length % 2..).unwrap_or_default();
         }
-        Err(WavError::Lacks(if header.is_some() { "data" } else { "fmt " }))
+        Err(WavError::Lacks(if header.is_some() {
+            "data"
+        } else {
+            "fmt "
+        }))
     }
 }
 
@@ -223,7 +230,10 @@ mod tests {
         let halves = [0x00, 0x40, 0x00, 0x80];
         assert_eq!(read([PCM, 1, 16], &halves), [0.5, -1.0]);
         assert_eq!(read([PCM, 2, 16], &halves), [-0.25]);
-        assert_eq!(read([PCM, 1, 24], &[0, 0, 0x20, 1, 0, 0]), [0.25, 1.0 / 8_388_608.0]);
+        assert_eq!(
+            read([PCM, 1, 24], &[0, 0, 0x20, 1, 0, 0]),
+            [0.25, 1.0 / 8_388_608.0]
+        );
         assert_eq!(read([PCM, 1, 32], &[0, 0, 0, 0xe0]), [-0.25]);
         assert_eq!(read([FLOAT, 1, 32], &1.5f32.to_le_bytes()), [1.5]);
         assert_eq!(read([FLOAT, 1, 64], &(-0.1f64).to_le_bytes()), [-0.1]);
@@ -235,20 +245,35 @@ mod tests {
     fn what_is_no_such_file_is_refused() {
         let whole = wav([PCM, 1, 16], &[1, 2, 3, 4]);
         let why = |bytes: &[u8]| Sound::of_wav(bytes).unwrap_err().to_string();
-        assert_eq!(why(b"RIFF"), "not a WAV file: it does not begin with RIFF and WAVE");
+        assert_eq!(
+            why(b"RIFF"),
+            "not a WAV file: it does not begin with RIFF and WAVE"
+        );
         for end in 13..whole.len() {
             assert!(Sound::of_wav(&whole[..end]).is_err(), "{end}");
         }
-        assert_eq!(why(&whole[..24]), "there is no `fmt ` chunk in front of the end of the file");
-        assert_eq!(why(&whole[..48]), "there is no `data` chunk in front of the end of the file");
+        assert_eq!(
+            why(&whole[..24]),
+            "there is no `fmt ` chunk in front of the end of the file"
+        );
+        assert_eq!(
+            why(&whole[..48]),
+            "there is no `data` chunk in front of the end of the file"
+        );
         assert_eq!(
             why(&whole[..whole.len() - 1]),
             "the file ends within a chunk, at byte 59"
         );
         let other = why(&wav([6, 1, 8], &[1]));
-        assert!(other.starts_with("samples of format 6 with 8 bits are not read; "), "{other}");
+        assert!(
+            other.starts_with("samples of format 6 with 8 bits are not read; "),
+            "{other}"
+        );
         let mut wide = whole.clone();
         wide[44] = 3;
-        assert_eq!(why(&wide), "the header says 1 channels of 16 bits in blocks of 3 bytes");
+        assert_eq!(
+            why(&wide),
+            "the header says 1 channels of 16 bits in blocks of 3 bytes"
+        );
     }
 }

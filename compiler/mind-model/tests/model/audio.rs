@@ -14,7 +14,7 @@ use crate::bart_reference::{layers, stack};
 use crate::document::{arrays, read};
 use crate::pair_reference::{Row, logits_behind};
 use crate::random::{Tensors, jit, llama, model, tokens};
-use crate::reference::{activated, added, product};
+use crate::reference::{activated, added};
 use crate::table;
 use crate::writers::{Tensor, safetensors};
 
@@ -102,7 +102,11 @@ fn expected(config: &Config, tensors: &Tensors, features: &[f32], own: &[u32]) -
     });
     let encoder = config.encoder().expect("an encoder");
     let said = stack(&encoder, tensors, "enc_", placed.collect(), None);
-    logits_behind(config, tensors, layers(config, tensors, "", own, Some(&said)))
+    logits_behind(
+        config,
+        tensors,
+        layers(config, tensors, "", own, Some(&said)),
+    )
 }
 
 #[test]

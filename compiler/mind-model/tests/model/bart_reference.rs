@@ -77,8 +77,7 @@ pub fn stack(
             // Keys of Whisper have no bias.
             let bias = tensors.find_elements(&format!("{prefix}{bias}"), Some(layer));
             let rows = rows.iter();
-            rows.map(|row| product(row, weight, bias))
-                .collect()
+            rows.map(|row| product(row, weight, bias)).collect()
         };
         let norm = |at: usize, rows: &[Row]| {
             let (gain, shift) = (format!("ln{at}_gamma"), format!("ln{at}_beta"));

@@ -75,12 +75,13 @@ fn one_beam_takes_the_most_likely_token_each_time() {
     let tensors = Tensors::random(&config, WeightType::F32, 72);
     let model = model(config, &tensors, jit(1));
     let greedy = greedy(&model, &[1, 2, 3], 12);
+    let suppressed = Suppressed::default();
     let search = |beams| BeamSearch {
         beams,
         tokens: 12,
         ends: &[],
         forced: Forced::default(),
-            suppressed: &Suppressed::default(),
+        suppressed: &suppressed,
         repetition_penalty: 1.0,
     };
     let found = |beams| {

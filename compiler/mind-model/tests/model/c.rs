@@ -84,7 +84,7 @@ fn every_kind_of_layer_gives_the_same_bits_in_c() {
 
 #[test]
 fn matrices_in_other_orders_give_the_same_bits_in_c() {
-    check_families(&["gpt2", "gpt_neox"]);
+    check_families(&["gpt2", "gpt_neox", "bloom"]);
 }
 
 #[test]

@@ -166,7 +166,11 @@ pub fn logits(config: &Config, tensors: &Tensors, text: &[u32], tokens: &[u32]) 
         _ => bart_reference::layers,
     };
     let said = layers(&encoder, tensors, "enc_", text, None);
-    logits_behind(config, tensors, layers(config, tensors, "", tokens, Some(&said)))
+    logits_behind(
+        config,
+        tensors,
+        layers(config, tensors, "", tokens, Some(&said)),
+    )
 }
 
 /// The logits that the model makes of what its last layer leaves.

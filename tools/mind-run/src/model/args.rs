@@ -156,16 +156,12 @@ impl ModelArgs {
 /// What `--format` is for where a decoder runs.
 pub(super) const FORMAT: &str = "`--format` is for the times of `--bench` where a model runs";
 
-/// `--bench` where an encoder-decoder runs.
-pub(super) const TIMES: &str =
-    "`--bench` is for decoders: the model is an encoder-decoder, whose note says tokens per second";
-
 /// `--chat` where an encoder-decoder runs.
 pub(super) const CHAT: &str =
     "`--chat` is for decoders: the model is an encoder-decoder, which answers one text";
 
 /// The arguments that encoders have no use for.
-const OF_DECODERS: [&str; 20] = [
+const OF_DECODERS: [&str; 19] = [
     "audio",
     "language",
     "task",
@@ -185,7 +181,6 @@ const OF_DECODERS: [&str; 20] = [
     "beams",
     "logits",
     "all-logits",
-    "bench",
 ];
 
 /// The arguments that decoders have no use for.
@@ -258,14 +253,16 @@ fn vectors() -> Vec<Arg> {
              the tokens of one text instead",
         )
         .action(ArgAction::Append)
-        .conflicts_with_all(OF_DECODERS),
+        .conflicts_with_all(OF_DECODERS)
+        .conflicts_with("bench"),
         value(
             "pixels",
             "IN.npz",
             "print the classes with the largest scores of the image `pixel_values` of this archive, of channels, rows and \
              columns, or of each of several images; their vectors where the model has no classifier or `--pooling` is given",
         )
-        .conflicts_with_all(OF_DECODERS),
+        .conflicts_with_all(OF_DECODERS)
+        .conflicts_with("bench"),
         value(
             "pooling",
             "HOW",
@@ -339,26 +336,34 @@ fn starts() -> Vec<Arg> {
 }
 
 /// The sound that a model hears.
-fn sounds() -> [Arg; 3] {
-    [
-        value(
-            "audio",
-            "IN.wav",
-            "write what is said in this WAV file, with `--generate` that many tokens of it at most",
-        ),
+fn sounds() -> impl Iterator<Item = Arg> {
+    let audio = value(
+        "audio",
+        "IN.wav",
+        "write what is said in this WAV file, with `--generate` that many tokens of it at most",
+    )
+    .conflicts_with("bench");
+    std::iter::once(audio).chain(words_of_sounds())
+}
+
+/// What is said of sound besides.
+fn words_of_sounds() -> [Arg; 2] {
+    let said = [
         value(
             "language",
             "CODE",
             "the language that is spoken, such as `en`; the most likely one unless given here or in generation_config.json",
-        )
-        .requires("audio"),
+        ),
         value(
             "task",
             "TASK",
             "what becomes of what is said, such as `transcribe` or `translate`",
-        )
-        .requires("audio"),
-    ]
+        ),
+    ];
+    said.map(|arg| {
+        let arg = arg.requires("audio");
+        arg.conflicts_with_all(["tokens", "prompt", "chat", "embed", "pixels", "bench"])
+    })
 }
 
 /// How tokens are drawn.

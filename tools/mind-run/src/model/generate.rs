@@ -54,7 +54,11 @@ pub(super) fn run(
         Read::Nothing | Read::Text(_) => (prompt.len(), 1, &none),
         Read::Sound(_, own) => {
             let length = own.count();
-            (length, context.saturating_sub(length).max(1), &own.suppressed)
+            (
+                length,
+                context.saturating_sub(length).max(1),
+                &own.suppressed,
+            )
         }
     };
     suppressed.check(model.config().vocab_size)?;

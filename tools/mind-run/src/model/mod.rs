@@ -30,6 +30,7 @@ use mind_model::{
 use self::args::{ModelArgs, Start};
 use self::generate::{Beginning, Read};
 use self::stop::Stop;
+use crate::args::Form;
 
 /// Runs the model that the command line names.
 pub(super) fn run(matches: &ArgMatches, host: &mut dyn Host) -> u8 {
@@ -109,13 +110,35 @@ fn execute(
         return Err(Stop::Usage(args::FORMAT));
     }
     if family.is_encoder() {
-        let how = embed::how(args, files, host)?;
-        let (runner, _, _) = runner(args, files, host)?;
+        let how = match args.bench {
+            Some(_) => None,
+            None => Some(embed::how(args, files, host)?),
+        };
+        let (runner, threads, isa) = runner(args, files, host)?;
         let weights = MappedWeights {
             weights: CheckpointWeights(checkpoint),
             files: files.contents(),
         };
         let model = packing::model(document.config, weights, runner, host)?;
+        let Some(how) = how else {
+            let tokens = match &args.start {
+                Start::Tokens(tokens) => Some(tokens.clone()),
+                Start::Prompt(_)
+                | Start::Chat(_)
+                | Start::Any
+                | Start::Texts(_)
+                | Start::Pixels(_)
+                | Start::Audio(_) => None,
+            };
+            let subject = bench::Subject {
+                load: host.now().saturating_sub(started),
+                threads,
+                isa,
+            };
+            let form = args.bench.unwrap_or(Form::Text);
+            let work = (form, bench::Work::Encoder);
+            return bench::run(args, work, model, tokens, &subject, host);
+        };
         if let Start::Pixels(path) = &args.start {
             let beside = TextFiles::open(files, family, host)?;
             return image::run(args, model, (path.as_str(), &beside, how), host);
@@ -123,9 +146,6 @@ fn execute(
         return embed::run(args, model, (text.as_ref(), how), host);
     }
     let is_pair = family.encoder().is_some();
-    if is_pair && args.bench.is_some() {
-        return Err(Stop::Usage(args::TIMES));
-    }
     if is_pair && matches!(args.start, Start::Chat(_)) {
         return Err(Stop::Usage(args::CHAT));
     }
@@ -154,7 +174,11 @@ fn execute(
     let means = match (&args.start, &text) {
         (Start::Chat(system), Some(text)) => Some(chat::Means {
             text,
-            template: beside.template(text)?,
+            template: {
+                let mut template = beside.template(text)?;
+                template.now = host.wall_clock();
+                template
+            },
             ends: &ends,
             system: system.as_deref(),
         }),
@@ -180,7 +204,11 @@ fn execute(
             threads,
             isa,
         };
-        return bench::run(args, form, model, prompt, &subject, host);
+        let work = match start {
+            Some(start) => bench::Work::Pair(start),
+            None => bench::Work::Decoder,
+        };
+        return bench::run(args, (form, work), model, prompt, &subject, host);
     }
     let prompt = prompt.unwrap_or_default();
     let (read, prompt) = match (&heard, &start) {
