@@ -302,6 +302,25 @@ static int open_weights(const char *name, int *opened)
     return 0;
 }
 
+#if READS_IMAGES || READS_AUDIO
+/* The `count` numbers of a file; NULL, once it was said, for a file of another size. */
+static float *read_numbers(const char *name, size_t count)
+{
+    float *numbers = room(sizeof(float) * (uint64_t)count);
+    FILE *in = fopen(name, "rb");
+    int is_whole = in != NULL && fread(numbers, sizeof(float), count, in) == count && fgetc(in) == EOF;
+    if (in != NULL) {
+        fclose(in);
+    }
+    if (is_whole) {
+        return numbers;
+    }
+    fprintf(stderr, "error: %s is no file of %lu f32\n", name, (unsigned long)count);
+    free(numbers);
+    return NULL;
+}
+#endif
+
 /* What stands behind `option` in `word`, NULL if that is another word. */
 static const char *value_of(const char *word, const char *option)
 {

@@ -7,7 +7,8 @@ use mind_ir::tensor::Tensor as Array;
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::graph::document::{self, Padding};
 use mind_irv2::{Audio, Config, Document, Families, ReadOptions, WeightTypes, hf};
-use mind_model::{CheckpointWeights, Encoder, Model, Session};
+use mind_model::c::{Tensors as Stored, c_program};
+use mind_model::{CheckpointWeights, Encoder, Model, Session, largest};
 use mind_weights::{WeightFile, WeightType};
 
 use crate::bart_reference::{layers, stack};
@@ -15,8 +16,8 @@ use crate::document::{arrays, read};
 use crate::pair_reference::{Row, logits_behind};
 use crate::random::{Tensors, jit, llama, model, tokens};
 use crate::reference::{activated, added};
-use crate::table;
 use crate::writers::{Tensor, safetensors};
+use crate::{c, table};
 
 /// What the table calls a tiny model, and what its configuration says: a few positions, and more than a pass takes.
 const MODELS: [(&str, &str); 2] = [
@@ -187,7 +188,7 @@ fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_of_a_model_that_hears_gives_the_same_bits() {
+fn a_file_of_a_model_that_hears_gives_the_same_bits_and_as_c_too() {
     let (_, more) = MODELS[0];
     let own = config(more);
     let tensors = Tensors::random(&own, WeightType::F32, 73);
@@ -203,9 +204,39 @@ fn a_file_of_a_model_that_hears_gives_the_same_bits() {
     assert!(found.is_empty(), "{found:?}");
     let checkpoint = Checkpoint::new(&document.config, &sources);
     let checkpoint = checkpoint.unwrap_or_else(|why| panic!("{why:?}"));
+    let stored = Stored::new(&document.config, &checkpoint, &[&bytes]).expect("weights");
+    let program = c_program(&document.config, &stored, 20, &Default::default());
+    let program = program.expect("a program");
     let weights = Box::new(CheckpointWeights(checkpoint));
     let model = Arc::new(Model::new(document.config, weights, jit(1)).expect("a model"));
     assert_eq!(bits(&logits(&model, &features, &prompt)), bits(&expected));
+    let built = c::Built::new("whisper", &program, &bytes);
+    let [sound, short, out] = ["sound", "short", "logits"].map(|name| built.folder.join(name));
+    let raw: Vec<u8> = features.iter().flat_map(|x| x.to_le_bytes()).collect();
+    std::fs::write(&sound, &raw).expect("features");
+    std::fs::write(&short, &raw[4..]).expect("features");
+    let name = |path: &std::path::Path| path.display().to_string();
+    let words: Vec<String> = prompt.iter().map(u32::to_string).collect();
+    let printed = built.run(&[
+        name(&sound),
+        words.join(","),
+        "1".to_owned(),
+        name(&built.weights),
+        format!("--logits={}", name(&out)),
+    ]);
+    let last = &expected[expected.len() - own.vocab_size..];
+    assert_eq!(printed.trim_end(), largest(last).to_string());
+    let found = std::fs::read(&out).expect("logits");
+    let last: Vec<u8> = last.iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert!(found == last, "logits differ");
+    assert_eq!(
+        built.status(&[&name(&short), "1", "1", "--seed=4"]),
+        Some(1)
+    );
+    assert_eq!(
+        built.status(&[&name(&sound), "1", "2", "--seed=4"]),
+        Some(0)
+    );
 }
 
 #[test]
