@@ -2,7 +2,8 @@
 
 Each model has a folder with `config.json`, `model.safetensors`, `tokens` (300 ids), `logits` (f32, a row for each
 token) and `generated` (64 ids that follow the first 17 tokens, each the most likely one), or what an encoder has, see
-`transformers_encoders.py`, or an encoder-decoder, see `transformers_pairs.py`, or one of images, see `transformers_images.py`. `models` lists the folders.
+`transformers_encoders.py`, or an encoder-decoder, see `transformers_pairs.py`, or one of
+images, see `transformers_images.py`, or one that hears, see `transformers_audio.py`. `models` lists the folders.
 """
 
 import copy
@@ -17,6 +18,7 @@ from transformers.utils.logging import disable_progress_bar
 
 # The folder of the script is part of the repository.
 sys.dont_write_bytecode = True
+import transformers_audio
 import transformers_encoders
 import transformers_images
 import transformers_pairs
@@ -99,12 +101,19 @@ MODELS = [
     ("qwen3_moe", "normalised", dict(
         head_dim=16, num_experts=8, num_experts_per_tok=2, moe_intermediate_size=32, norm_topk_prob=True,
         decoder_sparse_step=2)),
+    ("bloom", "plain", dict(n_layer=4, n_head=6)),
+    ("bloom", "one slope a power", dict(n_layer=3, n_head=8)),
+    ("mpt", "plain", dict(d_model=48, n_layers=4, n_heads=6, max_seq_len=512)),
+    ("mpt", "scaled", dict(d_model=48, n_layers=3, n_heads=8, max_seq_len=320, attn_config={"softmax_scale": 0.5})),
 ]
 # Keys that a family does not have.
 LACKS = {
     "gpt2": ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
              "max_position_embeddings"],
     "gpt_neox": ["num_key_value_heads"],
+    "bloom": ["intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "max_position_embeddings"],
+    "mpt": ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
+            "max_position_embeddings"],
 }
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -159,6 +168,7 @@ def main(folder):
     listed += transformers_encoders.write(folder, len(listed))
     listed += transformers_pairs.write(folder, len(listed))
     listed += transformers_images.write(folder, len(listed))
+    listed += transformers_audio.write(folder, len(listed))
     lines = [f"{at}\t{family}\t{variant}\t{name}" for at, (family, variant, name) in enumerate(listed)]
     (folder / "models").write_text("\n".join(lines) + "\n")
 

@@ -4,6 +4,8 @@
 //! run; `MIND_TRANSFORMERS_REQUIRED=1` makes that a failure. `transformers_counts.txt` lists the models with the largest error
 //! of any logit, in units of the largest logit, or of any vector of an encoder; see docs/testing.md.
 
+#[path = "transformers/audio.rs"]
+mod audio;
 #[path = "../../compiler/mind-model/tests/described/mod.rs"]
 mod described;
 #[path = "transformers/encoder.rs"]
@@ -72,6 +74,8 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
             image::compared(family, &own)
         } else if own.join("hidden").exists() {
             encoder::compared(family, &own)
+        } else if own.join("audio_logits").exists() {
+            audio::compared(family, &own)
         } else if own.join("pair_logits").exists() {
             pair::compared(family, &own)
         } else {

@@ -210,6 +210,11 @@ pub trait Host: FileSystem {
         Box::new(move || now)
     }
 
+    /// Time since the beginning of 1970, UTC; `None` where that is not known.
+    fn wall_clock(&self) -> Option<Duration> {
+        None
+    }
+
     /// The processor time that the process has taken so far, on all threads; `None` if that is not known.
     fn cpu(&self) -> Option<Duration> {
         None

@@ -41,6 +41,8 @@ pub enum Attribute {
     PatchSize,
     /// Numbers of a pixel.
     NumChannels,
+    /// Numbers of a frame of sound.
+    MelBins,
 }
 
 /// A row of the table.
@@ -91,7 +93,7 @@ const COUNT: (fn(f64) -> bool, &str) = (is_count, "a whole number from 0");
 
 /// Every attribute, in the order of their declaration.
 #[rustfmt::skip]
-const ROWS: [Row; 19] = [
+const ROWS: [Row; 20] = [
     row(Attribute::EmbeddingScale, "embedding_scale", 1.0, SCALE),
     row(Attribute::ResidualScale, "residual_scale", 1.0, SCALE),
     row(Attribute::AttentionScale, "attention_scale", 0.0, AT_LEAST_ZERO),
@@ -111,6 +113,7 @@ const ROWS: [Row; 19] = [
     row(Attribute::ImageSize, "image_size", 0.0, COUNT),
     row(Attribute::PatchSize, "patch_size", 0.0, COUNT),
     row(Attribute::NumChannels, "num_channels", 0.0, COUNT),
+    row(Attribute::MelBins, "num_mel_bins", 0.0, COUNT),
 ];
 
 impl Attribute {
@@ -147,6 +150,7 @@ impl Attribute {
                 | Attribute::ImageSize
                 | Attribute::PatchSize
                 | Attribute::NumChannels
+                | Attribute::MelBins
         )
     }
 

@@ -5,6 +5,7 @@
 //! [`write`](fn@write) gives one. [`graph`] makes modules of a description.
 
 mod attributes;
+mod audio;
 pub mod checkpoint;
 pub mod codes;
 pub mod condition;
@@ -25,6 +26,7 @@ mod stacks;
 mod write;
 
 pub use attributes::{Activation, Attribute, Attributes, Layers};
+pub use audio::Audio;
 pub use config::{
     Biases, Config, ConfigError, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters, Rope,
     RopeScaling, Turning, Yarn, align,

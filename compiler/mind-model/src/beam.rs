@@ -6,6 +6,7 @@ use crate::error::ModelError;
 use crate::forced::Forced;
 use crate::sample::penalize;
 use crate::session::Session;
+use crate::suppressed::Suppressed;
 
 /// How beams are searched.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -18,6 +19,8 @@ pub struct BeamSearch<'e> {
     pub ends: &'e [u32],
     /// Tokens that come next whatever their probability, which counts as 1.
     pub forced: Forced,
+    /// Tokens that are never found.
+    pub suppressed: &'e Suppressed,
     /// As in [`Sampling`](crate::Sampling), on the logarithms of probabilities.
     pub repetition_penalty: f32,
 }
@@ -54,10 +57,12 @@ impl BeamSearch<'_> {
     ///
     /// # Errors
     ///
-    /// Those of [`Session::prefill`]; a forced token outside of the vocabulary; no memory for the caches of the beams.
+    /// Those of [`Session::prefill`]; a forced or suppressed token outside of the vocabulary; no memory for the caches of the beams.
     pub fn run(&self, session: Session<'_>, prompt: &[u32]) -> Result<Vec<u32>, ModelError> {
         let mut session = session;
-        self.forced.check(session.model().config().vocab_size)?;
+        let vocab_size = session.model().config().vocab_size;
+        self.forced.check(vocab_size)?;
+        self.suppressed.check(vocab_size)?;
         let mut logits = vec![session.prefill(prompt)?];
         let mut beams = vec![Beam {
             session,
@@ -114,6 +119,7 @@ impl BeamSearch<'_> {
                 let seen = [prompt, &beam.tokens].concat();
                 penalize(&mut scores, &seen, self.repetition_penalty);
             }
+            self.suppressed.apply(beam.tokens.len(), &mut scores);
             if let Some(forced) = forced {
                 scores.fill(f32::NEG_INFINITY);
                 scores[forced as usize] = 0.0;

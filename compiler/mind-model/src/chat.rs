@@ -1,6 +1,7 @@
 //! Conversations as prompts, by the template of a model.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use mind_diag::{Code, Diagnostic, SourceFile, Span};
 use minijinja::syntax::SyntaxConfig;
@@ -8,6 +9,7 @@ use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, context};
 
 use crate::folder::FolderError;
+use crate::strftime::strftime;
 use crate::template_json::tojson;
 
 /// A template that makes no prompt.
@@ -56,6 +58,8 @@ pub struct ChatTemplate {
     file: SourceFile,
     /// Special tokens, by name.
     tokens: Vec<(&'static str, String)>,
+    /// The time that templates write, since the beginning of 1970; those that write one are refused without.
+    pub now: Option<Duration>,
 }
 
 impl ChatTemplate {
@@ -86,6 +90,7 @@ impl ChatTemplate {
                 environment,
                 file,
                 tokens,
+                now: None,
             }),
             Err(why) => Err(refused(&file, &why)),
         }
@@ -107,11 +112,26 @@ impl ChatTemplate {
             add_generation_prompt => true,
             tools => (),
             documents => (),
+            strftime_now => self.clock(),
             ..Value::from(tokens.collect::<BTreeMap<String, String>>())
         };
         let template = self.environment.get_template(NAME);
         let prompt = template.and_then(|template| template.render(context));
         prompt.map_err(|why| refused(&self.file, &why))
+    }
+}
+
+impl ChatTemplate {
+    /// The function that writes the time.
+    fn clock(&self) -> Value {
+        let now = self.now;
+        Value::from_function(move |format: &str| match now {
+            Some(now) => strftime(now, format),
+            None => {
+                let why = "the template writes the time, which is not given";
+                Err(Error::new(ErrorKind::InvalidOperation, why))
+            }
+        })
     }
 }
 
@@ -215,6 +235,24 @@ mod tests {
                     {% endfor %} {{ tools | tojson }}";
         let expected = r#""a \"b\" é" {"content": "a \"b\" é", "role": "user"} null"#;
         assert_eq!(prompt(text, &messages), expected);
+    }
+
+    #[test]
+    fn the_time_is_the_one_that_is_given() {
+        let text =
+            "Today is {{ strftime_now('%d %b %Y') }}.{% set now = strftime_now %}{{ now('%H') }}";
+        let mut own = template(text).expect("a template");
+        assert!(refusal(text, &[]).contains("the template writes the time, which is not given"));
+        own.now = Some(Duration::from_secs(1_709_211_909));
+        assert_eq!(
+            own.prompt(&[]).expect("a prompt"),
+            "Today is 29 Feb 2024.13"
+        );
+        own = template("{{ 'a' if strftime_now is defined else 'b' }}{{ strftime_now('%Q') }}")
+            .expect("a template");
+        own.now = Some(Duration::ZERO);
+        let why = own.prompt(&[]).expect_err("a refusal").to_string();
+        assert!(why.contains("strftime_now has no `%Q`"), "{why}");
     }
 
     #[test]

@@ -1,56 +1,83 @@
 //! What the distance between two positions adds to their score.
 
 use mind_irv2::Config;
-use mind_irv2::graph::distance::Distances;
+use mind_irv2::graph::distance::{Distances, slopes};
 
 use crate::error::ModelError;
 use crate::weights::Weights;
 
-/// A number for each class of distances and each head.
-pub(crate) struct DistanceBias {
-    classes: Distances,
-    heads: usize,
-    /// `[classes, heads]`.
-    table: Vec<f32>,
+/// What distances add to the scores of each head.
+pub(crate) enum DistanceBias {
+    /// A number for each class of distances and each head, `[classes, heads]`.
+    Table {
+        classes: Distances,
+        heads: usize,
+        numbers: Vec<f32>,
+    },
+    /// What scores fall by with each position, for each head.
+    Slopes(Vec<f32>),
 }
 
 impl DistanceBias {
-    /// The numbers of a table of weights.
+    /// What distances add to the scores of `config`, with the numbers of a table of weights if it is made of one; `None` if they
+    /// add nothing.
     ///
     /// # Errors
     ///
     /// A table that is missing, or has fewer rows than there are classes.
-    pub(crate) fn new(
+    pub(crate) fn of(
         config: &Config,
-        classes: Distances,
-        (weights, table): (&dyn Weights, &str),
-    ) -> Result<DistanceBias, ModelError> {
+        (weights, table): (&dyn Weights, Option<&str>),
+    ) -> Result<Option<DistanceBias>, ModelError> {
+        if let Some(own) = slopes(config) {
+            return Ok(Some(DistanceBias::Slopes(own)));
+        }
+        let Some((classes, table)) = Distances::of(config).zip(table) else {
+            return Ok(None);
+        };
         let heads = config.num_attention_heads;
         let all = classes.count();
         let mut numbers = vec![0.0; all * heads];
         for (class, row) in numbers.chunks_exact_mut(heads).enumerate() {
             weights.row(table, class, row)?;
         }
-        Ok(DistanceBias {
+        Ok(Some(DistanceBias::Table {
             classes,
             heads,
-            table: numbers,
-        })
+            numbers,
+        }))
     }
 
     /// What is added to the scores of `tokens` queries, the first one at position `first`, and `seen` keys from the first
     /// position on: `[heads, tokens, seen]`.
     pub(crate) fn rows(&self, first: usize, tokens: usize, seen: usize) -> Vec<f32> {
-        let mut all = vec![0.0; self.heads * tokens * seen];
-        for at in 0..tokens {
-            for key in 0..seen {
-                let class = self.classes.class(first + at, key) as usize;
-                let row = &self.table[class * self.heads..][..self.heads];
-                for (head, &number) in row.iter().enumerate() {
-                    all[(head * tokens + at) * seen + key] = number;
+        match self {
+            DistanceBias::Table {
+                classes,
+                heads,
+                numbers,
+            } => {
+                let mut all = vec![0.0; heads * tokens * seen];
+                for at in 0..tokens {
+                    for key in 0..seen {
+                        let class = classes.class(first + at, key) as usize;
+                        let row = &numbers[class * heads..][..*heads];
+                        for (head, &number) in row.iter().enumerate() {
+                            all[(head * tokens + at) * seen + key] = number;
+                        }
+                    }
                 }
+                all
+            }
+            DistanceBias::Slopes(slopes) => {
+                let mut all = Vec::with_capacity(slopes.len() * tokens * seen);
+                for slope in slopes {
+                    for at in first..first + tokens {
+                        all.extend((0..seen).map(|key| (key as f32 - at as f32) * slope));
+                    }
+                }
+                all
             }
         }
-        all
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mind_irv2::graph::parts::MASKED;
-use mind_irv2::{Config, Image, Turning};
+use mind_irv2::{Audio, Config, Image, Turning};
 
 use crate::error::ModelError;
 use crate::model::{Model, ONCE, Placed, Stage};
@@ -11,7 +11,7 @@ use crate::part::Part;
 use crate::rotation::Rotation;
 use crate::sizes::{MOST_TOKENS, pass_tokens, seen_rows};
 
-/// An encoder, which makes a vector of each token of a text, or of each patch of an image.
+/// An encoder, which makes a vector of each token of a text, of each patch of an image, or of each pair of frames of sound.
 ///
 /// A layer runs over the tokens in passes of at most 256, all of which see the keys and values of the whole text. What
 /// follows the last of them is zeros under a mask, which changes no bit.
@@ -62,6 +62,10 @@ impl<'w> Encoder<'w> {
         if config.image().is_some() {
             let family = config.family.name();
             return Err(ModelError::ReadsImages { family });
+        }
+        if config.audio().is_some() {
+            let family = config.family.name();
+            return Err(ModelError::ReadsAudio { family });
         }
         if count == 0 {
             return Err(ModelError::Empty);
@@ -146,6 +150,68 @@ impl<'w> Encoder<'w> {
             }
         }
         self.encoded(&passes, x)
+    }
+
+    /// What it makes of sound: of each feature its number in every frame.
+    ///
+    /// # Errors
+    ///
+    /// A model that reads something else, another number of features, no memory.
+    pub fn run_audio(&self, features: &[f32]) -> Result<Encoded, ModelError> {
+        let config = *self.model.config();
+        let Some(audio) = config.audio() else {
+            let family = config.family.name();
+            return Err(ModelError::ReadsNoAudio { family });
+        };
+        let Audio { mel_bins, frames } = audio;
+        if features.len() != audio.elements() {
+            let found = features.len();
+            return Err(ModelError::Features {
+                found,
+                mel_bins,
+                frames,
+            });
+        }
+        let frame = |at: usize| (0..mel_bins).map(move |bin| features[bin * frames + at]);
+        let rows: Vec<f32> = (0..frames).flat_map(frame).collect();
+        let windows = Audio::windows(&rows, mel_bins, 1);
+        let rows = self.frames(Stage::Frames, frames, &windows)?;
+        let width = config.hidden_size;
+        let windows = Audio::windows(&rows, width, 2);
+        let passes = Passes::of(&config, config.context_window);
+        let mut x = self.frames(Stage::Pairs, passes.count, &windows)?;
+        x.resize(passes.rows() * width, 0.0);
+        let rows = x.chunks_exact_mut(width).take(passes.count);
+        for (position, row) in rows.enumerate() {
+            self.model.place(position, row)?;
+        }
+        self.encoded(&passes, x)
+    }
+
+    /// The row that a part makes of each of `count` windows.
+    fn frames(
+        &self,
+        stage: fn(usize) -> Stage,
+        count: usize,
+        windows: &[f32],
+    ) -> Result<Vec<f32>, ModelError> {
+        let config = self.model.config();
+        let passes = Passes::of(config, count);
+        let part = self.model.stage(stage(passes.tokens))?;
+        let Some(part) = part.get(&ONCE) else {
+            let family = config.family.name();
+            return Err(ModelError::ReadsNoAudio { family });
+        };
+        let (width, elements) = (config.hidden_size, windows.len() / count);
+        let mut padded = windows.to_vec();
+        padded.resize(passes.rows() * elements, 0.0);
+        let mut rows = vec![0.0; passes.rows() * width];
+        let outputs = rows.chunks_exact_mut(passes.tokens * width);
+        for (windows, rows) in padded.chunks_exact(passes.tokens * elements).zip(outputs) {
+            part.run(&[windows], &mut [rows])?;
+        }
+        rows.truncate(count * width);
+        Ok(rows)
     }
 
     /// What the layers, and what follows them, make of the rows of all positions.

@@ -124,6 +124,31 @@ pub enum ModelError {
         /// Rows and columns of pixels.
         size: usize,
     },
+    /// Tokens where the model reads sound.
+    #[error("models of {family} read sound, not tokens")]
+    ReadsAudio {
+        /// The family.
+        family: &'static str,
+    },
+    /// Sound where the model reads something else.
+    #[error("models of {family} read no sound")]
+    ReadsNoAudio {
+        /// The family.
+        family: &'static str,
+    },
+    /// Features of another number of frames.
+    #[error(
+        "there are {found} features, expected {expected}: {mel_bins} of {frames} frames each",
+        expected = mel_bins * frames
+    )]
+    Features {
+        /// How many there are.
+        found: usize,
+        /// Features of a frame.
+        mel_bins: usize,
+        /// Frames.
+        frames: usize,
+    },
     /// No token at all.
     #[error("there is no token to start from")]
     Empty,

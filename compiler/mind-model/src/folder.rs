@@ -67,6 +67,22 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// A language or a task that a model does not have.
+    #[error(
+        "{}: the model has no {what} `{word}`, {}",
+        path.display(),
+        if names.is_empty() { "nor another one".to_owned() } else { format!("but {}", names.join(", ")) }
+    )]
+    NoWord {
+        /// The folder.
+        path: PathBuf,
+        /// Whether it is a language or a task.
+        what: String,
+        /// The word that was given for it.
+        word: String,
+        /// Those that the model has.
+        names: Vec<String>,
+    },
     /// No file has a template for conversations.
     #[error(
         "{}: no chat template, which is `chat_template.jinja`, `chat_template` of tokenizer_config.json or \
@@ -98,6 +114,7 @@ impl FolderError {
             | FolderError::NoWeights { .. }
             | FolderError::NoTemplate { .. }
             | FolderError::NoStart { .. }
+            | FolderError::NoWord { .. }
             | FolderError::Several { .. } => Err(self),
         }
     }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
 use mind_irv2::graph::BuildError;
-use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::parts::{self, Stored, Tables};
 use mind_irv2::graph::routed::{self, Cut};
 use mind_irv2::{Attribute, Config};
@@ -54,6 +53,10 @@ pub(crate) enum Stage {
     Source(usize),
     /// A row of each patch of an image.
     Patches(usize),
+    /// A row of each frame of sound.
+    Frames(usize),
+    /// A row of every other one of these.
+    Pairs(usize),
     /// What makes a score for each class of the first row.
     Classify,
 }
@@ -95,6 +98,8 @@ impl Stage {
             Stage::Ask(tokens) => parts::ask(config, tokens, stored),
             Stage::Source(tokens) => parts::source(config, tokens, stored),
             Stage::Patches(count) => parts::patches(config, count, stored),
+            Stage::Frames(count) => parts::frames(config, (count, false), stored),
+            Stage::Pairs(count) => parts::frames(config, (count, true), stored),
             Stage::Classify => parts::classify(config, 1, stored),
         }
     }
@@ -105,6 +110,8 @@ impl Stage {
         let mut stages = if config.family.is_encoder() {
             vec![
                 Stage::Patches(tokens),
+                Stage::Frames(tokens),
+                Stage::Pairs(tokens),
                 Stage::Embed(tokens),
                 Stage::Close(tokens),
                 Stage::Pool,
@@ -132,6 +139,7 @@ impl Stage {
             Stage::Close(_) => once(parts::has_close(config)),
             Stage::Pool => once(parts::has_pool(config)),
             Stage::Patches(_) => once(parts::has_patches(config)),
+            Stage::Frames(_) | Stage::Pairs(_) => once(parts::has_frames(config)),
             Stage::Classify => once(parts::has_classify(config)),
             Stage::Ask(_) | Stage::Source(_) if !parts::has_source(config) => Vec::new(),
             Stage::Project(_) | Stage::Ask(_) | Stage::Source(_) => {
@@ -222,10 +230,7 @@ impl<'w> Model<'w> {
             None => None,
         };
         let tables = parts::tables(&config);
-        let distances = match Distances::of(&config).zip(tables.distances) {
-            Some((own, table)) => Some(DistanceBias::new(&config, own, (&*weights, table))?),
-            None => None,
-        };
+        let distances = DistanceBias::of(&config, (&*weights, tables.distances))?;
         let model = Model {
             tables,
             distances,

@@ -23,12 +23,12 @@ impl Module {
     /// # Errors
     ///
     /// An op that has no code.
-    pub(crate) fn new(mut graph: Graph, engine: Option<&Engine>) -> Result<Module, Diagnostics> {
+    pub(crate) fn new(graph: Graph, engine: Option<&Engine>) -> Result<Module, Diagnostics> {
         let Some(engine) = engine else {
             return Ok(Module::Interpreted(Arc::new(graph)));
         };
-        engine.lower(&mut graph)?;
-        Ok(Module::Compiled(engine.program(&graph)?))
+        let (program, _) = engine.compile(graph)?;
+        Ok(Module::Compiled(program))
     }
 
     /// The weights: names and shapes, in the order in which they are bound.

@@ -52,6 +52,22 @@ impl<'w> Session<'w> {
         Session::with(model, Some(Arc::new(source)), capacity)
     }
 
+    /// An empty sequence of at most `capacity` tokens behind sound, of which `features` has each feature's number in every
+    /// frame: an encoder-decoder hears it once.
+    ///
+    /// # Errors
+    ///
+    /// A model that is no encoder-decoder, or reads something else, another number of features, a capacity of 0 or beyond the
+    /// model's context, no memory.
+    pub fn behind_audio(
+        model: Arc<Model<'w>>,
+        features: &[f32],
+        capacity: usize,
+    ) -> Result<Session<'w>, ModelError> {
+        let source = Source::hear(&model, features)?;
+        Session::with(model, Some(Arc::new(source)), capacity)
+    }
+
     fn with(
         model: Arc<Model<'w>>,
         source: Option<Arc<Source>>,

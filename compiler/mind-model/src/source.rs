@@ -31,8 +31,28 @@ impl Source {
             let family = config.family.name();
             return Err(ModelError::NoSource { family });
         };
-        let said = Encoder::new(encoder.clone())?.run(tokens, &[])?.hidden;
-        let (count, width) = (tokens.len(), config.kv_width());
+        let said = Encoder::new(encoder.clone())?.run(tokens, &[])?;
+        Source::of(model, &said.hidden)
+    }
+
+    /// Reads sound, as [`Encoder::run_audio`] takes it.
+    ///
+    /// # Errors
+    ///
+    /// A model without an encoder in front of it, one that reads something else, another number of features, no memory.
+    pub(crate) fn hear(model: &Model<'_>, features: &[f32]) -> Result<Source, ModelError> {
+        let Some(encoder) = model.source() else {
+            let family = model.config().family.name();
+            return Err(ModelError::ReadsNoAudio { family });
+        };
+        let said = Encoder::new(encoder.clone())?.run_audio(features)?;
+        Source::of(model, &said.hidden)
+    }
+
+    /// The keys and values of what an encoder says.
+    fn of(model: &Model<'_>, said: &[f32]) -> Result<Source, ModelError> {
+        let config = model.config();
+        let (count, width) = (said.len() / config.hidden_size, config.kv_width());
         let seen = seen_rows(count);
         let half = seen * width;
         let mut elements = vec![0.0; 2 * config.num_layers * half];

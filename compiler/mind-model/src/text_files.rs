@@ -1,22 +1,18 @@
 //! What the files of a model say of its text: tokens that end it, and how a conversation is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use mind_diag::{Code, Diagnostic, SourceFile};
+use mind_diag::SourceFile;
 use mind_driver::host::FileSystem;
 use mind_irv2::Family;
-use mind_json::{Limits, Value};
+use mind_json::Value;
 use mind_weights::MetaValue;
 
 use crate::chat::ChatTemplate;
 use crate::folder::{Files, FolderError, read};
 use crate::forced::Forced;
+use crate::json_file::Json;
 use crate::text::Text;
-
-/// A value of another kind than its key asks for.
-const KIND: Code = Code(4204);
-/// A text that is no JSON.
-const SYNTAX: Code = Code(4201);
 
 /// The keys of tokens that templates may write.
 const SPECIAL: [&str; 7] = [
@@ -44,80 +40,16 @@ pub struct TextFiles<'f> {
     files: &'f Files,
     /// The family of the model, which says what silent configurations mean.
     family: Family,
-    generation: Option<Json>,
+    pub(crate) generation: Option<Json>,
     tokenizer: Option<Json>,
     template: Option<SourceFile>,
-}
-
-/// A JSON file.
-struct Json {
-    file: SourceFile,
-    root: Value,
-}
-
-impl Json {
-    /// # Errors
-    ///
-    /// A text that is no JSON.
-    fn parse(file: SourceFile) -> Result<Json, FolderError> {
-        match mind_json::parse(file.text(), &Limits::default()) {
-            Ok(root) => Ok(Json { file, root }),
-            Err(found) => Err(refused(&file, found.code(SYNTAX))),
-        }
-    }
-
-    fn wrong(&self, key: &str, found: &Value, expected: &str) -> FolderError {
-        let message = format!("`{key}` is {}, expected {expected}", found.describe());
-        refused(
-            &self.file,
-            Diagnostic::error(found.span, message).code(KIND),
-        )
-    }
-
-    /// The object at `key`.
-    fn below(&self, key: &str) -> Option<Json> {
-        let root = self.root.get(key)?.clone();
-        let file = self.file.clone();
-        Some(Json { file, root })
-    }
-
-    /// The token at `key`; `None` if the key is absent, or `null`.
-    fn token(&self, key: &str) -> Result<Option<u32>, FolderError> {
-        let Some(value) = self.root.get(key).filter(|own| !own.is_null()) else {
-            return Ok(None);
-        };
-        let id = value.integer().and_then(|id| u32::try_from(id).ok());
-        match id {
-            Some(id) => Ok(Some(id)),
-            None => Err(self.wrong(key, value, "a token id")),
-        }
-    }
-
-    /// The tokens of `eos_token_id`: one, or several; `None` if the key is absent.
-    fn ends(&self) -> Result<Option<Vec<u32>>, FolderError> {
-        let key = "eos_token_id";
-        let Some(value) = self.root.get(key) else {
-            return Ok(None);
-        };
-        let all = match value.elements() {
-            Some(all) => all,
-            None if value.is_null() => &[],
-            None => std::slice::from_ref(value),
-        };
-        let id = |own: &Value| own.integer().and_then(|id| u32::try_from(id).ok());
-        let ids = all.iter().map(|own| id(own).ok_or(own));
-        let ids = ids.collect::<Result<Vec<u32>, &Value>>();
-        ids.map(Some)
-            .map_err(|found| self.wrong(key, found, "a token id, or several"))
-    }
-}
-
-fn refused(file: &SourceFile, found: Diagnostic) -> FolderError {
-    FolderError::Text(found.into(), Box::new(file.clone()))
+    /// How sound becomes features.
+    pub(crate) extractor: Option<Json>,
 }
 
 impl<'f> TextFiles<'f> {
-    /// Reads `generation_config.json`, `tokenizer_config.json` and `chat_template.jinja` where they are.
+    /// Reads `generation_config.json`, `tokenizer_config.json`, `chat_template.jinja` and `preprocessor_config.json` or
+    /// `processor_config.json` where they are.
     ///
     /// # Errors
     ///
@@ -140,24 +72,31 @@ impl<'f> TextFiles<'f> {
             })?;
             Ok(Some(SourceFile::new(name, text)))
         };
+        let json = |own: Option<SourceFile>| own.map(Json::parse).transpose();
+        let extractor = match json(text("preprocessor_config.json")?)? {
+            Some(own) => Some(own),
+            None => {
+                json(text("processor_config.json")?)?.and_then(|own| own.below("feature_extractor"))
+            }
+        };
         Ok(TextFiles {
-            generation: text("generation_config.json")?
-                .map(Json::parse)
-                .transpose()?,
-            tokenizer: text("tokenizer_config.json")?
-                .map(Json::parse)
-                .transpose()?,
+            generation: json(text("generation_config.json")?)?,
+            tokenizer: json(text("tokenizer_config.json")?)?,
             template: text("chat_template.jinja")?,
+            extractor,
             files,
             family,
         })
     }
 
+    /// The folder of the model.
+    pub(crate) fn folder(&self) -> &Path {
+        self.files.folder()
+    }
+
     /// `config.json`, which was read before; `None` of a GGUF file, which has none.
-    fn config(&self) -> Option<Json> {
-        let file = self.files.config.clone();
-        let root = mind_json::parse(file.text(), &Limits::default()).ok()?;
-        Some(Json { file, root })
+    pub(crate) fn config(&self) -> Option<Json> {
+        Json::parse(self.files.config.clone()).ok()
     }
 
     /// The tokens that end a text: those of `generation_config.json`, else of `config.json`, else of a GGUF header, else of the
@@ -324,31 +263,5 @@ impl<'f> TextFiles<'f> {
             }
         }
         Ok(tokens)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ends(text: &str) -> Result<Option<Vec<u32>>, String> {
-        let json = Json::parse(SourceFile::new("generation_config.json", text));
-        let ends = json.and_then(|json| json.ends());
-        ends.map_err(|why| why.to_string())
-    }
-
-    #[test]
-    fn one_token_or_several_end_a_text() {
-        assert_eq!(ends("{}"), Ok(None));
-        assert_eq!(ends(r#"{"eos_token_id": null}"#), Ok(Some(vec![])));
-        assert_eq!(ends(r#"{"eos_token_id": 2}"#), Ok(Some(vec![2])));
-        assert_eq!(ends(r#"{"eos_token_id": [7, 3]}"#), Ok(Some(vec![7, 3])));
-        let expected =
-            "generation_config.json: `eos_token_id` is -1, expected a token id, or several";
-        assert_eq!(
-            ends(r#"{"eos_token_id": [7, -1]}"#),
-            Err(expected.to_owned())
-        );
-        assert!(ends("{").is_err());
     }
 }

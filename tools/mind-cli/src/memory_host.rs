@@ -24,6 +24,8 @@ pub struct MemoryHost {
     pub refuse_writes: bool,
     /// The memory that is available, if that is known.
     pub memory: Option<u64>,
+    /// Time since the beginning of 1970, if that is known.
+    pub wall_clock: Option<Duration>,
     milliseconds: Arc<AtomicU64>,
 }
 
@@ -73,6 +75,10 @@ impl Host for MemoryHost {
         let line = read_line(&mut rest, limit)?;
         self.stdin = rest.to_vec();
         Ok(line)
+    }
+
+    fn wall_clock(&self) -> Option<Duration> {
+        self.wall_clock
     }
 
     fn now(&self) -> Duration {

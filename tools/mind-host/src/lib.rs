@@ -12,7 +12,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Once;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mind_driver::disk::{self, Disk, partial_name};
 use mind_driver::host::{
@@ -174,6 +174,10 @@ impl Host for ProcessHost {
         // A closed pipe is the reader's choice, not an error.
         let _ = self.stdout.flush();
         &mut self.stderr
+    }
+
+    fn wall_clock(&self) -> Option<Duration> {
+        SystemTime::now().duration_since(UNIX_EPOCH).ok()
     }
 
     fn now(&self) -> Duration {

@@ -414,19 +414,21 @@ impl Module {
     fn to_text(&self, py: Python<'_>, format: &str) -> PyResult<String> {
         match self.attempt(py, |own| own.write(format))? {
             Written::Text(text) => Ok(text),
-            Written::Bytes(_) | Written::Folder(_) => {
+            Written::Bytes(_) | Written::Object { .. } | Written::Folder(_) => {
                 let message = format!("`{format}` is no text: `to_bytes` and `save` write it");
                 Err(PyValueError::new_err(message))
             }
         }
     }
 
-    /// The module as the bytes of a file: `onnx`, or a text as UTF-8.
+    /// The module as the bytes of a file: `onnx`, `object`, or a text as UTF-8.
     #[pyo3(signature = (format="onnx"))]
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         match self.attempt(py, |own| own.write(format))? {
             Written::Text(text) => Ok(PyBytes::new(py, text.as_bytes())),
-            Written::Bytes(bytes) => Ok(PyBytes::new(py, &bytes)),
+            Written::Bytes(bytes) | Written::Object { file: bytes, .. } => {
+                Ok(PyBytes::new(py, &bytes))
+            }
             Written::Folder(_) => {
                 let message = format!("`{format}` is a folder: `save` writes it");
                 Err(PyValueError::new_err(message))

@@ -7,9 +7,9 @@ use mind_cli::{DiagnosticFormat, REJECTED};
 use mind_diag::{Diagnostic, Severity, SourceFile, Span};
 use mind_driver::formats::{FormatInfo, Read};
 use mind_driver::host::Host;
-use mind_irv2::{Document, ReadOptions};
-use mind_model::c::{Tensors, c_program};
-use mind_model::{Files, FolderError, WeightsAt};
+use mind_irv2::{Config, Document, ReadOptions};
+use mind_model::c::{Drawn, Tensors, c_program};
+use mind_model::{Files, FolderError, Hearing, Suppressed, TextFiles, WeightsAt};
 
 /// Tokens that a program in C has room for unless said.
 pub(crate) const CAPACITY: &str = "512";
@@ -93,7 +93,26 @@ pub(crate) fn c_text(path: &str, matches: &ArgMatches, host: &mut dyn Host) -> R
     let capacity = matches.get_one("capacity").copied().unwrap_or(1);
     let tensors = Tensors::new(config, &checkpoint, &files.weights());
     let tensors = tensors.map_err(|why| fail(host, &why))?;
-    c_program(config, &tensors, config.context_window.min(capacity)).map_err(|why| fail(host, &why))
+    let refused = |why, host: &mut dyn Host| refuse(host, why, &files.config, form);
+    let drawn = drawn(&files, config, host).map_err(|why| refused(why, host))?;
+    let capacity = config.context_window.min(capacity);
+    c_program(config, &tensors, capacity, &drawn).map_err(|why| fail(host, &why))
+}
+
+/// Which tokens an encoder-decoder draws, or does not, whatever their logits are.
+fn drawn(files: &Files, config: &Config, host: &mut dyn Host) -> Result<Drawn, FolderError> {
+    let Some(encoder) = config.encoder() else {
+        return Ok(Drawn::default());
+    };
+    let beside = TextFiles::open(files, config.family, host)?;
+    let suppressed = match encoder.audio() {
+        Some(_) => beside.speech(Hearing::default())?.suppressed,
+        None => Suppressed::default(),
+    };
+    Ok(Drawn {
+        forced: beside.forced()?,
+        suppressed,
+    })
 }
 
 fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) -> u8 {

@@ -120,9 +120,10 @@ impl<'s, 'a> Index<'s, 'a> {
         let (source, info) = self.tensors.get(&(part, Some(0)))?;
         match self.family.names().layout(spelling(source), part) {
             Some(Layout::Transposed) => info.shape.last().copied(),
-            Some(Layout::ByHead | Layout::Row | Layout::Batch | Layout::Patches) | None => {
-                info.shape.first().copied()
-            }
+            Some(
+                Layout::ByHead | Layout::Row | Layout::Batch | Layout::Patches | Layout::Windows,
+            )
+            | None => info.shape.first().copied(),
         }
     }
 }

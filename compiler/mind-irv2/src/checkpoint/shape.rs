@@ -1,5 +1,6 @@
 //! Which tensors a model has, and in which shapes.
 
+use crate::audio::WINDOW;
 use crate::config::Config;
 use crate::family::{Fused, Layout, Stack};
 use crate::layout::buffers::Scope;
@@ -21,6 +22,7 @@ pub(super) fn kept_shape(config: &Config, shape: Vec<usize>, layout: Option<Layo
             Some(own) => vec![outputs, own.channels, own.patch, own.patch],
             None => shape,
         },
+        (Some(Layout::Windows), &[outputs, columns]) => vec![outputs, columns / WINDOW, WINDOW],
         _ => shape,
     }
 }

@@ -188,14 +188,16 @@ fn view<'a>(
     let is_vector = shape.len() == 1;
     let layout = layout.filter(|own| match own {
         Layout::Row => is_vector,
-        Layout::Transposed | Layout::ByHead | Layout::Patches => !is_vector,
+        Layout::Transposed | Layout::ByHead | Layout::Patches | Layout::Windows => !is_vector,
         Layout::Batch => true,
     });
     let view = stored(own, &kept_shape(config, shape.clone(), layout), found)?;
     let view = match layout {
         None => Some(view),
         Some(Layout::Transposed) => view.transposed(0, outputs),
-        Some(Layout::Row | Layout::Batch | Layout::Patches) => Some(TensorView { shape, ..view }),
+        Some(Layout::Row | Layout::Batch | Layout::Patches | Layout::Windows) => {
+            Some(TensorView { shape, ..view })
+        }
         // Only what holds several tensors is kept by head.
         Some(Layout::ByHead) => None,
     };
@@ -269,9 +271,10 @@ fn rows_of<'a>(
     let count = rows(part)?;
     let view = match layout {
         Some(Layout::Transposed) if whole.shape.len() == 2 => whole.transposed(first, count),
-        None | Some(Layout::Transposed | Layout::Row | Layout::Batch | Layout::Patches) => {
-            whole.rows(first..first + count)
-        }
+        None
+        | Some(
+            Layout::Transposed | Layout::Row | Layout::Batch | Layout::Patches | Layout::Windows,
+        ) => whole.rows(first..first + count),
         Some(Layout::ByHead) => {
             let heads = config.num_kv_heads;
             let group = (count / heads, all / heads);

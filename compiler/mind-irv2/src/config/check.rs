@@ -148,6 +148,10 @@ fn check_tables(p: &Parameters, real: &mut impl FnMut(&'static str, f64, bool, &
     let fine = !has_classes || distance > buckets / 2.0;
     let key = Attribute::RelativeDistance.key();
     real(key, distance, fine, "above half of `relative_buckets`");
+    let bins = p.attributes.get(Attribute::MelBins);
+    let fine = bins >= 1.0 || !Dim::MelBins.is_of(p.family);
+    let key = Attribute::MelBins.key();
+    real(key, bins, fine, "at least 1");
     if let Some(image) = Config::of(*p).image() {
         check_image(p, image, real);
     }

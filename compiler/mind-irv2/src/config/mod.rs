@@ -7,6 +7,7 @@ use std::ops::Deref;
 use thiserror::Error;
 
 use crate::attributes::{Activation, Attribute, Attributes, Layers};
+use crate::audio::Audio;
 use crate::experts::Experts;
 use crate::factors::FrequencyFactors;
 use crate::family::Family;
@@ -457,6 +458,11 @@ impl Config {
     /// The images that the model reads; `None` if it reads tokens.
     pub fn image(&self) -> Option<Image> {
         Image::of(self.family, &self.attributes)
+    }
+
+    /// The sound that the stack of layers reads; `None` if it reads something else.
+    pub fn audio(&self) -> Option<Audio> {
+        Audio::of(self)
     }
 
     /// How many query heads share a key-value head.

@@ -39,14 +39,17 @@ pub(crate) enum Layout {
     Batch,
     /// The numbers of a patch of an image by channel, row and column.
     Patches,
+    /// The numbers of a row, of the one in front of it and of the one behind it, along an axis behind that of inputs.
+    Windows,
 }
 
-const LAYOUTS: [(&str, Layout); 5] = [
+const LAYOUTS: [(&str, Layout); 6] = [
     ("transposed", Layout::Transposed),
     ("by_head", Layout::ByHead),
     ("row", Layout::Row),
     ("batch", Layout::Batch),
     ("patches", Layout::Patches),
+    ("windows", Layout::Windows),
 ];
 
 /// What checkpoints call each tensor, the usual name first.

@@ -9,7 +9,7 @@ use crate::condition::Condition;
 use crate::config::Biases;
 use crate::experts::Among;
 use crate::graph::plan::{ENCODED, LOGITS, ROTATION, Stream};
-use crate::kernels::{CROSS_ATTENTION, EXPERTS, KERNELS, Kernel, POSITION_BIAS, kernel_of};
+use crate::kernels::{CROSS_ATTENTION, EXPERTS, KERNELS, Kernel, kernel_of};
 use crate::layout::buffers::{Buffer, Kind, Scope, When};
 use crate::layout::dims::Dim;
 use crate::layout::nodes::{Access, Arg, Node, Part};
@@ -136,7 +136,7 @@ pub(super) fn layers(
         if part == Part::First {
             let biases = nodes[before..]
                 .iter()
-                .filter(|node| node.op() == POSITION_BIAS);
+                .filter(|node| node.kernel.is_of_distances());
             let args = biases.flat_map(|node: &Node| &node.args);
             let outs = args.filter(|arg| arg.access.writes());
             ahead.extend(outs.map(|arg| arg.buffer.clone()));

@@ -250,6 +250,16 @@ impl Rules {
         self.reads.iter().any(|own| own == key)
     }
 
+    /// Whether the family says something of keys of the object at `key`.
+    pub(crate) fn nests(&self, key: &str) -> bool {
+        let refused = self.refuses.iter().map(|own| &own.key);
+        let mut all = self.reads.iter().chain(&self.ignores).chain(refused);
+        all.any(|own| {
+            own.strip_prefix(key)
+                .is_some_and(|own| own.starts_with('/'))
+        })
+    }
+
     /// Whether layers with a window differ from others by more than the window, which a short context hides.
     pub(crate) fn window_says_more(&self) -> bool {
         let local = self

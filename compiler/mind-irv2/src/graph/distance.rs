@@ -1,6 +1,6 @@
 //! Classes of distances between positions, each of which adds its number to the scores.
 
-use mind_ir::scalar::math::log_f64;
+use mind_ir::scalar::math::{exp2_f64, log_f64};
 
 use crate::attributes::Attribute;
 use crate::config::Config;
@@ -16,6 +16,22 @@ pub struct Distances {
     pub classes: Vec<u32>,
     /// What is added to the class of a position behind; `None` where none is seen.
     pub behind: Option<u32>,
+}
+
+/// What the scores of each head fall by with each position between a key and its query; `None` if the scores of `config` do not
+/// fall so.
+pub fn slopes(config: &Config) -> Option<Vec<f32>> {
+    super::plan::has_slopes(config).then(|| slopes_of(config.num_attention_heads))
+}
+
+/// The slopes of so many heads: powers of two whose exponents are equally far from each other, down to -8, for the largest
+/// power of two of them; the others have exponents between these.
+pub(crate) fn slopes_of(heads: usize) -> Vec<f32> {
+    let whole = 1 << heads.max(1).ilog2();
+    let slope = |share: f64| exp2_f64(-8.0 * share) as f32;
+    let first = (1..=whole).map(|at| at as f64 / whole as f64);
+    let others = (0..whole).map(|at| (2 * at + 1) as f64 / (2 * whole) as f64);
+    first.chain(others).take(heads).map(slope).collect()
 }
 
 impl Distances {
@@ -62,5 +78,21 @@ impl Distances {
         };
         let last = self.classes.len().saturating_sub(1);
         above + self.classes.get(distance.min(last)).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slopes_are_powers_of_two_and_then_those_between() {
+        assert_eq!(slopes_of(1), [1.0 / 256.0]);
+        assert_eq!(slopes_of(4), [0.25, 0.0625, 0.015_625, 0.003_906_25]);
+        let six = slopes_of(6);
+        assert_eq!(six[..4], slopes_of(4));
+        assert_eq!(six[4..], [0.5, 0.125]);
+        let most = slopes_of(8);
+        assert_eq!((most[0], most[7]), (0.5, 1.0 / 256.0));
     }
 }

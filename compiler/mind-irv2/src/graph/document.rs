@@ -13,6 +13,7 @@
 //! | `position_ids` | `i32[tokens]` | the rows of the table of positions, where there is one, from that of the first position on |
 //! | `token_types` | `i32[tokens]` | the kind of each token, where there is a table of them |
 //! | `pixels` | `f32[num_channels, image_size, image_size]` | an image, in place of tokens |
+//! | `features` | `f32[num_mel_bins, frames]` | features of sound, two frames for each position, in place of tokens |
 //! | `position_classes` | `i32[tokens, tokens]` | the class of each distance, where scores depend on distances |
 //!
 //! The encoder of an encoder-decoder has inputs of its own, of the extent `source_tokens`, whose names begin with `source_`.
@@ -100,13 +101,22 @@ impl Model<'_> {
     fn stack(&mut self, stack: Stack, config: &Config) -> Built<()> {
         let stream = Stream::of(stack);
         let named = |name: &str| input_name(stack, name);
-        let tokens = match config.image() {
-            Some(image) => {
+        let tokens = match (config.image(), config.audio()) {
+            (Some(image), _) => {
                 let patches = self.patches(image)?;
                 self.values.insert(ambient::PATCHES, vec![patches]);
                 fixed(image.positions())
             }
-            None => {
+            (None, Some(audio)) => {
+                let shape = [audio.mel_bins, audio.frames].map(fixed);
+                let features = self.e.input("features", DType::F32, &shape);
+                let by_frame = Transpose::with()
+                    .permutation(&[1, 0])
+                    .build(&mut self.e, features)?;
+                self.values.insert(ambient::FEATURES, vec![by_frame]);
+                fixed(config.context_window)
+            }
+            (None, None) => {
                 let tokens = self.e.symbol(&named("tokens"));
                 let ids = self.e.input(&named("tokens"), DType::I32, &[tokens]);
                 self.values.insert(ambient::TOKENS, vec![ids]);
@@ -114,6 +124,9 @@ impl Model<'_> {
             }
         };
         let positions = self.positions(config, tokens);
+        if let Some(places) = positions {
+            self.values.insert(ambient::PLACES, vec![places]);
+        }
         let rotations = self.rotations(config, tokens)?;
         let masks = self.masks(config, positions, tokens)?;
         let first: Vec<&'static Node> = nodes(config, Part::First).collect();

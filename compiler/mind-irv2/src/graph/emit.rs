@@ -1,6 +1,6 @@
 //! Ops of the core dialect, appended one after the other.
 
-use mind_core::ops::constant::ConstF32;
+use mind_core::ops::constant::{ConstF32, ConstTensor};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::convert::Cast;
 use mind_core::ops::elementwise::Add;
@@ -9,7 +9,7 @@ use mind_core::ops::input::Input;
 use mind_core::ops::shape::Transpose;
 use mind_core::ops::sort::TopK;
 use mind_diag::Span;
-use mind_ir::attr::OPEN_END;
+use mind_ir::attr::{Literal, OPEN_END};
 use mind_ir::builder::{Build, Builder};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
@@ -134,6 +134,24 @@ impl Emitter {
     pub(crate) fn number(&mut self, value: f64) -> Built<ValueId> {
         let value = f64::from(value as f32);
         Ok(ConstF32::with(value).build(self)?)
+    }
+
+    /// Numbers that are the same in every run.
+    pub(crate) fn numbers(&mut self, values: &[f32], shape: &[usize]) -> ValueId {
+        let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let literal = Literal {
+            dtype: DType::F32,
+            count: Some(values.len()),
+            bytes: &bytes,
+        };
+        let shape = shape.iter().map(|&extent| fixed(extent));
+        let ty = TensorType::new(DType::F32, shape);
+        let ty = self.graph.intern_type(ty.view());
+        let attrs = ConstTensor::attrs(&literal);
+        let op = self
+            .builder()
+            .create_typed(ConstTensor::DEF, &[], &attrs, &[ty]);
+        self.graph.result(op)
     }
 
     /// The elements `from..to` along an axis.

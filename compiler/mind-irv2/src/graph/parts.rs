@@ -13,6 +13,7 @@ use super::emit::{BuildError, Built, Emitter, fixed};
 use super::plan::{self, ENCODED, LOGITS, POOLED, ROTATION, SCORES, Stream};
 use super::{quant_format, weight_dtype};
 use crate::Config;
+use crate::audio::WINDOW;
 use crate::kernels::{Values, ambient};
 use crate::layout::buffers::Buffer;
 use crate::layout::nodes::{Access, Node, Part, layer_nodes, nodes};
@@ -181,6 +182,11 @@ fn attention_inputs(
 fn distance_buffer(config: &Config) -> Option<&'static str> {
     let bias = plan::attention(config)?.arg("bias")?;
     Some(bias.buffer.as_str())
+}
+
+/// Whether distances add to the scores of the layers.
+pub fn has_distances(config: &Config) -> bool {
+    distance_buffer(config).is_some()
 }
 
 /// How a layer of a decoder looks at what an encoder says.
@@ -435,6 +441,42 @@ pub fn patches(config: &Config, count: usize, stored: Stored<'_>) -> Result<Grap
     b.finish(&[node], &[out.buffer.as_str()])
 }
 
+/// Whether the model reads frames of sound in place of tokens.
+pub fn has_frames(config: &Config) -> bool {
+    plan::frame_project(config, false).is_some()
+}
+
+/// A row of each of `count` frames of sound beside its neighbours, or of every other of these rows beside its neighbours;
+/// where [`has_frames`].
+///
+/// # Errors
+///
+/// As [`project`].
+pub fn frames(
+    config: &Config,
+    (count, every_other): (usize, bool),
+    stored: Stored<'_>,
+) -> Result<Graph, BuildError> {
+    let error = |reason: &str| BuildError::Step {
+        op: crate::kernels::FRAME_PROJECT,
+        reason: reason.to_owned(),
+    };
+    let node = plan::frame_project(config, every_other);
+    let node = node.ok_or_else(|| error("no such step reads the windows of frames"))?;
+    let bound = |name: &str| node.arg(name).map(|own| own.buffer.as_str());
+    let (Some(from), Some(to)) = (bound("input"), bound("out")) else {
+        return Err(error("it has an argument that is not bound"));
+    };
+    let elements = match config.audio() {
+        Some(own) if !every_other => own.window_elements(),
+        Some(_) | None => WINDOW * config.hidden_size,
+    };
+    let mut b = Builder::new(config);
+    b.input("x", from, &[count, elements]);
+    b.weights(&[node], stored)?;
+    b.finish(&[node], &[to])
+}
+
 /// The tables that rows of tokens are read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tables {
@@ -459,7 +501,7 @@ pub fn tables(config: &Config) -> Tables {
     let tokens = of(embedding, "table").or(of(image, "cls"));
     Tables {
         tokens: tokens.unwrap_or(crate::checkpoint::TABLE),
-        positions: of(image.or(embedding), "pos"),
+        positions: of(image.or(plan::frame_embedding(config)).or(embedding), "pos"),
         kinds: of(embedding, "types"),
         distances: of(plan::position_bias(config), "table"),
     }

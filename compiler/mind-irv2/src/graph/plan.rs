@@ -6,7 +6,8 @@ use super::emit::{Built, Emitter};
 use crate::config::Config;
 use crate::family::Stack;
 use crate::kernels::{
-    CROSS_ATTENTION, Call, EMBEDDING, IMAGE_EMBEDDING, PATCH_PROJECT, POSITION_BIAS, Values,
+    ALIBI, CROSS_ATTENTION, Call, EMBEDDING, FEATURE_WINDOWS, FRAME_EMBEDDING, FRAME_PROJECT,
+    FRAME_WINDOWS, IMAGE_EMBEDDING, PATCH_PROJECT, POSITION_BIAS, Values,
 };
 use crate::layout::buffers::Buffer;
 use crate::layout::nodes::{Access, Node, Part, nodes};
@@ -81,6 +82,11 @@ pub(crate) fn position_bias(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == POSITION_BIAS)
 }
 
+/// Whether a step in front of the layers makes what slopes of heads add to scores.
+pub(crate) fn has_slopes(config: &Config) -> bool {
+    nodes(config, Part::First).any(|node| node.op() == ALIBI)
+}
+
 /// The step that reads rows of tables.
 pub(super) fn embedding(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == EMBEDDING)
@@ -94,6 +100,26 @@ pub(super) fn patch_project(config: &Config) -> Option<&'static Node> {
 /// The step that puts a row in front of those of patches.
 pub(super) fn image_embedding(config: &Config) -> Option<&'static Node> {
     nodes(config, Part::First).find(|node| node.op() == IMAGE_EMBEDDING)
+}
+
+/// The step that makes a row of each frame of sound and its neighbours, or of every other of these rows and its neighbours.
+pub(crate) fn frame_project(config: &Config, every_other: bool) -> Option<&'static Node> {
+    let op = if every_other {
+        FRAME_WINDOWS
+    } else {
+        FEATURE_WINDOWS
+    };
+    let windows = nodes(config, Part::First).find(|node| node.op() == op)?;
+    let made = &windows.arg("out")?.buffer;
+    nodes(config, Part::First).find(|node| {
+        let reads = node.arg("input").is_some_and(|own| own.buffer == *made);
+        node.op() == FRAME_PROJECT && reads
+    })
+}
+
+/// The step that adds the rows of positions to those of frames.
+pub(super) fn frame_embedding(config: &Config) -> Option<&'static Node> {
+    nodes(config, Part::First).find(|node| node.op() == FRAME_EMBEDDING)
 }
 
 /// The buffer that rows of tables are left in.

@@ -1,6 +1,7 @@
 //! What becomes of each key of a `config.json`: the table that families share, and what a family says otherwise.
 
 use mind_diag::{Diagnostic, Severity};
+use mind_json::Member;
 
 use super::reader::Reader;
 use crate::codes;
@@ -9,40 +10,52 @@ use crate::family::{Becomes, Family, is_one_of, shared_keys};
 impl Reader<'_> {
     /// Refuses what would make another model of it and warns of what nothing reads.
     pub(super) fn known_keys(&mut self, family: Family) {
-        let rules = family.rules();
         for member in self.config.members().unwrap_or_default() {
-            let (key, value) = (member.key.as_str(), &member.value);
-            if let Some(own) = rules.refuses.iter().find(|own| own.key == key) {
-                if !is_one_of(value, &own.unless) {
-                    self.unsupported(key, value, &own.reason);
-                }
-                continue;
-            }
-            if rules.reads(key) || rules.ignores(key) {
-                continue;
-            }
-            let Some(row) = shared_keys().iter().find(|row| row.key == key) else {
-                if !(value.is_null() || value.truth() == Some(false)) {
-                    let name = family.name();
-                    let message = format!("`{key}` is not read: {name} has no such key");
-                    let found = Diagnostic::new(Severity::Warning, member.key_span, message);
-                    self.found.push(found.code(codes::UNKNOWN_KEY));
-                }
+            let inner = member.value.members();
+            let Some(inner) = inner.filter(|_| family.rules().nests(&member.key)) else {
+                self.known_key(family, member, &member.key);
                 continue;
             };
-            if row.says_nothing(value) {
-                continue;
+            for own in inner {
+                self.known_key(family, own, &format!("{}/{}", member.key, own.key));
             }
-            match &row.becomes {
-                Becomes::Read | Becomes::Ignored(_) => {}
-                Becomes::Refused(reason) => self.unsupported(key, value, reason),
-                Becomes::ByFamily => {
-                    let name = family.name();
-                    let shown = value.describe();
-                    let message = format!("`{key}` is {shown}, which {name} does not read");
-                    let found = Diagnostic::new(Severity::Warning, value.span, message);
-                    self.found.push(found.code(codes::UNKNOWN_KEY));
-                }
+        }
+    }
+
+    /// Does so for one key, which the family calls `key`.
+    fn known_key(&mut self, family: Family, member: &Member, key: &str) {
+        let rules = family.rules();
+        let value = &member.value;
+        if let Some(own) = rules.refuses.iter().find(|own| own.key == key) {
+            if !is_one_of(value, &own.unless) {
+                self.unsupported(key, value, &own.reason);
+            }
+            return;
+        }
+        if rules.reads(key) || rules.ignores(key) {
+            return;
+        }
+        let Some(row) = shared_keys().iter().find(|row| row.key == member.key) else {
+            if !(value.is_null() || value.truth() == Some(false)) {
+                let name = family.name();
+                let message = format!("`{key}` is not read: {name} has no such key");
+                let found = Diagnostic::new(Severity::Warning, member.key_span, message);
+                self.found.push(found.code(codes::UNKNOWN_KEY));
+            }
+            return;
+        };
+        if row.says_nothing(value) {
+            return;
+        }
+        match &row.becomes {
+            Becomes::Read | Becomes::Ignored(_) => {}
+            Becomes::Refused(reason) => self.unsupported(key, value, reason),
+            Becomes::ByFamily => {
+                let name = family.name();
+                let shown = value.describe();
+                let message = format!("`{key}` is {shown}, which {name} does not read");
+                let found = Diagnostic::new(Severity::Warning, value.span, message);
+                self.found.push(found.code(codes::UNKNOWN_KEY));
             }
         }
     }

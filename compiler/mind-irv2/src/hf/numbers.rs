@@ -20,7 +20,7 @@ impl Reader<'_> {
             let said = rule
                 .key
                 .as_deref()
-                .and_then(|key| Some((key, self.config.get(key)?)));
+                .and_then(|key| Some((key, self.at(key)?)));
             let number = match said {
                 Some((_, value)) if value.is_null() => None,
                 Some((_, value)) if !rule.words.is_empty() => {

@@ -90,9 +90,15 @@ impl<'v> Reader<'v> {
         self.found.push(Diagnostic::error(span, message).code(code));
     }
 
+    /// The value of `key`, whose parts behind a `/` are keys of objects within each other; `None` if it is absent.
+    pub(super) fn at(&self, key: &str) -> Option<&'v Value> {
+        let mut parts = key.split('/');
+        parts.try_fold(self.config, |value, part| value.get(part))
+    }
+
     /// The value of `key`; `None` if it is absent or `null`.
     pub(super) fn get(&self, key: &str) -> Option<&'v Value> {
-        self.config.get(key).filter(|value| !value.is_null())
+        self.at(key).filter(|value| !value.is_null())
     }
 
     pub(super) fn place(&self, ours: &str) -> Span {

@@ -1,10 +1,12 @@
 //! What the distance between two positions adds to their score.
 
+use mind_core::ops::elementwise::{Mul, Sub};
 use mind_core::ops::index::Gather;
-use mind_core::ops::shape::Transpose;
+use mind_core::ops::shape::{Reshape, Transpose};
 
 use super::{Call, ambient};
-use crate::graph::emit::Built;
+use crate::graph::distance::slopes_of;
+use crate::graph::emit::{Built, fixed};
 
 /// For each head, query and key the number that the table has for the class of their distance.
 pub(super) fn position_bias(call: &mut Call<'_>) -> Built<()> {
@@ -14,5 +16,19 @@ pub(super) fn position_bias(call: &mut Call<'_>) -> Built<()> {
         .permutation(&[2, 0, 1])
         .build(call.e, rows)?;
     call.set("bias", vec![by_head]);
+    Ok(())
+}
+
+/// For each head, query and key its slope times how far the key is ahead of the query.
+pub(super) fn alibi(call: &mut Call<'_>) -> Built<()> {
+    let places = call.ambient(ambient::PLACES)?;
+    let tokens = call.e.shape(places)[0];
+    let rows = Reshape::with(&[tokens, fixed(1)]).build(call.e, places)?;
+    let columns = Reshape::with(&[fixed(1), tokens]).build(call.e, places)?;
+    let ahead = Sub::build(call.e, columns, rows)?;
+    let slopes = slopes_of(call.config.num_attention_heads);
+    let slopes = call.e.numbers(&slopes, &[slopes.len(), 1, 1]);
+    let bias = Mul::build(call.e, ahead, slopes)?;
+    call.set("bias", vec![bias]);
     Ok(())
 }

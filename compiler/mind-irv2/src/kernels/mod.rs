@@ -5,6 +5,7 @@
 
 mod activation;
 mod attention;
+mod audio;
 mod bias;
 pub(crate) mod experts;
 mod image;
@@ -115,6 +116,16 @@ pub static KERNELS: &[Kernel] = &[
     kernel(IMAGE_EMBEDDING, "image_embedding_forward", &[
         input("input"), input("cls"), input("pos"), output("out"),
     ], image::image_embedding),
+    Kernel { reads: &[Attribute::MelBins],
+        ..kernel(FEATURE_WINDOWS, "feature_windows_forward", &[output("out")], audio::feature_windows)
+    },
+    kernel(FRAME_PROJECT, "frame_project_forward", &[
+        input("input"), input("w"), optional(input("bias")), output("out"),
+    ], audio::frame_project),
+    kernel(FRAME_WINDOWS, "frame_windows_forward", &[input("input"), output("out")], audio::frame_windows),
+    kernel(FRAME_EMBEDDING, "frame_embedding_forward", &[
+        input("input"), input("pos"), output("out"),
+    ], audio::frame_embedding),
     Kernel { reads: &[Attribute::GammaOffset], ..kernel("rmsnorm", "rmsnorm_forward", &[
         input("input"), input("gamma"), output("out"), optional(output("rstd")),
     ], norm::rmsnorm) },
@@ -122,6 +133,7 @@ pub static KERNELS: &[Kernel] = &[
         reads: &[Attribute::RelativeBuckets, Attribute::RelativeDistance],
         ..kernel(POSITION_BIAS, "relative_position_bias_forward", &[input("table"), output("bias")], bias::position_bias)
     },
+    kernel(ALIBI, "alibi_forward", &[output("bias")], bias::alibi),
     kernel("layernorm", "layernorm_forward", &[
         input("input"), input("gamma"), optional(input("beta")),
         output("out"), optional(output("mean")), optional(output("rstd")),
@@ -213,16 +225,31 @@ pub const EMBEDDING: &str = "embedding";
 pub const PATCH_PROJECT: &str = "patch_project";
 /// The op that puts a row in front of those of patches, and adds those of positions.
 pub const IMAGE_EMBEDDING: &str = "image_embedding";
+/// The op that puts frames of sound beside their neighbours.
+pub const FEATURE_WINDOWS: &str = "feature_windows";
+/// The op that makes a row of each frame and its neighbours.
+pub const FRAME_PROJECT: &str = "frame_project";
+/// The op that puts every other row of frames beside its neighbours.
+pub const FRAME_WINDOWS: &str = "frame_windows";
+/// The op that adds the rows of positions to those of frames.
+pub const FRAME_EMBEDDING: &str = "frame_embedding";
 /// The op at which a layer is cut where it runs with a cache: keys and values of earlier positions come in between.
 pub const ATTENTION: &str = "attention";
 /// The same where a query sees the keys of later positions too.
 pub const BIDIRECTIONAL_ATTENTION: &str = "bidirectional_attention";
 /// The op that looks at what the encoder of an encoder-decoder says; a layer of its decoder is cut there too.
 pub const CROSS_ATTENTION: &str = "cross_attention";
-/// The op that makes what distances add to scores.
+/// The op that makes what distances add to scores, of a table.
 pub const POSITION_BIAS: &str = "position_bias";
+/// The same, of a slope for each head.
+pub const ALIBI: &str = "alibi";
 
 impl Kernel {
+    /// Whether it makes what distances add to scores.
+    pub fn is_of_distances(&self) -> bool {
+        [POSITION_BIAS, ALIBI].contains(&self.op)
+    }
+
     /// Whether it is attention of positions to others of their own text.
     pub fn is_attention(&self) -> bool {
         [ATTENTION, BIDIRECTIONAL_ATTENTION].contains(&self.op)
@@ -252,10 +279,14 @@ pub(crate) mod ambient {
     pub(crate) const SOURCE_MASK: &str = "source_mask";
     /// The classes of distances, `[tokens, seen]`.
     pub(crate) const CLASSES: &str = "position_classes";
+    /// Positions as numbers, `[tokens]`.
+    pub(crate) const PLACES: &str = "places";
     /// Kinds of tokens.
     pub(crate) const TYPES: &str = "token_types";
     /// Patches of an image, `[patches, patch_elements]`.
     pub(crate) const PATCHES: &str = "patches";
+    /// Frames of sound, `[frames, mel_bins]`.
+    pub(crate) const FEATURES: &str = "features";
 }
 
 /// A call of a kernel while its ops are appended.

@@ -65,11 +65,13 @@ pub enum Dim {
     Patches,
     /// Numbers of a patch.
     PatchElements,
+    /// Numbers of a frame of sound.
+    MelBins,
 }
 
 impl Dim {
     /// Every dimension, in the order of their ids.
-    pub const ALL: [Dim; 28] = [
+    pub const ALL: [Dim; 29] = [
         Dim::Tokens,
         Dim::Embed,
         Dim::AlignedEmbed,
@@ -98,6 +100,7 @@ impl Dim {
         Dim::SourcePositionRows,
         Dim::Patches,
         Dim::PatchElements,
+        Dim::MelBins,
     ];
 
     /// The number in documents.
@@ -136,6 +139,7 @@ impl Dim {
             Dim::SourcePositionRows => "source_position_rows",
             Dim::Patches => "patches",
             Dim::PatchElements => "patch_elements",
+            Dim::MelBins => "mel_bins",
         }
     }
 
@@ -151,7 +155,8 @@ impl Dim {
             | Dim::PositionRows
             | Dim::SourcePositionRows
             | Dim::Patches
-            | Dim::PatchElements => uses(self),
+            | Dim::PatchElements
+            | Dim::MelBins => uses(self),
             Dim::SourceTokens
             | Dim::EncoderHeads
             | Dim::EncoderHeadDim
@@ -220,6 +225,7 @@ impl Dim {
             Dim::SourcePositionRows => encoder(|own| own.context_window) + config.position_start(),
             Dim::Patches => config.image().map_or(0, |own| own.patches()),
             Dim::PatchElements => config.image().map_or(0, |own| own.patch_elements()),
+            Dim::MelBins => config.attributes.get(Attribute::MelBins) as usize,
         }
     }
 }
@@ -281,7 +287,8 @@ impl Extent {
             | Dim::PositionRows
             | Dim::SourcePositionRows
             | Dim::Patches
-            | Dim::PatchElements) => plain,
+            | Dim::PatchElements
+            | Dim::MelBins) => plain,
         };
         let value = dim.value(config, config.context_window);
         value.saturating_mul(self.mult) / self.div

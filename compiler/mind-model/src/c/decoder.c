@@ -21,10 +21,9 @@ static int look_choice;
 /* The stream behind attention to the own text. */
 static float kept[CHUNK * WIDTH];
 
-/* Reads a text of `count` tokens. */
-static void read_source(const uint32_t *tokens, int count)
+/* Makes keys and values of what the encoder says of `count` positions. */
+static void keep_source(int count)
 {
-    encode(tokens, count);
     while (look[look_choice].rows < count) {
         ++look_choice;
     }
@@ -207,6 +206,16 @@ static void head(int row)
     head_stage.one(inputs, outputs);
 }
 
+/* Makes the logits of tokens that are not drawn negative infinity. */
+static void suppress(const uint32_t *tokens)
+{
+    uint32_t bits = 0xff800000u;
+    for (; *tokens < VOCAB; ++tokens) {
+        memcpy(&logits[*tokens], &bits, 4);
+    }
+}
+
+/* The most likely token. */
 static uint32_t largest(void)
 {
     uint32_t best = 0;
@@ -222,7 +231,11 @@ static uint32_t largest(void)
     return best;
 }
 
-#if SOURCE
+#if READS_AUDIO
+#define USAGE "usage: %s FEATURES TOKENS COUNT (FILE... | --seed=SEED) [--logits=OUT]\n" \
+    "Hears FEATURES, a file of f32 bits, of each feature its number in every frame, and goes on from TOKENS, such as 0, with " \
+    "COUNT tokens, each the most likely one.\n"
+#elif SOURCE
 #define USAGE "usage: %s TEXT TOKENS COUNT (FILE... | --seed=SEED) [--logits=OUT]\n" \
     "Reads the tokens of TEXT, such as 1,2,3, and goes on from TOKENS, such as 0, with COUNT tokens, each the most likely " \
     "one.\n"
@@ -251,7 +264,12 @@ int main(int count, char **words)
     if (lacks_cpu()) {
         return 1;
     }
-#if SOURCE
+#if READS_AUDIO
+    float *features = read_numbers(words[1], (size_t)ENC_MEL_BINS * ENC_FRAMES);
+    if (features == NULL) {
+        return 1;
+    }
+#elif SOURCE
     static uint32_t text[ENC_CAPACITY + 1];
     int read = parse_tokens(words[1], text, ENC_CAPACITY);
     if (read < 0) {
@@ -323,7 +341,14 @@ int main(int count, char **words)
     source_values = room(sizeof(float) * (uint64_t)LAYERS * ENC_ROWS * KV_WIDTH);
     source_mask = room(sizeof(float) * (uint64_t)CHUNK * ENC_ROWS);
     started = clock();
-    read_source(text, read);
+#if READS_AUDIO
+    encode(features);
+    free(features);
+    keep_source(ENC_FRAMES / 2);
+#else
+    encode(text, read);
+    keep_source(read);
+#endif
 #endif
     int rows = 0;
     for (int first = 0; first < length; first += rows) {
@@ -337,7 +362,18 @@ int main(int count, char **words)
         if (out != NULL && fwrite(logits, sizeof(float), VOCAB, out) != VOCAB) {
             status = 1;
         }
+        suppress(suppressed);
+        if (at == 0) {
+            suppress(suppressed_first);
+        }
         uint32_t token = largest();
+        /* The first token is forced where one alone is in front of it. */
+        if (FORCED_FIRST >= 0 && at == 0 && length == 1) {
+            token = (uint32_t)FORCED_FIRST;
+        }
+        if (FORCED_LAST >= 0 && at + 1 == wanted) {
+            token = (uint32_t)FORCED_LAST;
+        }
         printf(at + 1 == wanted ? "%u\n" : "%u,", (unsigned)token);
         if (at + 1 < wanted) {
             pass(&token, 1, length + (int)at);

@@ -10,6 +10,10 @@ static struct bound enc_close_bound;
 #if READS_IMAGES
 static struct bound enc_patches_bound;
 #endif
+#if READS_AUDIO
+static struct bound enc_frames_bound, enc_pairs_bound;
+static float *enc_rows;
+#endif
 #if ENC_DISTANCES
 static float *enc_numbers, *enc_added;
 #endif
@@ -129,6 +133,48 @@ static void encode(const float *pixels)
     token_row(&enc_tables, 0, 0, enc_x);
     run_layers(1 + count);
 }
+#elif READS_AUDIO
+/* Number `at` of row `row` of `count` rows, of which one is `wide` numbers and `near` of them from the next; 0 beyond both ends. */
+static float number_of(const float *rows, int row, int count, int wide, int near, int at)
+{
+    return row < 0 || row >= count ? 0.0f : rows[(size_t)row * (size_t)wide + (size_t)at * (size_t)near];
+}
+
+/* Makes a row of every `step`-th of `count` rows of `width` numbers beside its neighbours. */
+static void project_rows(const struct stage *stage, const void *bound_weights, const float *rows, int count, int width,
+    int wide, int near, int step, float *to)
+{
+    static float windows[CHUNK * 3 * (ENC_MEL_BINS > WIDTH ? ENC_MEL_BINS : WIDTH)];
+    int made = (count + step - 1) / step;
+    for (int start = 0; start < made; start += CHUNK) {
+        int taken = made - start < CHUNK ? made - start : CHUNK;
+        float *next = windows;
+        memset(windows, 0, sizeof windows);
+        for (int at = start; at < start + taken; ++at) {
+            for (int element = 0; element < width; ++element) {
+                for (int tap = -1; tap <= 1; ++tap) {
+                    *next++ = number_of(rows, at * step + tap, count, wide, near, element);
+                }
+            }
+        }
+        const void *inputs[2] = {windows, bound_weights};
+        void *outputs[1] = {enc_y};
+        stage->many(inputs, outputs);
+        memcpy(to + (size_t)start * WIDTH, enc_y, (size_t)taken * WIDTH * sizeof(float));
+    }
+}
+
+/* Runs the model on sound: of each feature its number in every frame. */
+static void encode(const float *features)
+{
+    int count = ENC_FRAMES / 2;
+    project_rows(&enc_frames_stage, enc_frames_bound.one, features, ENC_FRAMES, ENC_MEL_BINS, 1, ENC_FRAMES, 1, enc_rows);
+    project_rows(&enc_pairs_stage, enc_pairs_bound.one, enc_rows, ENC_FRAMES, WIDTH, WIDTH, 1, 2, enc_x);
+    for (int at = 0; at < count; ++at) {
+        add_table_row(&enc_tables.positions, (uint64_t)at, enc_x + (size_t)at * WIDTH);
+    }
+    run_layers(count);
+}
 #else
 /* Runs the model on the tokens of a text. */
 static void encode(const uint32_t *tokens, int count)
@@ -162,6 +208,11 @@ static void bind_encoder(void)
 #if READS_IMAGES
     enc_patches_bound = bound(&enc_patches_stage);
 #endif
+#if READS_AUDIO
+    enc_frames_bound = bound(&enc_frames_stage);
+    enc_pairs_bound = bound(&enc_pairs_stage);
+    enc_rows = room(sizeof(float) * (uint64_t)ENC_FRAMES * WIDTH);
+#endif
 #if ENC_DISTANCES
     enc_numbers = distance_numbers(&enc_distances);
     enc_added = room(sizeof(float) * (uint64_t)enc_distances.heads * CHUNK * ENC_ROWS);
@@ -193,6 +244,11 @@ static void unbind_encoder(void)
 #endif
 #if READS_IMAGES
     unbind(enc_patches_bound);
+#endif
+#if READS_AUDIO
+    unbind(enc_frames_bound);
+    unbind(enc_pairs_bound);
+    free(enc_rows);
 #endif
 #if ENC_DISTANCES
     free(enc_numbers);

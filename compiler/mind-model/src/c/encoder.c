@@ -20,26 +20,6 @@ static int usage(const char *program)
     return 2;
 }
 
-#if READS_IMAGES
-/* The numbers of an image; NULL, once it was said, for a file of another size. */
-static float *read_pixels(const char *name)
-{
-    size_t count = (size_t)ENC_CHANNELS * ENC_IMAGE * ENC_IMAGE;
-    float *pixels = room(sizeof(float) * (uint64_t)count);
-    FILE *in = fopen(name, "rb");
-    int is_whole = in != NULL && fread(pixels, sizeof(float), count, in) == count && fgetc(in) == EOF;
-    if (in != NULL) {
-        fclose(in);
-    }
-    if (is_whole) {
-        return pixels;
-    }
-    fprintf(stderr, "error: %s is no file of %lu f32\n", name, (unsigned long)count);
-    free(pixels);
-    return NULL;
-}
-#endif
-
 /* Prints numbers on a line. */
 static void print_line(const float *numbers, int count)
 {
@@ -101,7 +81,7 @@ int main(int count, char **words)
         return usage(words[0]);
     }
 #if READS_IMAGES
-    float *pixels = read_pixels(words[1]);
+    float *pixels = read_numbers(words[1], (size_t)ENC_CHANNELS * ENC_IMAGE * ENC_IMAGE);
     if (pixels == NULL) {
         return 1;
     }

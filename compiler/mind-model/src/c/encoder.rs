@@ -1,7 +1,8 @@
 //! An encoder as C, which is a program or runs in front of a decoder.
 
+use mind_ir::Graph;
 use mind_irv2::Config;
-use mind_irv2::graph::parts;
+use mind_irv2::graph::{BuildError, parts};
 
 use super::{
     ATTEND, Build, CError, CHUNK, Compiled, PartWriter, attention_rows, choice, defines, has,
@@ -10,6 +11,16 @@ use super::{
 
 /// What a program that is an encoder does with it.
 pub(super) const PROGRAM: &str = include_str!("encoder.c");
+
+/// A row of each frame of sound.
+fn frames(config: &Config, count: usize, stored: parts::Stored<'_>) -> Result<Graph, BuildError> {
+    parts::frames(config, (count, false), stored)
+}
+
+/// A row of every other one of these.
+fn pairs(config: &Config, count: usize, stored: parts::Stored<'_>) -> Result<Graph, BuildError> {
+    parts::frames(config, (count, true), stored)
+}
 
 /// The functions of the encoder of `config`, for texts of at most `capacity` tokens, and its tables besides those of weights.
 ///
@@ -28,7 +39,9 @@ pub(super) fn stack(
     let prefix = prefix(config);
     let mut tables = sizes(config, capacity, (&rows, 0));
     let mut singles = Vec::new();
-    let all: [(&str, bool, Build, usize); 5] = [
+    let all: [(&str, bool, Build, usize); 7] = [
+        ("frames", parts::has_frames(config), frames, CHUNK),
+        ("pairs", parts::has_frames(config), pairs, CHUNK),
         ("patches", parts::has_patches(config), parts::patches, CHUNK),
         ("embed", parts::has_embed(config), parts::embed, CHUNK),
         ("close", parts::has_close(config), parts::close, CHUNK),
@@ -50,6 +63,10 @@ pub(super) fn stack(
                 ("CHANNELS", image.channels),
             ],
         );
+    }
+    if let Some(audio) = config.audio() {
+        let numbers = [("MEL_BINS", audio.mel_bins), ("FRAMES", audio.frames)];
+        tables += &defines(prefix, &numbers);
     }
     tables += &choice(prefix, ["attention", ATTEND.0], &rows, &tokens);
     let compiled = Compiled {

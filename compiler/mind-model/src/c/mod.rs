@@ -15,7 +15,6 @@ use mind_diag::Diagnostics;
 use mind_driver::engine::{CTiles, c_functions};
 use mind_driver::session::Session;
 use mind_ir::Graph;
-use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::{BuildError, parts, quant_format, rope, routed};
 use mind_irv2::{Among, Attribute, Config, Turning};
 use mind_jit::program::CPart;
@@ -23,6 +22,10 @@ use mind_vir::c::SharedFunctions;
 use mind_weights::WeightType;
 
 pub use table::{Stored, TableError, Tensors};
+
+use crate::error::ModelError;
+use crate::forced::Forced;
+use crate::suppressed::Suppressed;
 
 /// Tokens of a pass of several.
 const CHUNK: usize = 16;
@@ -52,6 +55,9 @@ pub enum CError {
     /// A part could not be written.
     #[error("{}", messages(.0))]
     Compile(Diagnostics),
+    /// A token that the model does not have.
+    #[error(transparent)]
+    Token(#[from] ModelError),
     /// Weights that the file could not read.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -218,12 +224,28 @@ fn prefix(config: &Config) -> &'static str {
     }
 }
 
+/// Which tokens a program draws, or does not, whatever their logits are.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Drawn {
+    /// Tokens that an encoder-decoder draws.
+    pub forced: Forced,
+    /// Tokens that it never draws.
+    pub suppressed: Suppressed,
+}
+
 /// The text of a program that runs the model on sequences of at most `capacity` tokens, or on images.
 ///
 /// # Errors
 ///
-/// A quantised vector; a capacity beyond the model's context.
-pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<String, CError> {
+/// A quantised vector; a capacity beyond the model's context; a token outside of the vocabulary.
+pub fn c_program(
+    config: &Config,
+    tensors: &Tensors,
+    capacity: usize,
+    drawn: &Drawn,
+) -> Result<String, CError> {
+    drawn.forced.check(config.vocab_size)?;
+    drawn.suppressed.check(config.vocab_size)?;
     let context = config.most_tokens();
     // An image has as many positions as the model.
     let capacity = config.image().map_or(capacity, |_| context);
@@ -239,7 +261,7 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
         let mut stacks = Vec::new();
         if let Some(own) = config.encoder() {
             // Both stacks have room for the same number of tokens, if they have that many positions.
-            let read = capacity.min(own.most_tokens());
+            let read = source_capacity(&own, capacity);
             let (encoder, text) = encoder::stack(&mut writer, &own, read)?;
             stacks.push((own, encoder));
             tables += &text;
@@ -247,11 +269,41 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
         let (decoder, text) = writer.decoder(config, capacity)?;
         stacks.push((*config, decoder));
         tables += &text;
+        tables += &drawn_tokens(drawn);
         (stacks, tables, DECODER)
     };
     let reads = stacks.iter().any(|(own, _)| own.family.is_encoder());
     let runtime = [RUNTIME, if reads { ENCODE } else { "" }, runtime].concat();
     writer.program(config, capacity, &stacks, [tables, runtime])
+}
+
+/// The positions that an encoder has room for in front of a decoder with room for `capacity` tokens: all that it has, if it
+/// hears.
+fn source_capacity(encoder: &Config, capacity: usize) -> usize {
+    let most = encoder.most_tokens();
+    encoder.audio().map_or(capacity.min(most), |_| most)
+}
+
+/// Which tokens are drawn, or are not, whatever their logits are.
+fn drawn_tokens(own: &Drawn) -> String {
+    let number = |token: Option<u32>| token.map_or(-1, i64::from);
+    let list = |name: &str, tokens: &[u32]| {
+        let mut words: Vec<String> = tokens.iter().map(u32::to_string).collect();
+        // An array of C is never empty.
+        words.push("VOCAB".to_owned());
+        format!(
+            "static const uint32_t {name}[] = {{{}}};\n",
+            words.join(", ")
+        )
+    };
+    format!(
+        "\n#define FORCED_FIRST ({})\n#define FORCED_LAST ({})\n\
+         /* Tokens that are never drawn, and those that are not drawn first, each up to VOCAB. */\n{}{}",
+        number(own.forced.first),
+        number(own.forced.last),
+        list("suppressed", &own.suppressed.always),
+        list("suppressed_first", &own.suppressed.first),
+    )
 }
 
 const HEADERS: &str = "
@@ -367,7 +419,7 @@ impl<'m> PartWriter<'m> {
         tables += &has("", "embed", has_embed);
         tables += &choice("", ["attention", ATTEND.0], &rows, &tokens);
         if let Some(own) = config.encoder() {
-            let rows = attention_rows(capacity.min(own.most_tokens()));
+            let rows = attention_rows(source_capacity(&own, capacity));
             attention.extend(self.attention(config, LOOK, &rows, &tokens)?);
             tables += &choice("", ["look", LOOK.0], &rows, &tokens);
         }
@@ -471,7 +523,7 @@ impl<'m> PartWriter<'m> {
         texts.extend(stacks.iter().flat_map(|(_, own)| own.texts()));
         let widest = stacks.iter().map(|(own, _)| own.num_attention_heads).max();
         let mut shared = shared_sizes(config, self.tensors, capacity, widest.unwrap_or(0));
-        let adds = stacks.iter().any(|(own, _)| Distances::of(own).is_some());
+        let adds = stacks.iter().any(|(own, _)| parts::has_distances(own));
         shared += &defines("", &[("ANY_DISTANCES", usize::from(adds))]);
         texts.push(shared);
         texts.push(tables);
@@ -523,7 +575,7 @@ fn has(prefix: &str, name: &str, has: bool) -> String {
 fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) -> String {
     let prefix = prefix(config);
     let rows = attended.last().copied().unwrap_or(0) + more;
-    let distances = usize::from(Distances::of(config).is_some());
+    let distances = usize::from(parts::has_distances(config));
     let mut text = defines(
         prefix,
         &[
@@ -555,6 +607,7 @@ fn sizes(config: &Config, capacity: usize, (attended, more): (&[usize], usize)) 
 /// The macros that all stacks share, of which one has `heads` heads at most.
 fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usize) -> String {
     let frequencies = Turning::ALL.map(|turning| rope::frequencies_of(config, turning, capacity));
+    let hears = config.encoder().is_some_and(|own| own.audio().is_some());
     let mut text = defines(
         "",
         &[
@@ -565,6 +618,7 @@ fn shared_sizes(config: &Config, tensors: &Tensors, capacity: usize, heads: usiz
             ("CHUNK", CHUNK),
             ("FILES", tensors.files().max(1)),
             ("READS_IMAGES", usize::from(parts::has_patches(config))),
+            ("READS_AUDIO", usize::from(hears)),
         ],
     );
     let scale = config.attributes.get(Attribute::EmbeddingScale) as f32;

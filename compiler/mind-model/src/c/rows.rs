@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use mind_irv2::graph::distance::Distances;
+use mind_irv2::graph::distance::{Distances, slopes};
 use mind_irv2::graph::parts;
 use mind_irv2::layout::buffers::{Buffer, Form};
 use mind_irv2::{Among, Config};
@@ -33,9 +33,10 @@ pub(super) fn types(most: usize, formats: &[WeightType]) -> String {
          /* What says of each token what it is. */\n\
          struct tables {\n    struct table tokens, positions, kinds;\n};\n\n\
          /* What distances add to scores: the class of each, of which the last has all longer ones too, what is added to\n   \
-         that of a position behind, 0 where none is seen, and the numbers of each of `count` classes. */\n\
+         that of a position behind, 0 where none is seen, and the numbers of each of `count` classes. With `slopes`, the bits\n   \
+         of a float for each head, distances are multiplied by these instead. */\n\
          struct distances {\n    const uint32_t *classes;\n    int last, behind, heads, count;\n    \
-         struct table table;\n};\n\n",
+         struct table table;\n    const uint32_t *slopes;\n};\n\n",
     );
     let _ = writeln!(text, "#define MOST_WEIGHTS {most}");
     for format in formats {
@@ -120,6 +121,7 @@ fn embeddings(config: &Config, tensors: &Tensors) -> Result<String, CError> {
         let elements = format.block_elements();
         Ok(format!("{{{row}, decode_{}, {elements}}}", format.name()))
     };
+    let nothing = table(None)?;
     let [tokens, positions, kinds, distances] = rows_of(config).map(table);
     let prefix = prefix(config);
     let mut text = format!(
@@ -132,7 +134,7 @@ fn embeddings(config: &Config, tensors: &Tensors) -> Result<String, CError> {
         let _ = writeln!(
             text,
             "static const uint32_t {prefix}classes[] = {{{}}};\n\
-             static const struct distances {prefix}distances = {{{prefix}classes, {}, {}, {}, {},\n    {}}};",
+             static const struct distances {prefix}distances = {{{prefix}classes, {}, {}, {}, {},\n    {}, NULL}};",
             classes.join(", "),
             own.classes.len() - 1,
             own.behind.unwrap_or(0),
@@ -141,8 +143,20 @@ fn embeddings(config: &Config, tensors: &Tensors) -> Result<String, CError> {
             distances?
         );
     }
+    if let Some(own) = slopes(config) {
+        let bits: Vec<String> = own.iter().map(|x| format!("{:#x}", x.to_bits())).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "static const uint32_t {prefix}slopes[] = {{{}}};\n\
+             static const struct distances {prefix}distances = {{NULL, 0, 0, {}, 0,\n    {nothing}, {prefix}slopes}};",
+            bits.join(", "),
+            own.len(),
+        );
+    }
     Ok(text)
 }
+
 /// The weights of each layer for a part, and its functions; those of each expert for the part of experts.
 fn stages(
     text: &mut String,

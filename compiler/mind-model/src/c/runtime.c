@@ -252,6 +252,11 @@ static void token_row(const struct tables *tables, uint32_t token, uint64_t posi
 static float *distance_numbers(const struct distances *own)
 {
     uint64_t heads = (uint64_t)own->heads;
+    if (own->slopes != NULL) {
+        float *slopes = room(sizeof(float) * heads);
+        memcpy(slopes, own->slopes, sizeof(float) * (size_t)heads);
+        return slopes;
+    }
     float *numbers = room(sizeof(float) * heads * (uint64_t)own->count);
     for (uint64_t class = 0; class < (uint64_t)own->count; ++class) {
         table_row(&own->table.weight, own->table.decode, own->table.elements, class, numbers + class * heads);
@@ -265,6 +270,13 @@ static void fill_distances(const struct distances *own, const float *numbers, fl
     for (int at = 0; at < tokens; ++at) {
         for (int key = 0; key < seen; ++key) {
             int away = first + at - key, class = 0;
+            if (own->slopes != NULL) {
+                for (int head = 0; head < own->heads; ++head) {
+                    to[((size_t)head * (size_t)tokens + (size_t)at) * (size_t)seen + (size_t)key] =
+                        (float)-away * numbers[head];
+                }
+                continue;
+            }
             if (away >= 0) {
                 class = (int)own->classes[away < own->last ? away : own->last];
             } else if (own->behind > 0) {
@@ -289,6 +301,25 @@ static int open_weights(const char *name, int *opened)
     }
     return 0;
 }
+
+#if READS_IMAGES || READS_AUDIO
+/* The `count` numbers of a file; NULL, once it was said, for a file of another size. */
+static float *read_numbers(const char *name, size_t count)
+{
+    float *numbers = room(sizeof(float) * (uint64_t)count);
+    FILE *in = fopen(name, "rb");
+    int is_whole = in != NULL && fread(numbers, sizeof(float), count, in) == count && fgetc(in) == EOF;
+    if (in != NULL) {
+        fclose(in);
+    }
+    if (is_whole) {
+        return numbers;
+    }
+    fprintf(stderr, "error: %s is no file of %lu f32\n", name, (unsigned long)count);
+    free(numbers);
+    return NULL;
+}
+#endif
 
 /* What stands behind `option` in `word`, NULL if that is another word. */
 static const char *value_of(const char *word, const char *option)

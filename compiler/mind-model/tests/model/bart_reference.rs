@@ -1,4 +1,4 @@
-//! BART, mBART and Pegasus in double precision, written from the formulas alone.
+//! BART, mBART, Pegasus and Whisper in double precision, written from the formulas alone.
 
 use mind_irv2::{Attribute, Config};
 
@@ -16,9 +16,8 @@ pub fn layers(
     said: Option<&[Row]>,
 ) -> Vec<Row> {
     let name = config.family.name();
-    // BART normalises sums, the others what sums are made of and the last sum; Pegasus does not normalise embeddings, and its
-    // first position has the first row.
-    let (is_before, has_table_of_two_more) = (name != "bart", name != "pegasus");
+    // Pegasus and Whisper do not normalise embeddings, and their first position has the first row.
+    let has_table_of_two_more = !["pegasus", "whisper"].contains(&name);
     let normal = |gain: &str, shift: &str, layer: Option<usize>, rows: &[Row]| -> Vec<Row> {
         let names = (format!("{prefix}{gain}"), format!("{prefix}{shift}"));
         let names = (names.0.as_str(), names.1.as_str());
@@ -39,6 +38,26 @@ pub fn layers(
     if has_table_of_two_more {
         x = normal("embed_ln_gamma", "embed_ln_beta", None, &x);
     }
+    stack(config, tensors, prefix, x, said)
+}
+
+/// What the layers make of the rows that the first of them reads.
+pub fn stack(
+    config: &Config,
+    tensors: &Tensors,
+    prefix: &str,
+    mut x: Vec<Row>,
+    said: Option<&[Row]>,
+) -> Vec<Row> {
+    // BART normalises sums, the others what sums are made of and the last sum.
+    let is_before = config.family.name() != "bart";
+    let normal = |gain: &str, shift: &str, layer: Option<usize>, rows: &[Row]| -> Vec<Row> {
+        let names = (format!("{prefix}{gain}"), format!("{prefix}{shift}"));
+        let names = (names.0.as_str(), names.1.as_str());
+        let rows = rows.iter();
+        rows.map(|row| normed(config, tensors, names, layer, row))
+            .collect()
+    };
     let own = Looking {
         heads: config.num_attention_heads,
         width: config.head_dim,
@@ -54,10 +73,11 @@ pub fn layers(
     };
     for layer in 0..config.num_layers {
         let all = |rows: &[Row], weight: &str, bias: &str| -> Vec<Row> {
-            let of = |name: &str| tensors.get(&format!("{prefix}{name}"), Some(layer));
+            let weight = tensors.get(&format!("{prefix}{weight}"), Some(layer));
+            // Keys of Whisper have no bias.
+            let bias = tensors.find_elements(&format!("{prefix}{bias}"), Some(layer));
             let rows = rows.iter();
-            rows.map(|row| product(row, of(weight), Some(of(bias))))
-                .collect()
+            rows.map(|row| product(row, weight, bias)).collect()
         };
         let norm = |at: usize, rows: &[Row]| {
             let (gain, shift) = (format!("ln{at}_gamma"), format!("ln{at}_beta"));

@@ -1,7 +1,7 @@
 //! Beam search against every sequence that there is.
 
 use mind_irv2::{Config, Parameters};
-use mind_model::{BeamSearch, Forced, Model, Session};
+use mind_model::{BeamSearch, Forced, Model, Session, Suppressed};
 use mind_weights::WeightType;
 
 use crate::random::{Tensors, jit, llama, model};
@@ -60,6 +60,7 @@ fn as_many_beams_as_sequences_find_the_most_likely_one() {
             tokens: 3,
             ends,
             forced: Forced::default(),
+            suppressed: &Suppressed::default(),
             repetition_penalty: 1.0,
         };
         let empty = Session::new(model.clone(), 8).expect("a session");
@@ -74,11 +75,13 @@ fn one_beam_takes_the_most_likely_token_each_time() {
     let tensors = Tensors::random(&config, WeightType::F32, 72);
     let model = model(config, &tensors, jit(1));
     let greedy = greedy(&model, &[1, 2, 3], 12);
+    let suppressed = Suppressed::default();
     let search = |beams| BeamSearch {
         beams,
         tokens: 12,
         ends: &[],
         forced: Forced::default(),
+        suppressed: &suppressed,
         repetition_penalty: 1.0,
     };
     let found = |beams| {
@@ -102,6 +105,7 @@ fn forced_tokens_come_whatever_their_probability() {
             tokens: 4,
             ends: &[],
             forced: Forced { first, last },
+            suppressed: &Suppressed::default(),
             repetition_penalty: 1.0,
         };
         search.run(Session::new(model.clone(), 8).expect("a session"), &[3])

@@ -30,7 +30,7 @@ fn check(name: &str, config: Option<&str>, bytes: &[u8]) {
     let config = document.config;
     let checkpoint = Checkpoint::new(&config, &sources).expect("a checkpoint");
     let tensors = Stored::new(&config, &checkpoint, &[bytes]).expect("weights of the file");
-    let program = c_program(&config, &tensors, 24).expect("a program");
+    let program = c_program(&config, &tensors, 24, &Default::default()).expect("a program");
     let weights = Box::new(CheckpointWeights(checkpoint));
     let model = Arc::new(Model::new(config, weights, jit(1)).expect("a model"));
     let vocab = config.vocab_size as u32;
@@ -84,7 +84,7 @@ fn every_kind_of_layer_gives_the_same_bits_in_c() {
 
 #[test]
 fn matrices_in_other_orders_give_the_same_bits_in_c() {
-    check_families(&["gpt2", "gpt_neox"]);
+    check_families(&["gpt2", "gpt_neox", "bloom"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::writers::{Tensor, safetensors};
 use crate::{files, table};
 
 /// What the configuration of a tiny model of each family says besides its sizes.
-pub const FAMILIES: [(&str, &str); 20] = [
+pub const FAMILIES: [(&str, &str); 22] = [
     ("gemma", r#""head_dim": 8"#),
     (
         "gemma2",
@@ -64,6 +64,11 @@ pub const FAMILIES: [(&str, &str); 20] = [
         "qwen3_moe",
         r#""head_dim": 8, "num_local_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 20,
            "norm_topk_prob": true, "decoder_sparse_step": 2"#,
+    ),
+    ("bloom", r#""layer_norm_epsilon": 1e-5"#),
+    (
+        "mpt",
+        r#""d_model": 24, "n_layers": 3, "n_heads": 6, "max_seq_len": 400, "attn_config": {"softmax_scale": 0.4}"#,
     ),
     ("ernie4_5", r#""head_dim": 8, "use_bias": true"#),
     ("arcee", r#""mlp_bias": true"#),

@@ -43,8 +43,17 @@ pub fn held_together(config: &Config, tensors: &Tensors) -> Vec<Tensor> {
                         Tensor::f32(&name, &whole.shape, &whole.elements)
                     });
                 }
-                "gpt_neox" => {
-                    let name = format!("gpt_neox.layers.{layer}.attention.query_key_value.{end}");
+                "mpt" => {
+                    let name = format!("transformer.blocks.{layer}.attn.Wqkv.{end}");
+                    let elements: Vec<f32> = below();
+                    all.push(Tensor::f32(&name, &shape, &elements));
+                }
+                "gpt_neox" | "bloom" => {
+                    let path = match family {
+                        "bloom" => format!("transformer.h.{layer}.self_attention"),
+                        _ => format!("gpt_neox.layers.{layer}.attention"),
+                    };
+                    let name = format!("{path}.query_key_value.{end}");
                     let heads = config.num_kv_heads;
                     let of_head = |head: usize| {
                         parts.iter().flat_map(move |own| {

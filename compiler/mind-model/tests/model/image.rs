@@ -249,7 +249,7 @@ fn an_image_encoder_as_c_gives_the_same_bits() {
         let pixels = pixels(&own);
         of_file(more, &bytes, |config, checkpoint| {
             let stored = Stored::new(config, &checkpoint, &[&bytes]).expect("weights of the file");
-            let program = c_program(config, &stored, 1).expect("a program");
+            let program = c_program(config, &stored, 1, &Default::default()).expect("a program");
             let weights = Box::new(CheckpointWeights(checkpoint));
             let model = Model::new(*config, weights, jit(1)).expect("a model");
             let encoder = Encoder::new(Arc::new(model)).expect("an encoder");

@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "each test binary needs some of the writers")]
 mod writers;
 
+mod audio;
 mod bart_reference;
 mod beam;
 mod bits;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::graph::document::{self, Padding};
 use mind_irv2::{Config, Document, ReadOptions, WeightTypes, hf};
-use mind_model::c::{Tensors as Stored, c_program};
-use mind_model::{CheckpointWeights, Encoder, Model, Runner, Session, largest};
+use mind_model::c::{Drawn, Tensors as Stored, c_program};
+use mind_model::{CheckpointWeights, Encoder, Forced, Model, Runner, Session, Suppressed, largest};
 use mind_weights::{WeightFile, WeightType};
 
 use crate::document::{arrays, outputs, read};
@@ -246,7 +246,22 @@ fn a_pair_as_c_gives_the_same_bits() {
         let config = document.config;
         let checkpoint = Checkpoint::new(&config, &sources).expect("a checkpoint");
         let stored = Stored::new(&config, &checkpoint, &[&bytes]).expect("weights of the file");
-        let program = c_program(&config, &stored, 80).expect("a program");
+        let forced = Forced {
+            first: Some(3),
+            last: Some(1),
+        };
+        // One of them forces tokens and suppresses some.
+        let drawn = match called {
+            "bart" => Drawn {
+                forced,
+                suppressed: Suppressed {
+                    always: (4..20).collect(),
+                    first: vec![3],
+                },
+            },
+            _ => Drawn::default(),
+        };
+        let program = c_program(&config, &stored, 80, &drawn).expect("a program");
         let weights = Box::new(CheckpointWeights(checkpoint));
         let model = Arc::new(Model::new(config, weights, jit(1)).expect("a model"));
         let called = called.replace(", ", "-");
@@ -260,11 +275,18 @@ fn a_pair_as_c_gives_the_same_bits() {
             let mut session = Session::behind(model.clone(), &text, 80).unwrap();
             let mut last = session.prefill(&all).unwrap();
             let mut expected = last.clone();
-            all.push(largest(&last));
-            for _ in 0..3 {
+            let next = |at: usize, logits: &mut [f32]| {
+                drawn.suppressed.apply(at, logits);
+                let forced = drawn.forced.token(at, 4);
+                // The first one is forced behind the start alone.
+                let forced = forced.filter(|_| at > 0 || prompt == 1);
+                forced.unwrap_or_else(|| largest(logits))
+            };
+            all.push(next(0, &mut last));
+            for at in 1..4 {
                 last = session.decode(all[all.len() - 1]).unwrap();
                 expected.extend_from_slice(&last);
-                all.push(largest(&last));
+                all.push(next(at, &mut last));
             }
             let logits = built.folder.join("logits");
             let printed = built.run(&[

@@ -166,7 +166,15 @@ pub fn logits(config: &Config, tensors: &Tensors, text: &[u32], tokens: &[u32]) 
         _ => bart_reference::layers,
     };
     let said = layers(&encoder, tensors, "enc_", text, None);
-    let rows = layers(config, tensors, "", tokens, Some(&said));
+    logits_behind(
+        config,
+        tensors,
+        layers(config, tensors, "", tokens, Some(&said)),
+    )
+}
+
+/// The logits that the model makes of what its last layer leaves.
+pub fn logits_behind(config: &Config, tensors: &Tensors, rows: Vec<Row>) -> Row {
     let head = if config.tie_word_embeddings {
         "token_emb"
     } else {

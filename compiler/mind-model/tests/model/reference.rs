@@ -73,7 +73,7 @@ fn kind(family: &str) -> Kind {
             centred: true,
             ..llama
         },
-        "gpt2" => Kind {
+        "gpt2" | "bloom" | "mpt" => Kind {
             centred: true,
             gated: false,
             ..llama
@@ -119,7 +119,14 @@ pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32], context: usize
                 .collect()
         })
         .collect();
-    if config.rope.is_none() {
+    if config.family.name() == "bloom" {
+        let names = ("embed_ln_gamma", "embed_ln_beta");
+        for x in &mut xs {
+            *x = normed(config, tensors, names, None, x);
+        }
+    }
+    let has_slopes = ["bloom", "mpt"].contains(&config.family.name());
+    if config.rope.is_none() && !has_slopes {
         let positions = tensors.get("pos_emb", None);
         for (at, x) in xs.iter_mut().enumerate() {
             *x = added(x, &row(positions, at));
@@ -203,10 +210,14 @@ fn decoded(
             .map_or(0, |width| (position + 1).saturating_sub(width));
         for (at, q) in q.chunks_exact(head).enumerate() {
             let first = at * config.num_kv_heads / config.num_attention_heads * head;
+            let slope = slope(config, at);
             let dot = |k: &Vec<f64>| -> f64 { q.iter().zip(&k[first..]).map(|(x, y)| x * y).sum() };
             let score = |(at, k): (usize, &Vec<f64>)| match at {
                 at if at < hidden => f64::NEG_INFINITY,
-                _ => capped(dot(k) * scale, of(Attribute::AttnLogitSoftcap)),
+                _ => {
+                    let score = capped(dot(k) * scale, of(Attribute::AttnLogitSoftcap));
+                    score - slope * (position - at) as f64
+                }
             };
             let scores: Vec<f64> = keys.iter().enumerate().map(score).collect();
             let most = scores.iter().copied().fold(f64::MIN, f64::max);
@@ -254,6 +265,24 @@ fn decoded(
         ys.push(joined(&residual, &down, "post_mlp_gamma"));
     }
     ys
+}
+
+/// What the scores of a head fall by with each position: heads of ALiBi have powers of two, those beyond a power of two as many
+/// in between.
+fn slope(config: &Config, head: usize) -> f64 {
+    if !["bloom", "mpt"].contains(&config.family.name()) {
+        return 0.0;
+    }
+    let mut whole = 1;
+    while 2 * whole <= config.num_attention_heads {
+        whole *= 2;
+    }
+    let exponent = if head < whole {
+        8.0 * (head + 1) as f64 / whole as f64
+    } else {
+        4.0 * (2 * (head - whole) + 1) as f64 / whole as f64
+    };
+    2f64.powf(-exponent)
 }
 
 /// The product of a vector and a weight of a layer, plus a bias.

@@ -24,6 +24,8 @@ pub(super) enum Start {
     Texts(Vec<String>),
     /// The archive with the images that an encoder reads.
     Pixels(String),
+    /// The file with the sound that an encoder-decoder hears.
+    Audio(String),
 }
 
 /// What the command line asks of a model.
@@ -34,6 +36,9 @@ pub(super) struct ModelArgs {
     /// The folder that describes its family, if no shipped description does.
     pub(super) kernel_maps: Option<String>,
     pub(super) start: Start,
+    /// The language that is spoken, and what becomes of what is said.
+    pub(super) language: Option<String>,
+    pub(super) task: Option<String>,
     /// How many tokens to draw at most.
     pub(super) generate: Option<usize>,
     pub(super) sampling: Sampling,
@@ -48,6 +53,8 @@ pub(super) struct ModelArgs {
     /// Whether the reference interpreter runs it.
     pub(super) is_interpreted: bool,
     pub(super) config: Config,
+    /// Whether programs are kept on disk.
+    pub(super) is_cached: bool,
     /// Where logits go.
     pub(super) logits: Option<String>,
     /// Whether logits after every token of the prompt are asked for.
@@ -86,7 +93,7 @@ impl ModelArgs {
         };
         let given = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
         let texts = matches.get_many::<String>("embed");
-        let pixels = word("pixels");
+        let (pixels, audio) = (word("pixels"), word("audio"));
         let is_drawing = texts.is_none() && pixels.is_none() && !given(&"tokens");
         if bench.is_none() && given(&"format") && is_drawing {
             return Err(FORMAT);
@@ -99,6 +106,7 @@ impl ModelArgs {
             (Some(tokens), _) => Start::Tokens(tokens.copied().collect()),
             (None, None) if pixels.is_some() => Start::Pixels(pixels.unwrap_or_default()),
             (None, Some(prompt)) => Start::Prompt(prompt),
+            (None, None) if audio.is_some() => Start::Audio(audio.unwrap_or_default()),
             (None, None) if matches.get_flag("chat") => Start::Chat(word("system")),
             (None, None) => Start::Any,
         };
@@ -107,6 +115,8 @@ impl ModelArgs {
             model: word("model").unwrap_or_default(),
             kernel_maps: word("kernel-maps"),
             start,
+            language: word("language"),
+            task: word("task"),
             generate: count("generate"),
             sampling: Sampling {
                 temperature: real("temperature").unwrap_or(0.0),
@@ -121,6 +131,7 @@ impl ModelArgs {
             ignores_ends: matches.get_flag("ignore-eos"),
             capacity: count("capacity"),
             is_interpreted: word("engine").as_deref() == Some("interp"),
+            is_cached: !matches.get_flag("no-cache"),
             config: Config {
                 isa: word("isa").and_then(|isa| isa.parse().ok()),
                 threads: matches.get_one("threads").copied(),
@@ -148,16 +159,15 @@ impl ModelArgs {
 /// What `--format` is for where a decoder runs.
 pub(super) const FORMAT: &str = "`--format` is for the times of `--bench` where a model runs";
 
-/// `--bench` where an encoder-decoder runs.
-pub(super) const TIMES: &str =
-    "`--bench` is for decoders: the model is an encoder-decoder, whose note says tokens per second";
-
 /// `--chat` where an encoder-decoder runs.
 pub(super) const CHAT: &str =
     "`--chat` is for decoders: the model is an encoder-decoder, which answers one text";
 
 /// The arguments that encoders have no use for.
-const OF_DECODERS: [&str; 17] = [
+const OF_DECODERS: [&str; 19] = [
+    "audio",
+    "language",
+    "task",
     "prompt",
     "chat",
     "system",
@@ -174,14 +184,13 @@ const OF_DECODERS: [&str; 17] = [
     "beams",
     "logits",
     "all-logits",
-    "bench",
 ];
 
 /// The arguments that decoders have no use for.
 const OF_ENCODERS: [&str; 5] = ["embed", "pixels", "pooling", "normalize", "outputs"];
 
 /// The arguments that are of the module alone.
-const OF_MODULES: [&str; 15] = [
+const OF_MODULES: [&str; 14] = [
     "FILE",
     "from",
     "profile",
@@ -194,7 +203,6 @@ const OF_MODULES: [&str; 15] = [
     "full",
     "memory-limit",
     "max-steps",
-    "no-cache",
     "profile-steps",
     "tune",
 ];
@@ -202,9 +210,11 @@ const OF_MODULES: [&str; 15] = [
 /// The groups of arguments of which one is given: how a sequence begins, and what is done with the model.
 pub(crate) fn groups() -> [ArgGroup; 2] {
     [
-        ArgGroup::new("start").args(["tokens", "prompt", "chat", "embed", "pixels"]),
+        ArgGroup::new("start").args(["tokens", "prompt", "chat", "embed", "pixels", "audio"]),
         ArgGroup::new("work")
-            .args(["tokens", "prompt", "chat", "embed", "pixels", "bench"])
+            .args([
+                "tokens", "prompt", "chat", "embed", "pixels", "audio", "bench",
+            ])
             .multiple(true),
     ]
 }
@@ -223,7 +233,8 @@ pub(crate) fn args() -> Vec<Arg> {
         "the model may be of the family that the files of this folder describe",
     );
     let options = std::iter::once(family);
-    let options = options.chain(starts()).chain(draws()).chain(outputs());
+    let options = options.chain(starts()).chain(sounds());
+    let options = options.chain(draws()).chain(outputs());
     let options = options.map(|arg| arg.requires("model"));
     let all = std::iter::once(model).chain(options);
     let all = all.map(|arg| arg.help_heading("Decoder models"));
@@ -245,14 +256,16 @@ fn vectors() -> Vec<Arg> {
              the tokens of one text instead",
         )
         .action(ArgAction::Append)
-        .conflicts_with_all(OF_DECODERS),
+        .conflicts_with_all(OF_DECODERS)
+        .conflicts_with("bench"),
         value(
             "pixels",
             "IN.npz",
             "print the classes with the largest scores of the image `pixel_values` of this archive, of channels, rows and \
              columns, or of each of several images; their vectors where the model has no classifier or `--pooling` is given",
         )
-        .conflicts_with_all(OF_DECODERS),
+        .conflicts_with_all(OF_DECODERS)
+        .conflicts_with("bench"),
         value(
             "pooling",
             "HOW",
@@ -302,7 +315,7 @@ fn starts() -> Vec<Arg> {
         count(
             "generate",
             "N",
-            "how many tokens to draw at most; 1 unless given, in a chat as many as fit, with `--bench` 32",
+            "how many tokens to draw at most; 1 unless given, in a chat and of sound as many as fit, with `--bench` 32",
         ),
         value(
             "stop",
@@ -323,6 +336,37 @@ fn starts() -> Vec<Arg> {
              the model's context up to 8192",
         ),
     ]
+}
+
+/// The sound that a model hears.
+fn sounds() -> impl Iterator<Item = Arg> {
+    let audio = value(
+        "audio",
+        "IN.wav",
+        "write what is said in this WAV file, with `--generate` that many tokens of it at most",
+    )
+    .conflicts_with("bench");
+    std::iter::once(audio).chain(words_of_sounds())
+}
+
+/// What is said of sound besides.
+fn words_of_sounds() -> [Arg; 2] {
+    let said = [
+        value(
+            "language",
+            "CODE",
+            "the language that is spoken, such as `en`; the most likely one unless given here or in generation_config.json",
+        ),
+        value(
+            "task",
+            "TASK",
+            "what becomes of what is said, such as `transcribe` or `translate`",
+        ),
+    ];
+    said.map(|arg| {
+        let arg = arg.requires("audio");
+        arg.conflicts_with_all(["tokens", "prompt", "chat", "embed", "pixels", "bench"])
+    })
 }
 
 /// How tokens are drawn.

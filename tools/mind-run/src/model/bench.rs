@@ -1,10 +1,11 @@
-//! How fast a model reads a prompt and makes tokens.
+//! How fast a model reads and makes tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use mind_driver::host::Host;
-use mind_model::{Model, Session, largest};
+use mind_irv2::Config;
+use mind_model::{Encoder, Model, Session, largest};
 use serde_json::{Value, json};
 
 use super::args::ModelArgs;
@@ -75,45 +76,93 @@ impl Measured {
     }
 }
 
-/// Times passes over `prompt`, and over one token after the other behind it.
+/// What is timed.
+pub(super) enum Work {
+    /// A decoder goes on from a prompt.
+    Decoder,
+    /// An encoder-decoder reads something, and goes on from this token.
+    Pair(u32),
+    /// An encoder reads something.
+    Encoder,
+}
+
+/// Times passes of a model over `prompt`, or over sound or an image where it reads such, and over one token after the other
+/// behind it.
 pub(super) fn run(
     args: &ModelArgs,
-    form: Form,
+    (form, work): (Form, Work),
     model: Arc<Model<'_>>,
     prompt: Option<Vec<u32>>,
     subject: &Subject,
     host: &mut dyn Host,
 ) -> Result<(), Stop> {
     let config = *model.config();
-    let made = args.generate.unwrap_or(MADE);
-    let room = config.context_window.saturating_sub(made).max(1);
+    let most = match work {
+        Work::Pair(_) => MADE.min(config.most_tokens().saturating_sub(1)).max(1),
+        Work::Decoder | Work::Encoder => MADE,
+    };
+    let made = args.generate.unwrap_or(most);
+    let left = match work {
+        Work::Decoder => config.context_window.saturating_sub(made),
+        Work::Pair(_) => config.encoder().map_or(0, |own| own.most_tokens()),
+        Work::Encoder => config.most_tokens(),
+    };
     let prompt = prompt.unwrap_or_else(|| {
-        let ids = (0..PROMPT.min(room)).map(|at| at * 7919 % config.vocab_size);
+        let ids = (0..PROMPT.min(left.max(1))).map(|at| at * 7919 % config.vocab_size);
         ids.map(|id| id as u32).collect()
     });
-    let needed = prompt.len().saturating_add(made);
-    let mut session = Session::new(model, args.capacity.unwrap_or(needed))?;
-    let work = host.working("timing passes");
-    let timed = timed(&mut session, &prompt, made, host);
-    drop(work);
-    let (first, read, single) = timed?;
+    let sign = host.working("timing passes");
+    let timed = match work {
+        Work::Decoder => {
+            let needed = prompt.len().saturating_add(made);
+            let session = Session::new(model, args.capacity.unwrap_or(needed));
+            timed(session?, &prompt, made, host)
+        }
+        Work::Pair(start) => {
+            let capacity = args.capacity.unwrap_or(made.saturating_add(1));
+            let input = Input::of(config.encoder(), &prompt);
+            timed_pair(&model, &input, (start, capacity, made), host)
+        }
+        Work::Encoder => {
+            let input = Input::of(Some(config), &prompt);
+            timed_encoder(&Encoder::new(model)?, &input, host)
+        }
+    };
+    drop(sign);
+    let Times {
+        tokens,
+        first,
+        read,
+        single,
+    } = timed?;
     let load = subject.load.as_nanos() as f64 / 1000.0;
     let first = load + first.as_nanos() as f64 / 1000.0;
-    let (prefill, decode) = (Measured::of(prompt.len(), read), Measured::of(1, single));
+    let name = match work {
+        Work::Decoder => "prefill",
+        Work::Pair(_) | Work::Encoder => "encode",
+    };
+    let mut parts = vec![(name, Measured::of(tokens, read))];
+    if !single.is_empty() {
+        parts.push(("decode", Measured::of(1, single)));
+    }
     let printed = match form {
         Form::Text => {
             let start = format!("load    {load:.1} us\nfirst   {first:.1} us\n");
-            start + &prefill.text("prefill") + &decode.text("decode ")
+            let lines = parts
+                .iter()
+                .map(|(name, own)| own.text(&format!("{name:7}")));
+            start + &lines.collect::<String>()
         }
         Form::Json => {
-            let object = json!({
+            let mut object = json!({
                 "load_us": load,
                 "first_token_us": first,
-                "prefill": prefill.json(),
-                "decode": decode.json(),
                 "threads": subject.threads,
                 "isa": subject.isa,
             });
+            for (name, own) in &parts {
+                object[name] = own.json();
+            }
             format!("{object}\n")
         }
     };
@@ -121,37 +170,151 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The times of the first pass, which makes code, of further ones, and of passes of one token.
-type Times = (Duration, Vec<Duration>, Vec<Duration>);
+/// What an encoder reads.
+enum Input<'t> {
+    Text(&'t [u32]),
+    /// Numbers of sound or of an image, of so many positions.
+    Sound(Vec<f32>, usize),
+    Image(Vec<f32>, usize),
+}
 
-fn timed(
-    session: &mut Session<'_>,
-    prompt: &[u32],
-    made: usize,
-    host: &mut dyn Host,
-) -> Result<Times, Stop> {
-    let pass = |session: &mut Session<'_>, tokens: &[u32]| -> Result<_, Stop> {
-        let started = host.now();
-        let logits = session.prefill(tokens)?;
-        Ok((host.now().saturating_sub(started), logits))
-    };
-    let (first, mut logits) = pass(session, prompt)?;
+impl Input<'_> {
+    /// What the encoder of `config` reads: silence or a black image where it reads no tokens.
+    fn of(config: Option<Config>, prompt: &[u32]) -> Input<'_> {
+        let Some(config) = config else {
+            return Input::Text(prompt);
+        };
+        let positions = config.context_window;
+        match (config.audio(), config.image()) {
+            (Some(own), _) => Input::Sound(vec![0.0; own.elements()], positions),
+            (None, Some(own)) => Input::Image(vec![0.0; own.elements()], positions),
+            (None, None) => Input::Text(prompt),
+        }
+    }
+
+    /// Tokens, or other positions.
+    fn positions(&self) -> usize {
+        match self {
+            Input::Text(own) => own.len(),
+            Input::Sound(_, positions) | Input::Image(_, positions) => *positions,
+        }
+    }
+}
+
+/// The times of the first pass, which makes code, of further ones, each of so many tokens, and of passes of one token.
+struct Times {
+    tokens: usize,
+    first: Duration,
+    read: Vec<Duration>,
+    single: Vec<Duration>,
+}
+
+/// Passes that are repeated until they took long enough together.
+fn repeated(mut pass: impl FnMut() -> Result<Duration, Stop>) -> Result<Vec<Duration>, Stop> {
     let (mut read, mut total) = (Vec::new(), Duration::ZERO);
     while read.len() < RUNS.start || total < TARGET && read.len() < RUNS.end {
-        session.truncate(0);
-        let (time, last) = pass(session, prompt)?;
+        let time = pass()?;
         read.push(time);
         total += time;
-        logits = last;
     }
+    Ok(read)
+}
+
+/// The time of a pass of a session, and its logits.
+fn pass(
+    session: &mut Session<'_>,
+    tokens: &[u32],
+    host: &dyn Host,
+) -> Result<(Duration, Vec<f32>), Stop> {
+    let started = host.now();
+    let logits = session.prefill(tokens)?;
+    Ok((host.now().saturating_sub(started), logits))
+}
+
+/// The times of `made` passes of one token, each the most likely one, the first one behind `logits`.
+fn singles(
+    session: &mut Session<'_>,
+    mut logits: Vec<f32>,
+    made: usize,
+    host: &dyn Host,
+) -> Result<Vec<Duration>, Stop> {
     let mut single = Vec::new();
     for at in 0..made {
-        let (time, last) = pass(session, &[largest(&logits)])?;
+        let (time, last) = pass(session, &[largest(&logits)], host)?;
         // The first one makes code.
         if at > 0 || made == 1 {
             single.push(time);
         }
         logits = last;
     }
-    Ok((first, read, single))
+    Ok(single)
+}
+
+fn timed(
+    mut session: Session<'_>,
+    prompt: &[u32],
+    made: usize,
+    host: &dyn Host,
+) -> Result<Times, Stop> {
+    let (first, mut logits) = pass(&mut session, prompt, host)?;
+    let read = repeated(|| {
+        session.truncate(0);
+        let (time, last) = pass(&mut session, prompt, host)?;
+        logits = last;
+        Ok(time)
+    })?;
+    let single = singles(&mut session, logits, made, host)?;
+    Ok(Times {
+        tokens: prompt.len(),
+        first,
+        read,
+        single,
+    })
+}
+
+fn timed_pair(
+    model: &Arc<Model<'_>>,
+    input: &Input<'_>,
+    (start, capacity, made): (u32, usize, usize),
+    host: &dyn Host,
+) -> Result<Times, Stop> {
+    let behind = || -> Result<_, Stop> {
+        let started = host.now();
+        let session = match input {
+            Input::Text(text) => Session::behind(model.clone(), text, capacity)?,
+            Input::Sound(numbers, _) | Input::Image(numbers, _) => {
+                Session::behind_audio(model.clone(), numbers, capacity)?
+            }
+        };
+        Ok((host.now().saturating_sub(started), session))
+    };
+    let (first, mut session) = behind()?;
+    let (second, logits) = pass(&mut session, &[start], host)?;
+    let read = repeated(|| Ok(behind()?.0))?;
+    let single = singles(&mut session, logits, made, host)?;
+    Ok(Times {
+        tokens: input.positions(),
+        first: first + second,
+        read,
+        single,
+    })
+}
+
+fn timed_encoder(encoder: &Encoder<'_>, input: &Input<'_>, host: &dyn Host) -> Result<Times, Stop> {
+    let run = || -> Result<Duration, Stop> {
+        let started = host.now();
+        match input {
+            Input::Text(text) => encoder.run(text, &[])?,
+            Input::Sound(numbers, _) => encoder.run_audio(numbers)?,
+            Input::Image(numbers, _) => encoder.run_image(numbers)?,
+        };
+        Ok(host.now().saturating_sub(started))
+    };
+    let first = run()?;
+    Ok(Times {
+        tokens: input.positions(),
+        first,
+        read: repeated(run)?,
+        single: Vec::new(),
+    })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mind_driver::host::Host;
 use mind_model::{
-    ChatTemplate, Forced, Message, Model, Sampler, Session, Speaker, Text, TextStream,
+    ChatTemplate, Forced, Message, Model, Sampler, Session, Speaker, Suppressed, Text, TextStream,
 };
 
 use super::args::ModelArgs;
@@ -70,6 +70,7 @@ pub(super) fn run(
             sampler: &mut sampler,
             ends: means.ends,
             forced: Forced::default(),
+            suppressed: &Suppressed::default(),
             count: args
                 .generate
                 .unwrap_or(usize::MAX)

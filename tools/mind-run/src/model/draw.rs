@@ -1,7 +1,7 @@
 //! Drawing tokens one by one.
 
 use mind_driver::host::Host;
-use mind_model::{Forced, Sampler, Session, TextStream};
+use mind_model::{Forced, Sampler, Session, Suppressed, TextStream};
 
 use super::output::{Output, Rate};
 use super::stop::Stop;
@@ -14,6 +14,8 @@ pub(super) struct Drawing<'a, 'w> {
     pub(super) ends: &'a [u32],
     /// Tokens that are drawn whatever their logits are.
     pub(super) forced: Forced,
+    /// Tokens that are never drawn.
+    pub(super) suppressed: &'a Suppressed,
     /// How many to draw at most.
     pub(super) count: usize,
     /// What the text is written by; token ids are written where there is none.
@@ -45,6 +47,7 @@ impl Drawing<'_, '_> {
                 rate.add(1, host.now().saturating_sub(started));
                 (self.hear)(&logits);
             }
+            self.suppressed.apply(drawn, &mut logits);
             let forced = self.forced.token(drawn, self.count);
             let token = forced.unwrap_or_else(|| self.sampler.next(&logits, tokens));
             tokens.push(token);

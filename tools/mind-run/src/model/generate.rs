@@ -6,7 +6,9 @@ use std::sync::Arc;
 use mind_cli::npz;
 use mind_driver::host::Host;
 use mind_ir::tensor::Tensor;
-use mind_model::{BeamSearch, Forced, Model, Sampler, Session, Text, TextStream};
+use mind_model::{
+    BeamSearch, Forced, Model, Sampler, Session, Speech, Suppressed, Text, TextStream,
+};
 
 use super::args::ModelArgs;
 use super::draw::Drawing;
@@ -16,12 +18,21 @@ use super::stop::Stop;
 /// What tokens are drawn behind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beginning<'t> {
-    /// The text that an encoder-decoder reads first.
-    pub(super) read: Option<&'t [u32]>,
-    /// The first tokens of the sequence.
+    /// What an encoder-decoder reads first.
+    pub(super) read: Read<'t>,
+    /// The first tokens of the sequence, unless they follow from what is read.
     pub(super) prompt: &'t [u32],
     /// Tokens that follow whatever their logits are.
     pub(super) forced: Forced,
+}
+
+/// What is read in front of a sequence.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Read<'t> {
+    Nothing,
+    Text(&'t [u32]),
+    /// Features of sound, and what the decoder starts from behind it.
+    Sound(&'t [f32], &'t Speech),
 }
 
 /// Draws what follows, and writes it as it comes: a text where there is a tokenizer, else token ids.
@@ -38,20 +49,47 @@ pub(super) fn run(
         forced,
     } = beginning;
     forced.check(model.config().vocab_size)?;
-    let count = args.generate.unwrap_or(1);
-    let needed = prompt.len().saturating_add(count.saturating_sub(1));
+    let (context, none) = (model.config().most_tokens(), Suppressed::default());
+    let (length, most, suppressed) = match read {
+        Read::Nothing | Read::Text(_) => (prompt.len(), 1, &none),
+        Read::Sound(_, own) => {
+            let length = own.count();
+            (
+                length,
+                context.saturating_sub(length).max(1),
+                &own.suppressed,
+            )
+        }
+    };
+    suppressed.check(model.config().vocab_size)?;
+    let count = args.generate.unwrap_or(most);
+    let needed = length.saturating_add(count.saturating_sub(1));
     let capacity = args.capacity.unwrap_or(needed);
     let started = host.now();
     let mut prefill = Rate::default();
+    let mut said = Vec::new();
     let session = match read {
-        Some(text) => {
+        Read::Text(text) => {
             let work = host.working("reading the text");
             let session = Session::behind(model, text, capacity);
             drop(work);
             prefill.add(text.len(), host.now().saturating_sub(started));
             session?
         }
-        None => Session::new(model, capacity)?,
+        Read::Sound(features, speech) => {
+            let positions = model.config().encoder().map_or(0, |own| own.context_window);
+            let work = host.working("listening");
+            let mut session = Session::behind_audio(model, features, capacity)?;
+            said = speech.tokens(&mut session)?;
+            drop(work);
+            prefill.add(positions, host.now().saturating_sub(started));
+            session
+        }
+        Read::Nothing => Session::new(model, capacity)?,
+    };
+    let prompt = match read {
+        Read::Nothing | Read::Text(_) => prompt,
+        Read::Sound(..) => &said,
     };
     let stream = text.map(|text| TextStream::new(text, &args.stops));
     if let Some(beams) = args.beams {
@@ -60,6 +98,7 @@ pub(super) fn run(
             tokens: count,
             ends,
             forced,
+            suppressed,
             repetition_penalty: args.sampling.repetition_penalty,
         };
         return searched(&search, session, prompt, (stream, prefill), host);
@@ -67,7 +106,7 @@ pub(super) fn run(
     drawn(
         args,
         (session, prefill),
-        (prompt, forced),
+        (prompt, forced, suppressed),
         (stream, ends, count),
         host,
     )
@@ -112,7 +151,7 @@ fn searched(
 fn drawn(
     args: &ModelArgs,
     (mut session, mut prefill): (Session<'_>, Rate),
-    (prompt, forced): (&[u32], Forced),
+    (prompt, forced, suppressed): (&[u32], Forced, &Suppressed),
     (stream, ends, count): (Option<TextStream<'_>>, &[u32], usize),
     host: &mut dyn Host,
 ) -> Result<(), Stop> {
@@ -135,6 +174,7 @@ fn drawn(
         sampler: &mut Sampler::new(args.sampling),
         ends,
         forced,
+        suppressed,
         count,
         stream,
         hear: &mut |logits| {

@@ -9,6 +9,7 @@ mod generate;
 mod image;
 mod output;
 mod packing;
+mod sound;
 mod stop;
 
 use std::path::Path;
@@ -18,16 +19,19 @@ use std::time::Duration;
 use clap::ArgMatches;
 use mind_cli::{DONE, REJECTED};
 use mind_diag::SourceFile;
-use mind_driver::engine::Engine;
+use mind_driver::engine::{self, Engine};
 use mind_driver::host::Host;
+use mind_irv2::Config;
 use mind_model::{
-    CheckpointWeights, Files, FolderError, Forced, MappedWeights, Runner, Text, TextFiles,
-    WeightsAt,
+    CheckpointWeights, Files, FolderError, Forced, Hearing, MappedWeights, ModelError, Runner,
+    Speech, Text, TextFiles, WeightsAt,
 };
 
 use self::args::{ModelArgs, Start};
-use self::generate::Beginning;
+use self::generate::{Beginning, Read};
 use self::stop::Stop;
+use crate::args::Form;
+use crate::cache;
 
 /// Runs the model that the command line names.
 pub(super) fn run(matches: &ArgMatches, host: &mut dyn Host) -> u8 {
@@ -65,6 +69,9 @@ fn open(args: &ModelArgs, host: &mut dyn Host) -> Result<Files, FolderError> {
 fn tokenizer(args: &ModelArgs, files: &Files) -> Result<Option<Text>, Stop> {
     let what = match args.start {
         Start::Tokens(_) | Start::Pixels(_) | Start::Any => return Ok(None),
+        // Tokens are as good where there is no tokenizer.
+        Start::Audio(_) if files.tokenizer.is_none() => return Ok(None),
+        Start::Audio(_) => "the sound",
         Start::Prompt(_) => "the prompt",
         Start::Chat(_) => "the conversation",
         Start::Texts(_) => "the texts",
@@ -104,13 +111,35 @@ fn execute(
         return Err(Stop::Usage(args::FORMAT));
     }
     if family.is_encoder() {
-        let how = embed::how(args, files, host)?;
-        let (runner, _, _) = runner(args, files, host)?;
+        let how = match args.bench {
+            Some(_) => None,
+            None => Some(embed::how(args, files, host)?),
+        };
+        let (runner, threads, isa) = runner(args, files, host)?;
         let weights = MappedWeights {
             weights: CheckpointWeights(checkpoint),
             files: files.contents(),
         };
         let model = packing::model(document.config, weights, runner, host)?;
+        let Some(how) = how else {
+            let tokens = match &args.start {
+                Start::Tokens(tokens) => Some(tokens.clone()),
+                Start::Prompt(_)
+                | Start::Chat(_)
+                | Start::Any
+                | Start::Texts(_)
+                | Start::Pixels(_)
+                | Start::Audio(_) => None,
+            };
+            let subject = bench::Subject {
+                load: host.now().saturating_sub(started),
+                threads,
+                isa,
+            };
+            let form = args.bench.unwrap_or(Form::Text);
+            let work = (form, bench::Work::Encoder);
+            return bench::run(args, work, model, tokens, &subject, host);
+        };
         if let Start::Pixels(path) = &args.start {
             let beside = TextFiles::open(files, family, host)?;
             return image::run(args, model, (path.as_str(), &beside, how), host);
@@ -118,13 +147,19 @@ fn execute(
         return embed::run(args, model, (text.as_ref(), how), host);
     }
     let is_pair = family.encoder().is_some();
-    if is_pair && args.bench.is_some() {
-        return Err(Stop::Usage(args::TIMES));
-    }
     if is_pair && matches!(args.start, Start::Chat(_)) {
         return Err(Stop::Usage(args::CHAT));
     }
     let beside = TextFiles::open(files, family, host)?;
+    let heard = match &args.start {
+        Start::Audio(path) => Some(heard(args, path, &document.config, &beside, host)?),
+        Start::Tokens(_)
+        | Start::Prompt(_)
+        | Start::Chat(_)
+        | Start::Any
+        | Start::Texts(_)
+        | Start::Pixels(_) => None,
+    };
     let start = is_pair.then(|| beside.start()).transpose()?;
     let mut forced = if is_pair {
         beside.forced()?
@@ -140,7 +175,11 @@ fn execute(
     let means = match (&args.start, &text) {
         (Start::Chat(system), Some(text)) => Some(chat::Means {
             text,
-            template: beside.template(text)?,
+            template: {
+                let mut template = beside.template(text)?;
+                template.now = host.wall_clock();
+                template
+            },
             ends: &ends,
             system: system.as_deref(),
         }),
@@ -166,22 +205,44 @@ fn execute(
             threads,
             isa,
         };
-        return bench::run(args, form, model, prompt, &subject, host);
+        let work = match start {
+            Some(start) => bench::Work::Pair(start),
+            None => bench::Work::Decoder,
+        };
+        return bench::run(args, (form, work), model, prompt, &subject, host);
     }
     let prompt = prompt.unwrap_or_default();
-    let beginning = match &start {
-        Some(start) => Beginning {
-            read: Some(&prompt),
-            prompt: std::slice::from_ref(start),
-            forced,
-        },
-        None => Beginning {
-            read: None,
-            prompt: &prompt,
-            forced,
-        },
+    let (read, prompt) = match (&heard, &start) {
+        (Some((features, speech)), _) => (Read::Sound(features, speech), &[][..]),
+        (None, Some(start)) => (Read::Text(&prompt), std::slice::from_ref(start)),
+        (None, None) => (Read::Nothing, prompt.as_slice()),
+    };
+    let beginning = Beginning {
+        read,
+        prompt,
+        forced,
     };
     generate::run(args, model, (beginning, text.as_ref()), &ends, host)
+}
+
+/// The features of the sound at `path`, and what the decoder starts from behind it.
+fn heard(
+    args: &ModelArgs,
+    path: &str,
+    config: &Config,
+    beside: &TextFiles<'_>,
+    host: &mut dyn Host,
+) -> Result<(Vec<f32>, Speech), Stop> {
+    let audio = config.encoder().and_then(|own| own.audio());
+    let Some(audio) = audio else {
+        let family = config.family.name();
+        return Err(ModelError::ReadsNoAudio { family }.into());
+    };
+    let speech = beside.speech(Hearing {
+        language: args.language.as_deref(),
+        task: args.task.as_deref(),
+    })?;
+    Ok((sound::features(path, audio, beside, host)?, speech))
 }
 
 /// What runs the model, on how many threads, and what it is called.
@@ -193,7 +254,15 @@ fn runner(
     if args.is_interpreted {
         return Ok((Runner::Interpreter, 1, "interp"));
     }
-    let engine = Engine::new(&args.config).map_err(|found| {
+    let config = engine::Config {
+        cache: if args.is_cached {
+            cache::open(host)
+        } else {
+            None
+        },
+        ..args.config.clone()
+    };
+    let engine = Engine::new(&config).map_err(|found| {
         mind_cli::report(host, &found, &files.config, args.form);
         Stop::Reported
     })?;

@@ -4,7 +4,7 @@ use std::io;
 
 use mind_diag::SourceFile;
 use mind_driver::host::Host;
-use mind_model::{FolderError, ModelError, TextError};
+use mind_model::{FolderError, ModelError, SpectrogramError, TextError, WavError};
 
 use super::args::ModelArgs;
 
@@ -60,6 +60,12 @@ pub(super) enum Stop {
         found: String,
         expected: [usize; 3],
     },
+    /// A file that holds no sound.
+    #[error("{name}: {why}")]
+    Wav { name: String, why: WavError },
+    /// Sound that the model does not hear.
+    #[error("{name}: {why}")]
+    Sound { name: String, why: SpectrogramError },
     /// A conversation beyond the cache.
     #[error(
         "the conversation has {needed} tokens, the cache has room for {capacity}; `--capacity` makes it larger"
@@ -93,6 +99,8 @@ impl Stop {
             | Stop::NoPooler { .. }
             | Stop::NoPixels { .. }
             | Stop::Pixels { .. }
+            | Stop::Wav { .. }
+            | Stop::Sound { .. }
             | Stop::Full { .. }
             | Stop::Stream { .. }
             | Stop::Archive { .. } => mind_cli::fail(host, &self),

@@ -1,0 +1,64 @@
+//! Sound as rows of frames.
+
+use mind_core::ops::elementwise::{Add, Gelu};
+use mind_core::ops::index::Slice;
+use mind_core::ops::join::Concat;
+use mind_core::ops::pad::PadOp;
+use mind_core::ops::shape::Reshape;
+use mind_ir::ValueId;
+
+use super::{Call, ambient};
+use crate::audio::WINDOW;
+use crate::graph::emit::{Built, Emitter, fixed};
+
+/// Each frame of features beside its neighbours.
+pub(super) fn feature_windows(call: &mut Call<'_>) -> Built<()> {
+    let frames = call.ambient(ambient::FEATURES)?;
+    let rows = windows(call.e, frames, 1)?;
+    call.set("out", vec![rows]);
+    Ok(())
+}
+
+/// Every other row beside its neighbours.
+pub(super) fn frame_windows(call: &mut Call<'_>) -> Built<()> {
+    let rows = call.get("input", 2)?;
+    let rows = windows(call.e, rows, 2)?;
+    call.set("out", vec![rows]);
+    Ok(())
+}
+
+/// `gelu(x Wᵀ + b)`.
+pub(super) fn frame_project(call: &mut Call<'_>) -> Built<()> {
+    let (x, weight) = (call.get("input", 2)?, call.get("w", 2)?);
+    let bias = call.maybe("bias");
+    let rows = call.e.linear(x, weight, bias)?;
+    let bent = Gelu::build(call.e, rows)?;
+    call.set("out", vec![bent]);
+    Ok(())
+}
+
+/// The rows of frames, each with its row of the table of positions.
+pub(super) fn frame_embedding(call: &mut Call<'_>) -> Built<()> {
+    let (rows, positions) = (call.get("input", 2)?, call.get("pos", 2)?);
+    let sum = Add::build(call.e, rows, positions)?;
+    call.set("out", vec![sum]);
+    Ok(())
+}
+
+/// Every `step`-th row of `x` beside its neighbours: of each number that of the row in front, its own and that of the row
+/// behind. Beyond both ends are zeros.
+fn windows(e: &mut Emitter, x: ValueId, step: usize) -> Built<ValueId> {
+    let (count, width) = (e.extent(x, 0), e.extent(x, 1));
+    let padded = PadOp::with(&[1, 0], &[1, 0]).build(e, x, None)?;
+    let kept = count.div_ceil(step);
+    let mut near = Vec::with_capacity(WINDOW);
+    for first in 0..WINDOW {
+        let last = first + kept.saturating_sub(1) * step + 1;
+        let (starts, ends) = ([first as i64, 0], [last as i64, width as i64]);
+        let rows = Slice::with(&starts, &ends, &[step as i64, 1]).build(e, padded)?;
+        let column = [kept, width, 1].map(fixed);
+        near.push(Reshape::with(&column).build(e, rows)?);
+    }
+    let beside = Concat::with(2).build(e, &near)?;
+    Ok(Reshape::with(&[kept, width * WINDOW].map(fixed)).build(e, beside)?)
+}

@@ -1,0 +1,34 @@
+//! Sound from a file, as a model reads it.
+
+use std::path::Path;
+
+use mind_driver::host::Host;
+use mind_irv2::Audio;
+use mind_model::{Sound, TextFiles};
+
+use super::stop::Stop;
+
+/// The most bytes of a file.
+const LIMIT: u64 = 1 << 30;
+
+/// The features of the WAV file at `path`, made as the files of the model say.
+pub(super) fn features(
+    path: &str,
+    audio: Audio,
+    beside: &TextFiles<'_>,
+    host: &mut dyn Host,
+) -> Result<Vec<f32>, Stop> {
+    let spectrogram = beside.spectrogram(audio)?;
+    let name = path.to_owned();
+    let bytes = host.read(Path::new(path), LIMIT);
+    let bytes = bytes.map_err(|why| Stop::Stream {
+        name: name.clone(),
+        why,
+    })?;
+    let sound = Sound::of_wav(&bytes).map_err(|why| Stop::Wav {
+        name: name.clone(),
+        why,
+    })?;
+    let features = spectrogram.features(&sound);
+    features.map_err(|why| Stop::Sound { name, why })
+}
