@@ -31,7 +31,7 @@ fn refusal(time: Option<Duration>) -> String {
     }
     host.stdin = b"the cat\n".to_vec();
     host.wall_clock = time;
-    assert_eq!(host.run("--model m --chat"), 1);
+    assert_eq!(host.run("--model m/config.json --chat"), 1);
     host.error()
 }
 
