@@ -23,7 +23,7 @@ def test_a_report_is_a_page_and_a_few_lines(tmp_path):
     assert str(report) == "5 ops -> 4 ops\ncanonicalize: changed\nrelu-relu: 1 rewrites"
     report.save(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert page == report.html and page.startswith("<!DOCTYPE html>") and "relu-relu" in page
+    assert page == report.html and page.startswith("<!doctype html>") and "relu-relu" in page
     # A page in a page: nothing of it may end the frame.
     (frame,) = report._repr_html_().split("<iframe")[1:]
     assert frame.count("<") == 1 and "&lt;svg" in frame
@@ -38,7 +38,7 @@ def test_a_profile_has_the_steps_of_the_program(tmp_path):
         assert step.kind == "contract" and [op[0] for op in step.ops] == ["product", "relu"]
         assert step.us > 0 and step.share == 1 and step.gflop_per_s > 0
         assert (profile.isa, profile.threads) == ("portable", 1)
-    assert "contract: product 3:1, relu 4:1" in str(profile)
+    assert "contract: product 4:1, relu 4:1" in str(profile)
     assert "<td>100.0%</td>" in profile._repr_html_()
     profile.save(tmp_path / "trace.json")
     trace = json.loads((tmp_path / "trace.json").read_text())

@@ -1,7 +1,7 @@
 //! Other schedules that a kernel may have.
 
 use mind_ir::opdef::Op;
-use mind_ir::{Graph, ValueId};
+use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
@@ -17,6 +17,10 @@ pub const MOST_CANDIDATES: usize = 24;
 
 /// The fewest multiply-adds of a product whose blocks are worth another size.
 const WORTH_BLOCKS: usize = 1 << 18;
+
+/// The most elements, and multiply-adds, of a kernel that one thread may run faster than several: a kernel that takes
+/// longer seems to, where other programs run while it is measured.
+const SMALL: (usize, usize) = (1 << 15, 1 << 20);
 
 /// Other schedules of a kernel, each differing from its own in one attribute and what that asks for.
 ///
@@ -36,7 +40,7 @@ pub(super) fn candidates(kernel: &Kernel, target: &TargetInfo, threads: usize) -
             let rows = [8, 16, 32, 64, 128, 256, 512];
             all.extend(rows.map(|rows| own.with_int("rows", rows)));
         }
-        all.extend(shared(own, &known(g, g.results(op).get(0)), threads));
+        all.extend(shared(kernel, &known(g, g.results(op).get(0)), threads));
         all
     };
     let mut kept: Vec<Schedule> = Vec::new();
@@ -48,10 +52,30 @@ pub(super) fn candidates(kernel: &Kernel, target: &TargetInfo, threads: usize) -
     kept
 }
 
-/// Other dimensions that threads share: none, and each that has several indices.
-fn shared(own: &Schedule, extents: &[usize], threads: usize) -> Vec<Schedule> {
+/// Whether one thread may run a kernel faster than several.
+fn is_small(g: &Graph, op: OpId) -> bool {
+    let elements: usize = known(g, g.results(op).get(0)).iter().product();
+    let right = || known(g, g.operands(op)[1]);
+    let terms: usize = if g.is::<Contract>(op) {
+        let right = right();
+        right[right.len() - 2]
+    } else if g.is::<Window>(op) {
+        right()[..3].iter().product()
+    } else {
+        1
+    };
+    let (most, most_products) = SMALL;
+    elements <= most && elements.saturating_mul(terms) <= most_products
+}
+
+/// Other dimensions that threads share: none of a small kernel, and each that has several indices.
+fn shared(kernel: &Kernel, extents: &[usize], threads: usize) -> Vec<Schedule> {
+    let own = &kernel.default;
     let single = (0..extents.len()).filter(|&axis| extents[axis] > 1);
-    let mut all = vec![own.with_ints("parallel", &[])];
+    let mut all = Vec::new();
+    if is_small(&kernel.module, kernel.op) {
+        all.push(own.with_ints("parallel", &[]));
+    }
     if threads > 1 {
         all.extend(single.map(|axis| own.with_ints("parallel", &[axis as i64])));
     }
@@ -88,7 +112,9 @@ fn of_nest(g: &Graph, nest: Nest, own: &Schedule, threads: usize) -> Vec<Schedul
         }
         Some(_) | None => {}
     }
-    all.push(own.with_ints("parallel", &[]).with_ints("tile", dims));
+    if is_small(g, nest.id()) {
+        all.push(own.with_ints("parallel", &[]).with_ints("tile", dims));
+    }
     let others = (0..dims.len()).filter(|&axis| dims[axis] > 1);
     let others = others.filter(|&axis| Some(axis) != reduced && Some(axis) != vector);
     all.extend(others.map(|axis| tiled(axis, 1)));
@@ -162,7 +188,7 @@ fn of_contract(
         all.extend(tiles.iter().map(|tile| own.with_ints("micro", tile)));
     }
     let extents = known(g, g.results(contract.id()).get(0));
-    all.extend(shared(own, &extents, threads));
+    all.extend(shared(kernel, &extents, threads));
     if m.saturating_mul(n).saturating_mul(k) >= WORTH_BLOCKS {
         let blocks = [
             (2, k, [128, 256, 512, 1024, k]),
@@ -202,7 +228,7 @@ fn of_window(kernel: &Kernel, target: &TargetInfo, threads: usize) -> Vec<Schedu
             .filter(|&count| count <= lines)
             .map(|count| own.with_int("lines", count as i64)),
     );
-    all.extend(shared(own, &output, threads));
+    all.extend(shared(kernel, &output, threads));
     all
 }
 

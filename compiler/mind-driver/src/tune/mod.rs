@@ -240,7 +240,8 @@ impl Tuning<'_> {
         for (_, number, schedule) in winners.into_iter().take(SECOND_LOOKS) {
             let ratio = bench.confirmed(number, &schedule);
             if let Some(ratio) = ratio.filter(|ratio| *ratio < MARGIN) {
-                let gain = 1.0 / ratio.max(1e-9);
+                // In thousandths, which a note holds as they are.
+                let gain = (1000.0 / ratio.max(1e-3)).round() / 1000.0;
                 return Best { schedule, gain };
             }
         }
