@@ -77,9 +77,10 @@ impl<'w> Driver<'w> {
         }
     }
 
-    /// The parameters of the function.
-    pub(super) fn params(&self) -> Vec<Value> {
-        self.builder.block_params(self.entry).to_vec()
+    /// The parameters of the function, of which there are as many.
+    pub(super) fn params<const COUNT: usize>(&self) -> [Value; COUNT] {
+        let params = self.builder.block_params(self.entry);
+        std::array::from_fn(|at| params[at])
     }
 
     /// Ends the function: it returns 0.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::{AbiParam, Signature, types};
+use cranelift_codegen::ir::{AbiParam, Signature, Value, types};
 use cranelift_codegen::isa::{CallConv, TargetIsa, lookup_by_name};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -145,14 +145,13 @@ impl ObjectWriter {
             regions,
             max_steps: self.max_steps,
         };
-        let bind = self.internal(&format!("bind{number}"), BIND_PARAMS, |driver, params| {
-            let [weights, bound, workspace] = params else {
-                unreachable!("the signature of binding")
-            };
+        let name = format!("bind{number}");
+        let bind = self.internal::<BIND_PARAMS>(&name, |driver, params| {
+            let [weights, bound, workspace] = params;
             driver.memory = Memory {
-                params: Some(*weights),
-                bound: *bound,
-                workspace: *workspace,
+                params: Some(weights),
+                bound,
+                workspace,
                 inputs: None,
                 outputs: None,
             };
@@ -160,16 +159,15 @@ impl ObjectWriter {
             driver.bind_once(&parts, program.steps);
             Ok(())
         })?;
-        let run = self.internal(&format!("run{number}"), RUN_PARAMS, |driver, params| {
-            let [bound, inputs, outputs, workspace] = params else {
-                unreachable!("the signature of a run")
-            };
+        let name = format!("run{number}");
+        let run = self.internal::<RUN_PARAMS>(&name, |driver, params| {
+            let [bound, inputs, outputs, workspace] = params;
             driver.memory = Memory {
                 params: None,
-                bound: *bound,
-                workspace: *workspace,
-                inputs: Some(*inputs),
-                outputs: Some(*outputs),
+                bound,
+                workspace,
+                inputs: Some(inputs),
+                outputs: Some(outputs),
             };
             driver.steps(&parts, program.steps)
         })?;
@@ -256,21 +254,20 @@ impl ObjectWriter {
     /// # Errors
     ///
     /// Those of `body`; the code generator refuses the function.
-    fn internal(
+    fn internal<const PARAMS: usize>(
         &mut self,
         name: &str,
-        params: usize,
-        body: impl FnOnce(&mut Driver<'_>, &[cranelift_codegen::ir::Value]) -> Result<(), ObjectError>,
+        body: impl FnOnce(&mut Driver<'_>, [Value; PARAMS]) -> Result<(), ObjectError>,
     ) -> Result<FuncId, ObjectError> {
         let name = self.name.suffixed(name).to_string();
-        let signature = signature(&self.object, params);
+        let signature = signature(&self.object, PARAMS);
         let id = self
             .object
             .declare_function(&name, Linkage::Local, &signature)?;
         define(&mut self.object, id, signature, |builder, object| {
             let mut driver = Driver::new(builder, object);
             let params = driver.params();
-            body(&mut driver, &params)?;
+            body(&mut driver, params)?;
             driver.finish();
             Ok(())
         })?;

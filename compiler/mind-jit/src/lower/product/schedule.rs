@@ -166,7 +166,8 @@ impl Schedule {
             // Half the registers hold a square of columns and terms while it is turned.
             (m.clamp(1, 4) as u32, vectors_of_all.clamp(1, 2) as u32)
         } else {
-            best_tile(target, (m, vectors_of_all, k), step)
+            let registers = target.vector_registers as usize - temporaries(target, dtype);
+            best_tile(target, registers, (m, vectors_of_all, k), step)
         };
         let (rows, vectors) = asked.tile(target, (rows, vectors), step as u32);
         let width = vectors as usize * lanes;
@@ -458,18 +459,18 @@ impl Blocks {
     }
 }
 
-/// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors.
+/// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors and lives in `registers`.
 ///
 /// Vectors come in multiples of `step`. Among equals the tile with fewer loads is taken.
 fn best_tile(
     target: &TargetInfo,
+    registers: usize,
     (m, vectors, k): (usize, usize, usize),
     step: usize,
 ) -> (u32, u32) {
     // More of the same does not change which tile is best.
     const MANY: usize = 4096;
     let [m, vectors, k] = [m.max(1), vectors.max(1), k].map(|extent| extent.min(MANY));
-    let registers = target.vector_registers as usize;
     let widths = (step..=vectors.next_multiple_of(step)).step_by(step);
     let tiles = widths
         .take_while(|&width| width == step || width < registers)
@@ -489,6 +490,12 @@ fn best_tile(
     });
     let (height, width) = best.unwrap_or((1, step));
     (height as u32, width as u32)
+}
+
+/// Registers that a multiply-add of elements of `dtype` takes besides its operands: integers are multiplied first, unless one
+/// instruction adds up products of bytes.
+fn temporaries(target: &TargetInfo, dtype: DType) -> usize {
+    usize::from(!dtype.is_float() && !target.has_vnni)
 }
 
 /// Registers that a tile lives in: accumulators, the operand that is kept, and one that is streamed.
@@ -545,10 +552,19 @@ mod tests {
 
     #[test]
     fn tiles_fill_the_registers_and_divide_the_extents() {
-        let tile = |isa, m, n| best_tile(&TargetInfo::of(isa), (m, n, 256), 1);
+        let tile = |isa, m, n| {
+            let target = TargetInfo::of(isa);
+            let registers = target.vector_registers as usize;
+            best_tile(&target, registers, (m, n, 256), 1)
+        };
         assert_eq!(tile(Isa::Avx2, 64, 8), (6, 2));
         assert_eq!(tile(Isa::Avx2, 8, 6), (4, 3));
         assert_eq!(tile(Isa::Avx2, 7, 2), (4, 2));
+        // A product of integers is in a register before it is added.
+        let target = TargetInfo::of(Isa::Avx2);
+        let registers = |dtype| 16 - temporaries(&target, dtype);
+        let tile_of = |dtype| best_tile(&target, registers(dtype), (512, 64, 256), 1);
+        assert_eq!((tile_of(DType::F32), tile_of(DType::I32)), ((4, 3), (6, 2)));
         let (rows, vectors) = tile(Isa::Avx512, 1024, 64);
         assert!(rows * vectors >= 24, "{rows} rows of {vectors}");
     }

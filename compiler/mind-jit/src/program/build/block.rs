@@ -30,6 +30,8 @@ pub(super) struct Chain {
     second: Stacked,
     /// Rows done at a time.
     height: usize,
+    /// What the rows that threads share begin at multiples of, so that each has some where there are few.
+    grain: usize,
     /// For each pointer of the two products, the pointer of the kernel, of which results come last; `None` for the rows
     /// between.
     pointers: [Vec<Option<usize>>; 2],
@@ -140,6 +142,7 @@ impl ProgramBuilder<'_> {
             rows,
             second,
             height,
+            grain: step,
             pointers,
         }))
     }
@@ -157,7 +160,7 @@ impl ProgramBuilder<'_> {
         let result = self.strided(g.results(op.id()).get(0));
         let product = &chain.first.product;
         let stack = self.stack_of(op);
-        let rows = (stack.len(), product.m, chain.height);
+        let rows = (stack.len(), product.m, chain.grain);
         let shared = Shared::new(&stack, &[rows], op.parallel(g));
         let count = result.extents.iter().product::<usize>();
         let scores = stack.iter().product::<usize>() * product.m * product.n;
