@@ -18,7 +18,7 @@ impl Forced {
         last.or(self.first.filter(|_| drawn == 0))
     }
 
-    /// Checks that a model with so many token ids has the tokens.
+    /// Checks that the tokens are below the size of the vocabulary.
     ///
     /// # Errors
     ///

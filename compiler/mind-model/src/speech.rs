@@ -12,7 +12,7 @@ use crate::sound::Spectrogram;
 use crate::suppressed::Suppressed;
 use crate::text_files::TextFiles;
 
-/// What is asked of a model that hears, where its files do not say it.
+/// The language and the task of a transcription, where the files of the model do not say them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hearing<'t> {
     /// The language that is spoken, such as `en`.

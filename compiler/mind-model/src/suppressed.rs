@@ -26,7 +26,7 @@ impl Suppressed {
         }
     }
 
-    /// Checks that a model with so many token ids has the tokens.
+    /// Checks that the tokens are below the size of the vocabulary.
     ///
     /// # Errors
     ///

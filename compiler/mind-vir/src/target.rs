@@ -289,8 +289,7 @@ impl TargetInfo {
     }
 }
 
-/// What tells the processor from others for which other code may be faster: its vendor, family, model and stepping, and
-/// its name, as it says them. Where it says nothing, its architecture.
+/// Identifies the processor model: vendor, family, model, stepping and name as CPUID reports them, else the architecture.
 #[cfg(target_arch = "x86_64")]
 pub fn processor() -> String {
     use std::arch::x86_64::{__cpuid, CpuidResult};
@@ -311,7 +310,7 @@ pub fn processor() -> String {
     format!("{vendor} {signature:x} {name}")
 }
 
-/// What tells the processor from others; here its architecture alone.
+/// Identifies the processor model; here by its architecture alone.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn processor() -> String {
     std::env::consts::ARCH.to_owned()

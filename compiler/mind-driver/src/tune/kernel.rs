@@ -1,4 +1,4 @@
-//! The kernels of a module, each as a module of its own.
+//! Kernels as separate modules.
 
 use mind_core::ops::input::Input;
 use mind_diag::Span;

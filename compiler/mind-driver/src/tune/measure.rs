@@ -19,7 +19,7 @@ const SAMPLE: Duration = Duration::from_micros(200);
 /// The most runs that are timed together.
 const MOST_RUNS: u128 = 4096;
 
-/// Samples of a schedule and of the default, taken in turns.
+/// Interleaved samples of a schedule and of the default.
 const SAMPLES: usize = 5;
 
 /// As many where the best schedule is measured once more.

@@ -47,7 +47,14 @@ impl Schedule {
             let setting = match attrs[def.attr_index(name)?] {
                 Attr::Int(number) => Setting::Int(number),
                 Attr::Ints(numbers) => Setting::Ints(numbers.to_vec()),
-                _ => return None,
+                Attr::Bool(_)
+                | Attr::Float(_)
+                | Attr::Str(_)
+                | Attr::Dims(_)
+                | Attr::Literal(_)
+                | Attr::Padding(_)
+                | Attr::DType(_)
+                | Attr::Word(_) => return None,
             };
             Some((name, setting))
         };

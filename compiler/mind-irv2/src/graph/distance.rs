@@ -24,8 +24,8 @@ pub fn slopes(config: &Config) -> Option<Vec<f32>> {
     super::plan::has_slopes(config).then(|| slopes_of(config.num_attention_heads))
 }
 
-/// The slopes of so many heads: powers of two whose exponents are equally far from each other, down to -8, for the largest
-/// power of two of them; the others have exponents between these.
+/// The ALiBi slopes of `heads` heads. Those of the largest power of two below are powers of two with evenly spaced exponents
+/// down to -8; the exponents of the others are halfway between these.
 pub(crate) fn slopes_of(heads: usize) -> Vec<f32> {
     let whole = 1 << heads.max(1).ilog2();
     let slope = |share: f64| exp2_f64(-8.0 * share) as f32;

@@ -53,7 +53,7 @@ pub enum WavError {
 enum Encoding {
     /// An unsigned byte.
     Unsigned,
-    /// A signed integer of so many bytes.
+    /// A signed integer of this many bytes.
     Signed(usize),
     Single,
     Double,

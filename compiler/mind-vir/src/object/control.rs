@@ -13,7 +13,7 @@ use super::layout::room;
 type Addresses = Vec<Value>;
 
 impl Driver<'_> {
-    /// Binds the programs of those of `steps` that are bound with the whole program. What goes wrong is kept for the run.
+    /// Binds the programs of control flow that are bound once. Their status is stored, and checked when they run.
     pub(super) fn bind_once(&mut self, parts: &Parts, steps: &[Step]) {
         let controls = steps.iter().filter_map(Step::as_control);
         for control in controls.filter(|control| control.is_bound_once) {

@@ -26,7 +26,7 @@ pub fn header(name: &Symbol, ports: &Ports, isas: &[Isa]) -> String {
          *     int status = {name}_bind(weights, bound, workspace);\n \
          *     status = {name}_run(bound, inputs, outputs, workspace);\n *\n \
          * Weights are not needed once they are bound. What is bound is not moved. Several threads may run at once,\n \
-         * each with a workspace of its own. Arrays are contiguous and row-major, at any address.\n *\n \
+         * each with its own workspace. Arrays are contiguous and row-major, at any address.\n *\n \
          * Both return 0, or a sum of: 1 an integer was divided by zero, 2 the smallest integer was divided by -1,\n \
          * 4 an index was out of bounds, 16 a loop took too many steps. Or 8, and nothing is done: the processor has none\n \
          * of the instruction sets; the numbers of bytes are 0 then.\n *\n",

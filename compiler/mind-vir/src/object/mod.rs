@@ -1,10 +1,10 @@
 //! Programs as object files.
 //!
-//! A file holds the machine code of its kernels, a function of its own for each program that calls them in the order of the
-//! steps, and the constants. It may have the code of several instruction sets: its public functions choose the first one that
+//! A file holds the machine code of kernels, two functions for each program, which bind its weights and call its kernels in the
+//! order of the steps, and the constants. It may have the code of several instruction sets: its public functions choose the first one that
 //! the processor has. [`ObjectWriter`] makes the file, [`header`] the declarations for C.
 //!
-//! - `writer`: what goes into the file. `layout`: the memory that a program needs with those that it runs.
+//! - `writer`: builds the file. `layout`: the memory that a program needs with those that it runs.
 //! - `driver`: steps as instructions of Cranelift. `control`: those that run other programs.
 //! - `dispatch`: the public functions. `cpu`: what the processor has.
 //!

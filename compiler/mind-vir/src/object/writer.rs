@@ -1,4 +1,4 @@
-//! What goes into an object file.
+//! Builds an object file.
 
 use std::sync::Arc;
 
