@@ -16,6 +16,15 @@ outputs: %2
 const MODEL: &str = "Data/com.apple.CoreML/model.mlmodel";
 const WEIGHTS: &str = "Data/com.apple.CoreML/weights/weight.bin";
 
+/// What of a package may be a link: files, and folders with some of them.
+const PARTS: [&str; 5] = [
+    "Manifest.json",
+    "Data",
+    MODEL,
+    "Data/com.apple.CoreML/weights",
+    WEIGHTS,
+];
+
 /// An empty folder for the test called `name`.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -76,16 +85,7 @@ fn moved_out(folder: &Path, below: &str) -> PathBuf {
 
 #[test]
 fn links_out_of_the_package_are_not_followed() {
-    for (at, below) in [
-        "Manifest.json",
-        "Data",
-        MODEL,
-        "Data/com.apple.CoreML/weights",
-        WEIGHTS,
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    for (at, below) in PARTS.into_iter().enumerate() {
         let folder = packed(&format!("link-{at}"));
         let outside = moved_out(&folder, below);
         symlink(outside, folder.join("a.mlpackage").join(below)).expect("a link");
@@ -164,16 +164,7 @@ fn weights_of_a_text_stay_in_its_folder() {
 
 #[test]
 fn nothing_outside_of_the_package_is_written() {
-    for (at, below) in [
-        "Manifest.json",
-        "Data",
-        MODEL,
-        "Data/com.apple.CoreML/weights",
-        WEIGHTS,
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    for (at, below) in PARTS.into_iter().enumerate() {
         let folder = packed(&format!("write-{at}"));
         let outside = moved_out(&folder, below);
         let before = listing(&outside);

@@ -6,13 +6,13 @@ use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::tensor::Tensor as Array;
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::graph::document::{self, Padding};
-use mind_irv2::{Audio, Config, Document, Families, ReadOptions, WeightTypes, hf};
+use mind_irv2::{Audio, Config, Families, hf};
 use mind_model::c::{Tensors as Stored, c_program};
 use mind_model::{CheckpointWeights, Encoder, Model, Session, largest};
 use mind_weights::{WeightFile, WeightType};
 
 use crate::bart_reference::{layers, stack};
-use crate::document::{arrays, read};
+use crate::document::{arrays, read, read_back};
 use crate::pair_reference::{Row, logits_behind};
 use crate::random::{Tensors, jit, llama, model, tokens};
 use crate::reference::{activated, added};
@@ -143,18 +143,7 @@ fn engines_and_a_document_give_the_bits_of_a_model_that_hears() {
         let one = logits(&model(config, &tensors, jit(1)), &features, &own);
         let two = logits(&model(config, &tensors, jit(2)), &features, &own);
         assert_eq!(bits(&one), bits(&two), "{called}");
-        let document = Document {
-            config,
-            dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
-            fused_qkv: false,
-            notes: Vec::new(),
-            foreign: Default::default(),
-        };
-        let written = mind_irv2::write(&document);
-        let read_back = mind_irv2::read(&written, &ReadOptions::default());
-        let (again, found) = read_back.unwrap_or_else(|why| panic!("{called}: {why:?}"));
-        assert!(found.is_empty() && again == document, "{called}: {found:?}");
-        assert_eq!(mind_irv2::write(&again), written);
+        let again = read_back(config, WeightType::F32, Default::default(), called);
         // Padding that is cut off may hold anything.
         for (padding, filled) in [(Padding::Stripped, 9.0), (Padding::Kept, 0.0)] {
             let g = document::model(&again, padding).expect("a module");

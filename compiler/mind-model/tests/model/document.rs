@@ -7,12 +7,34 @@ use mind_irv2::graph::distance::Distances;
 use mind_irv2::graph::document::{self, Padding};
 use mind_irv2::graph::rope;
 use mind_irv2::layout::buffers::{Form, Scope};
-use mind_irv2::{Config, Document, Parameters, WeightTypes};
+use mind_irv2::{Config, Document, Families, Parameters, ReadOptions, WeightTypes};
 use mind_model::Session;
 use mind_weights::WeightType;
 
 use crate::random::{Tensors, family, jit, llama, model, of_expert, tokens};
 use crate::{described, families};
+
+/// The document of a model called `called`, whose matrices are of type `stored`, after it was written and read again, which
+/// loses nothing.
+pub fn read_back(config: Config, stored: WeightType, families: Families, called: &str) -> Document {
+    let document = Document {
+        config,
+        dtypes: WeightTypes::uniform(&config, stored, WeightType::F32),
+        fused_qkv: false,
+        notes: Vec::new(),
+        foreign: Default::default(),
+    };
+    let written = mind_irv2::write(&document);
+    let options = ReadOptions {
+        families,
+        ..Default::default()
+    };
+    let read = mind_irv2::read(&written, &options);
+    let (again, found) = read.unwrap_or_else(|why| panic!("{called}: {why:?}"));
+    assert!(found.is_empty() && again == document, "{called}: {found:?}");
+    assert_eq!(mind_irv2::write(&again), written, "{called}");
+    again
+}
 
 /// A matrix `[rows, columns]` in one of `[outer, inner]`, its elements elsewhere being `padding`.
 fn padded(
@@ -218,21 +240,7 @@ fn a_document_of_every_family_gives_the_logits_of_its_model() {
     for (name, more) in families::FAMILIES {
         let config = families::config(name, more);
         check_config(config);
-        let document = Document {
-            config,
-            dtypes: WeightTypes::uniform(&config, WeightType::Bf16, WeightType::F32),
-            fused_qkv: false,
-            notes: Vec::new(),
-            foreign: Default::default(),
-        };
-        let text = mind_irv2::write(&document);
-        let options = mind_irv2::ReadOptions {
-            families: described::families(name),
-            ..Default::default()
-        };
-        let read = mind_irv2::read(&text, &options);
-        let (again, found) = read.unwrap_or_else(|why| panic!("{name}: {why:?}"));
-        assert!(found.is_empty() && again == document, "{name}: {found:?}");
+        read_back(config, WeightType::Bf16, described::families(name), name);
     }
 }
 

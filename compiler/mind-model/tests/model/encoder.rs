@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::graph::document::{self, Padding};
-use mind_irv2::{Config, Document, ReadOptions, WeightTypes, hf};
+use mind_irv2::{Config, Document, ReadOptions, hf};
 use mind_model::c::{Tensors as Stored, c_program};
 use mind_model::{
     CheckpointWeights, Encoded, Encoder, Model, ModelError, Pooling, Runner, Session,
 };
 use mind_weights::{WeightFile, WeightType};
 
-use crate::document::{arrays, outputs};
+use crate::document::{arrays, outputs, read_back};
 use crate::random::{Tensors, family, jit, llama, model, tokens};
 use crate::writers::{Tensor, safetensors};
 use crate::{c, described, encoder_reference as reference, table};
@@ -128,21 +128,8 @@ fn a_document_of_every_encoder_gives_the_vectors_of_its_model() {
     for (name, more) in ENCODERS {
         let config = config(name, more);
         let tensors = Tensors::random(&config, WeightType::F32, 13);
-        let document = Document {
-            config,
-            dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
-            fused_qkv: false,
-            notes: Vec::new(),
-            foreign: Default::default(),
-        };
-        let text = mind_irv2::write(&document);
-        let options = ReadOptions {
-            families: described::families(name),
-            ..Default::default()
-        };
-        let read = mind_irv2::read(&text, &options);
-        let (again, found) = read.unwrap_or_else(|why| panic!("{name}: {why:?}"));
-        assert!(found.is_empty() && again == document, "{name}: {found:?}");
+        let families = described::families(name);
+        let again = read_back(config, WeightType::F32, families, name);
         let encoder = encoder(config, &tensors, jit(1));
         for count in [1, 17] {
             let tokens = tokens(&config, count);

@@ -6,12 +6,12 @@ use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::tensor::Tensor as Array;
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::graph::document::{self, Padding};
-use mind_irv2::{Config, Document, Families, ReadOptions, WeightTypes, hf};
+use mind_irv2::{Config, Families, hf};
 use mind_model::c::{Tensors as Stored, c_program};
 use mind_model::{CheckpointWeights, Encoded, Encoder, Model, Runner};
 use mind_weights::{WeightFile, WeightType};
 
-use crate::document::arrays;
+use crate::document::{arrays, read_back};
 use crate::random::{Tensors, jit, llama, model, tokens};
 use crate::writers::{Tensor, safetensors};
 use crate::{c, encoder_reference as reference, table};
@@ -119,18 +119,7 @@ fn a_document_of_an_image_encoder_gives_the_numbers_of_its_model() {
     for (called, more) in MODELS {
         let config = config(more);
         let tensors = Tensors::random(&config, WeightType::F32, 63);
-        let document = Document {
-            config,
-            dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
-            fused_qkv: false,
-            notes: Vec::new(),
-            foreign: Default::default(),
-        };
-        let written = mind_irv2::write(&document);
-        let read = mind_irv2::read(&written, &ReadOptions::default());
-        let (again, found) = read.unwrap_or_else(|why| panic!("{called}: {why:?}"));
-        assert!(found.is_empty() && again == document, "{called}: {found:?}");
-        assert_eq!(mind_irv2::write(&again), written);
+        let again = read_back(config, WeightType::F32, Default::default(), called);
         let pixels = pixels(&config);
         let expected = encoder(config, &tensors, jit(1)).run_image(&pixels);
         let expected = bits(&expected.unwrap());

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::graph::document::{self, Padding};
-use mind_irv2::{Config, Document, ReadOptions, WeightTypes, hf};
+use mind_irv2::{Config, hf};
 use mind_model::c::{Drawn, Tensors as Stored, c_program};
 use mind_model::{CheckpointWeights, Encoder, Forced, Model, Runner, Session, Suppressed, largest};
 use mind_weights::{WeightFile, WeightType};
 
-use crate::document::{arrays, outputs, read};
+use crate::document::{arrays, outputs, read, read_back};
 use crate::random::{Tensors, family, jit, llama, model, tokens};
 use crate::writers::{Tensor, safetensors};
 use crate::{c, described, pair_reference as reference, table};
@@ -134,21 +134,8 @@ fn a_document_of_every_pair_gives_the_logits_of_its_model() {
     for (name, called, more) in PAIRS {
         let config = config(name, more);
         let weights = Tensors::random(&config, WeightType::F32, 53);
-        let document = Document {
-            config,
-            dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
-            fused_qkv: false,
-            notes: Vec::new(),
-            foreign: Default::default(),
-        };
-        let written = mind_irv2::write(&document);
-        let options = ReadOptions {
-            families: described::families(name),
-            ..Default::default()
-        };
-        let again = mind_irv2::read(&written, &options);
-        let (again, found) = again.unwrap_or_else(|why| panic!("{called}: {why:?}"));
-        assert!(found.is_empty() && again == document, "{called}: {found:?}");
+        let families = described::families(name);
+        let again = read_back(config, WeightType::F32, families, called);
         let model = model(config, &weights, jit(1));
         let encoder = config.encoder().expect("an encoder");
         for (count, behind_it) in [(1, 1), (17, 5), (3, 9)] {
