@@ -1,6 +1,6 @@
 """Runs networks that Python packages bring, beside ONNX Runtime, on inputs like those they are made for.
 
-usage: onnx_models.py WHEELS TOOLS [--time]
+usage: onnx_models.py WHEELS TOOLS [--time] [--memory]
 
 TOOLS is the folder of mind-run and mind-translate, as target/release. WHEELS has the packages as pip downloads them:
 
@@ -11,7 +11,8 @@ Runtime's results move if its inputs move by 1e-6, as those of quantised network
 with one thread and two, and whether each row of a batch has the bits that it has alone. Whether the Core ML package made
 of the network computes the same, and, where this Python has coremltools, whether that loads it. `--time` adds medians in
 milliseconds of both, with one thread and two, in turns, how long each takes to get ready, and how much time of the
-processor: mind-run from its start to the first result, ONNX Runtime for a session alone. Exits with 1 if anything does not
+processor: mind-run from its start to the first result, ONNX Runtime for a session alone. `--memory` adds the memory that a run takes besides weights, inputs and outputs, and by how
+much the arena of ONNX Runtime grows in three runs, as it says in its log. Exits with 1 if anything does not
 hold.
 """
 
@@ -19,6 +20,7 @@ import dataclasses
 import glob
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -40,6 +42,19 @@ RELATIVE = 1e-3
 INSTRUCTION_SETS = ["avx512", "avx2", "portable"]
 TURNS = 5
 RUNS = 7
+
+# Runs a network three times; ONNX Runtime says how its arena grows.
+ARENA = """
+import sys
+import numpy as np
+import onnxruntime
+onnxruntime.set_default_logger_severity(0)
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = int(sys.argv[3])
+session = onnxruntime.InferenceSession(sys.argv[1], options)
+for _ in range(3):
+    session.run(None, dict(np.load(sys.argv[2])))
+"""
 
 # Letters of five by seven elements, a number for each row.
 LETTERS = {
@@ -216,7 +231,7 @@ class Judge:
         found = np.load(self.path("out.npz"))
         return [found[f"out{at}"] for at in range(len(found.files))]
 
-    def network(self, network, model, is_timed):
+    def network(self, network, model, is_timed, measures_memory):
         with open(self.path("model.onnx"), "wb") as file:
             file.write(model)
         session = onnxruntime.InferenceSession(model)
@@ -235,6 +250,21 @@ class Judge:
         self.package(network, inputs, [*dims, *self.bindings(network.bound)], wanted, allowed)
         if is_timed:
             self.times(network, model, inputs, dims)
+        if measures_memory:
+            self.memory(network, inputs, dims)
+
+    def memory(self, network, inputs, dims):
+        """Memory of a run, beside the arena of ONNX Runtime."""
+        np.savez(self.path("all.npz"), **inputs)
+        for threads in (1, 2):
+            words = [sys.executable, "-c", ARENA, self.path("model.onnx"), self.path("all.npz"), str(threads)]
+            said = subprocess.run(words, capture_output=True, text=True, check=True).stderr
+            arena = sum(int(bytes) for bytes in re.findall(r"Extended allocation by (\d+) bytes", said))
+            words = [*self.given(inputs, network.bound), "--bench", "--format=json", f"--threads={threads}", *dims]
+            own = json.loads(self.ran("mind-run", [self.path("model.onnx"), *words]))["workspace_bytes"]
+            own = "several programs" if own is None else f"{own / 1e3:,.0f} kB"
+            plural = "" if threads == 1 else "s"
+            print(f"{network.name}: {threads} thread{plural}: a run takes {own}, the arena of ONNX Runtime {arena / 1e3:,.0f} kB")
 
     def package(self, network, inputs, words, wanted, allowed):
         """What a package for Core ML computes, in `float`, and whether coremltools loads it."""
@@ -378,7 +408,7 @@ def main(wheels, tools, *words):
                 judge.wrong += 1
                 continue
             try:
-                judge.network(network, model, "--time" in words)
+                judge.network(network, model, "--time" in words, "--memory" in words)
             except RuntimeError as why:
                 judge.say(network, str(why), False)
         return int(judge.wrong > 0)

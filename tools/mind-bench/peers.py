@@ -3,12 +3,13 @@
 
     cargo build --profile dist -p mind-bench --bin workloads
     pip install numpy onnx onnxruntime openvino jax
-    python3 tools/mind-bench/peers.py target/dist/workloads --threads 1 [NAME ...]
+    python3 tools/mind-bench/peers.py target/dist/workloads --threads 1 [NAME ...] [--json FILE]
 
 Each workload is taken from `workloads --print` and built again, op by op, as an ONNX model (for ONNX Runtime and
 OpenVINO) and as a jitted function (for JAX, which is XLA); products are timed in NumPy too. Weights are constants of
-an ONNX model and arguments in JAX. Figures are medians in microseconds, the best run behind them. Those of the others
-hold what a call from Python costs: tens of microseconds for some.
+an ONNX model and arguments in JAX. All take turns: a figure is the median in microseconds of the medians of all turns, the
+least behind it. Those of the others hold what a call from Python costs, tens of microseconds for some; the line `call`
+says how much, by a sum of two numbers. `plot.py` draws what `--json` writes, and prints it as a table.
 Workloads of f16 and bf16 are left out: others compute them otherwise.
 """
 
@@ -16,11 +17,11 @@ import argparse
 import ast
 import json
 import os
+import platform
 import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 
@@ -324,31 +325,72 @@ def numpy_product(nodes, outputs, _):
 PEERS = {"ort": onnx_runtime, "openvino": open_vino, "jax": jax_xla, "numpy": numpy_product}
 
 
-def timed(call, seconds):
-    """Median and least time of a call, in microseconds, of batches long enough for the clock."""
-    started = time.perf_counter()
-    for _ in range(3):
-        call()
-    batch = max(1, int(0.06 / max(time.perf_counter() - started, 1e-6)))
-    times, end = [], time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times) < 5:
+# What a call costs: next to nothing is computed.
+CALL = [
+    Node("%0", "Input", [], {"name": "x"}, [1], "f32", []),
+    Node("%1", "Add", ["%0", "%0"], {}, [1], "f32", []),
+]
+
+
+class Peer:
+    """A workload in another compiler."""
+
+    def __init__(self, call):
+        self.call = call
         started = time.perf_counter()
-        for _ in range(batch):
+        for _ in range(3):
             call()
-        times.append((time.perf_counter() - started) / batch * 1e6)
-    return statistics.median(times), min(times)
+        # A batch is long enough for the clock.
+        once = (time.perf_counter() - started) / 3
+        self.batch = max(1, int(0.01 / max(once, 1e-7)))
+
+    def turn(self, seconds):
+        """The median of one turn, in microseconds."""
+        times, end = [], time.perf_counter() + seconds
+        while time.perf_counter() < end or len(times) < 3:
+            started = time.perf_counter()
+            for _ in range(self.batch):
+                self.call()
+            times.append((time.perf_counter() - started) / self.batch * 1e6)
+        return statistics.median(times)
 
 
-def ours(program, name, threads):
-    """The median of our own run, in microseconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = os.path.join(folder, "report.json")
-        command = [program, name, "--threads", str(threads), "--json", report]
-        subprocess.run(command, check=True, capture_output=True)
-        with open(report, encoding="utf-8") as file:
-            rows = json.load(file)["rows"]
-    [row] = [row for row in rows if row["name"] == name]
-    return row["run_us"]["median"]
+class Ours:
+    """A workload in this compiler, in a process that measures when it is told to."""
+
+    def __init__(self, program, name, threads):
+        command = [program, name, "--turns", "--quick", "--threads", str(threads)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def turn(self, _):
+        """The median of one turn, in microseconds."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def in_turns(all, turns, seconds):
+    """The medians of all turns of each."""
+    found = {name: [] for name in all}
+    for _ in range(turns):
+        for name, one in all.items():
+            found[name].append(one.turn(seconds))
+            # Threads that wait for the next call by spinning give the processor back.
+            time.sleep(0.02)
+    return found
+
+
+def processor():
+    """What the system calls the processor."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 def main():
@@ -357,7 +399,9 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="part of the name of a workload; all unless given")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--peers", default=",".join(PEERS), help="which, of " + ", ".join(PEERS))
-    parser.add_argument("--seconds", type=float, default=0.3, help="for each peer and workload")
+    parser.add_argument("--turns", type=int, default=15, help="how often each is measured")
+    parser.add_argument("--seconds", type=float, default=0.05, help="for each peer and turn")
+    parser.add_argument("--json", metavar="FILE", help="where the figures go")
     args = parser.parse_intermixed_args()
     # Libraries read these when they are loaded; threads that compute stay on as many processors.
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = str(args.threads)
@@ -366,16 +410,28 @@ def main():
     global np
     import numpy as np
 
-    for name, nodes, outputs in modules(args.workloads, args.names):
-        print(f"{name:22} ours {ours(args.workloads, name, args.threads):10.1f}", end="", flush=True)
+    rows = []
+    for name, nodes, outputs in [("call", CALL, ["%1"]), *modules(args.workloads, args.names)]:
+        print(f"{name:22}", end="", flush=True)
+        all = {} if name == "call" else {"ours": Ours(args.workloads, name, args.threads)}
         for peer in args.peers.split(","):
             try:
-                middle, least = timed(PEERS[peer](nodes, outputs, args.threads), args.seconds)
-                print(f"  {peer} {middle:10.1f} ({least:.1f})", end="", flush=True)
+                all[peer] = Peer(PEERS[peer](nodes, outputs, args.threads))
             except (NotImplementedError, ValueError) as why:
                 if peer != "numpy":
                     print(f"  {peer}: {why}", file=sys.stderr)
-        print()
+        found = in_turns(all, args.turns, args.seconds)
+        if "ours" in all:
+            all["ours"].close()
+        for who, times in found.items():
+            print(f"  {who} {statistics.median(times):10.1f} ({min(times):.1f})", end="")
+        print(flush=True)
+        rows.append({"name": name, "us": found})
+    if args.json:
+        report = {"processor": processor(), "threads": args.threads, "turns": args.turns, "rows": rows}
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump(report, file, indent=1)
+            file.write("\n")
 
 
 if __name__ == "__main__":

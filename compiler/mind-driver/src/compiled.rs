@@ -30,6 +30,11 @@ impl Compiled {
         Ok(Compiled { bound, outputs })
     }
 
+    /// The program, whose weights are bound.
+    pub fn program(&self) -> &Program {
+        self.bound.program()
+    }
+
     /// Runs once on the inputs among `arrays`; results stay inside.
     ///
     /// # Errors

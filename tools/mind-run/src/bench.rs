@@ -61,6 +61,8 @@ pub(super) struct Times {
     threads: usize,
     /// The instruction set, or what else runs it.
     isa: &'static str,
+    /// Bytes that a run takes besides.
+    workspace: Option<u64>,
     cuts: Option<Cuts>,
     tuned: Option<Tuned>,
 }
@@ -153,6 +155,8 @@ pub(super) struct Subject {
     pub(super) threads: usize,
     /// The instruction set, or what else runs it.
     pub(super) isa: &'static str,
+    /// Bytes of memory that a run takes besides weights, inputs and outputs; `None` unless one program is all.
+    pub(super) workspace: Option<u64>,
     /// At which ops the program is cut; `None` if there is no program.
     pub(super) cuts: Option<Cuts>,
     /// What was tuned, if anything was to be.
@@ -185,6 +189,7 @@ pub(super) fn measure(
         interface: subject.interface,
         threads: subject.threads,
         isa: subject.isa,
+        workspace: subject.workspace,
         cuts: subject.cuts,
         tuned: subject.tuned,
     })
@@ -215,6 +220,9 @@ impl Times {
         if let Some(rate) = self.gigabytes() {
             text += &format!("inputs and outputs {rate:.3} GB/s\n");
         }
+        if let Some(bytes) = self.workspace {
+            text += &format!("memory of a run {bytes} bytes\n");
+        }
         if let Some(Cuts { segments, ops }) = &self.cuts {
             text += &format!("compiled segments {segments}\n");
             for (op, place, reason) in ops {
@@ -235,6 +243,7 @@ impl Times {
             "gb_per_s": self.gigabytes(),
             "threads": self.threads,
             "isa": self.isa,
+            "workspace_bytes": self.workspace,
             "segments": self.cuts.as_ref().map(|cuts| cuts.segments),
             "cuts": self.cuts.as_ref().map(Cuts::json),
             "tuned": self.tuned.as_ref().map(Tuned::json),

@@ -197,6 +197,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
                 interface: arrays.values().chain(&results).map(bytes).sum(),
                 threads: runner.threads(),
                 isa: runner.name(),
+                workspace: runner.workspace(),
             };
             let mut once = || match &mut runner {
                 Runner::Interpreter => interpreted().map(drop),

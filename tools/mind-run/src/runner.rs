@@ -74,6 +74,15 @@ impl Runner<'_> {
         }
     }
 
+    /// Bytes of memory that one run takes besides weights, inputs and outputs, once there was one; `None` unless one
+    /// program is all.
+    pub(super) fn workspace(&self) -> Option<u64> {
+        match self {
+            Runner::Interpreter | Runner::Parts(..) => None,
+            Runner::Code(compiled, ..) => Some(compiled.program().idle_bytes()),
+        }
+    }
+
     /// At which ops the program is cut; what is compiled for extents that a run tells is known after that run.
     pub(super) fn segments(&self) -> Option<Segments> {
         match self {

@@ -1,6 +1,7 @@
 //! Generated documents: each file writes one kind from the tables of the program; the tests compare them with the tree.
 
 pub mod codes;
+pub mod drawings;
 pub mod flags;
 pub mod formats;
 pub mod mil;
@@ -30,6 +31,7 @@ pub fn documents() -> Vec<(String, String)> {
         "docs/formats/onnx-operators.md".to_owned(),
         onnx::document(),
     ));
+    all.extend(drawings::documents());
     all.extend(shells::documents());
     all
 }

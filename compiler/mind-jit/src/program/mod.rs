@@ -26,6 +26,7 @@ mod partition;
 mod port;
 mod routine;
 mod run;
+mod scaling;
 mod weights;
 
 pub use assembly::ProgramCode;
@@ -40,3 +41,4 @@ pub use error::{ProgramError, RunError};
 pub use listing::{KernelListing, listings};
 pub use panels::PanelChoice;
 pub use port::Port;
+pub use scaling::Simulated;

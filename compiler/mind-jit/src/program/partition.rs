@@ -1,8 +1,27 @@
 //! How the tasks of a call are divided among threads.
 
+use mind_vir::program::Axis;
 use smallvec::SmallVec;
 
-use mind_vir::program::Axis;
+use crate::pool::share;
+
+/// From this work on, in about nanoseconds of one thread, a call is divided among threads.
+const WORTH_DIVIDING: u64 = 4_000;
+
+/// What each thread adds to the time of a call that is divided, in nanoseconds: it reads what the caller publishes, and
+/// the caller waits for its report.
+pub(super) const PER_THREAD: u64 = 100;
+
+/// The number of threads, of those that there are, which a call of this cost is divided among.
+///
+/// With `t` threads it takes `cost / t + PER_THREAD * t`, which is least at the square root of `cost / PER_THREAD`.
+pub(super) fn useful_threads(cost: u64, threads: usize) -> usize {
+    if cost < WORTH_DIVIDING {
+        return 1;
+    }
+    let most = (cost / PER_THREAD).isqrt();
+    threads.min(usize::try_from(most).unwrap_or(usize::MAX))
+}
 
 /// The tasks of a call, numbered: for each dimension the number of parts it is cut into.
 #[derive(Debug)]
@@ -12,7 +31,7 @@ pub(super) struct Partition<'g> {
 }
 
 impl Partition<'_> {
-    /// The tasks of `grid` for `threads` threads: as few as give each thread as much as any other.
+    /// The tasks of `grid` for `threads` threads: as few as make the longest share of a thread short.
     pub(super) fn new(grid: &[Axis], threads: usize) -> Partition<'_> {
         let mut parts: SmallVec<[usize; 4]> = grid
             .iter()
@@ -23,18 +42,7 @@ impl Partition<'_> {
             .collect();
         let tasks: usize = parts.iter().product();
         if threads > 1 && tasks > 0 && !tasks.is_multiple_of(threads) && tasks < 8 * threads {
-            let units = grid.iter().map(|axis| match *axis {
-                Axis::Range { extent, grain } => extent.div_ceil(grain),
-                Axis::Each(_) => 0,
-            });
-            let widest = units
-                .enumerate()
-                .max_by_key(|&(at, units)| (units.min(2 * threads), usize::MAX - at));
-            if let Some((at, units)) = widest
-                && units > 1
-            {
-                parts[at] = threads.min(units);
-            }
+            cut(grid, threads, tasks, &mut parts);
         }
         Partition { grid, parts }
     }
@@ -42,6 +50,35 @@ impl Partition<'_> {
     /// How many tasks there are.
     pub(super) fn tasks(&self) -> usize {
         self.parts.iter().product()
+    }
+
+    /// The part of the work that the thread with the most of it does when `threads` divide the tasks, from 0 to 1.
+    pub(super) fn longest_share(&self, threads: usize) -> f64 {
+        let tasks = self.tasks();
+        let threads = threads.min(tasks);
+        let mut args = SmallVec::new();
+        let mut work_of = |task: usize| -> f64 {
+            args.clear();
+            self.push(task, &mut args);
+            let (mut work, mut args) = (1.0, args.iter());
+            for axis in self.grid {
+                match *axis {
+                    Axis::Each(extent) => {
+                        args.next();
+                        work /= extent as f64;
+                    }
+                    Axis::Range { extent, .. } => {
+                        let (start, end) = (args.next(), args.next());
+                        let length = end.zip(start).map_or(0, |(end, start)| end - start);
+                        work *= length as f64 / extent as f64;
+                    }
+                }
+            }
+            work
+        };
+        let shares = (0..threads).map(|thread| share(tasks, threads, thread));
+        let works = shares.map(|tasks| tasks.map(&mut work_of).sum());
+        works.fold(0.0, f64::max)
     }
 
     /// Appends the arguments of a task.
@@ -60,6 +97,38 @@ impl Partition<'_> {
                 }
             }
         }
+    }
+}
+
+/// Cuts the two ranges with the most units, those before others that have as many, so that the longest share of a thread
+/// is short. There are `tasks` tasks before.
+fn cut(grid: &[Axis], threads: usize, tasks: usize, parts: &mut [usize]) {
+    let ranges = grid
+        .iter()
+        .enumerate()
+        .filter_map(|(at, axis)| match *axis {
+            Axis::Range { extent, grain } => Some((at, extent.div_ceil(grain))),
+            Axis::Each(_) => None,
+        });
+    let mut ranges: SmallVec<[(usize, usize); 4]> = ranges.collect();
+    ranges.sort_by_key(|&(_, units)| std::cmp::Reverse(units.min(2 * threads)));
+    let units = |place: usize| ranges.get(place).map_or(1, |&(_, units)| units);
+    let (first, second) = (units(0), units(1));
+    // Units in the longest share, then tasks.
+    let mut least = (usize::MAX, usize::MAX);
+    let mut best = (1, 1);
+    for rows in (1..=threads.min(first)).rev() {
+        for columns in 1..=(threads / rows).min(second) {
+            let tasks = tasks * rows * columns;
+            let longest = tasks.div_ceil(threads) * first.div_ceil(rows) * second.div_ceil(columns);
+            if (longest, tasks) < least {
+                least = (longest, tasks);
+                best = (rows, columns);
+            }
+        }
+    }
+    for (&(at, _), cut) in ranges.iter().zip([best.0, best.1]) {
+        parts[at] = cut;
     }
 }
 
@@ -106,6 +175,36 @@ mod tests {
             grain: 16,
         };
         assert_eq!(tasks(&[rows, columns], 2), [[0, 3, 0, 32], [0, 3, 32, 64]]);
+    }
+
+    #[test]
+    fn both_dimensions_are_cut_if_one_leaves_threads_with_nothing_to_do() {
+        let range = |units: usize| Axis::Range {
+            extent: units * 8,
+            grain: 8,
+        };
+        // Tasks, and how many thousandths of the work the longest share is.
+        let longest = |grid: &[Axis], threads| {
+            let partition = Partition::new(grid, threads);
+            let share = partition.longest_share(threads) * 1e3;
+            (partition.tasks(), share.round() as u32)
+        };
+        // Rows alone would be two units or more for each of six threads, and nothing for the others.
+        assert_eq!(longest(&[range(6), range(4)], 12), (12, 83));
+        // 43 of 2752 units for each thread, which is as even as it gets.
+        assert_eq!(longest(&[range(86), range(32)], 64), (64, 16));
+        // Each of three indices in two parts: a thread has three of the six halves.
+        assert_eq!(longest(&[Axis::Each(3), range(10)], 2), (6, 500));
+        assert_eq!(longest(&[Axis::Each(14), range(64)], 4), (28, 250));
+    }
+
+    #[test]
+    fn the_more_work_the_more_threads() {
+        let threads = |cost| useful_threads(cost, 64);
+        let few = [0, 3_999, 4_000, 10_000, 100_000, 409_600, u64::MAX];
+        assert_eq!(few.map(threads), [1, 1, 6, 10, 31, 64, 64]);
+        assert_eq!(useful_threads(4_000, 2), 2);
+        assert_eq!(useful_threads(u64::MAX, 1), 1);
     }
 
     #[test]

@@ -9,15 +9,12 @@ use smallvec::SmallVec;
 use super::compiled::{Profile, Program};
 use super::control::{self, BoundRegion, Regions};
 use super::error::RunError;
-use super::partition::Partition;
+use super::partition::{Partition, useful_threads};
 use super::routine::Routine;
 use crate::pool::{Pool, share};
 use mind_vir::ir::Status;
 use mind_vir::kernel::CompiledKernel;
 use mind_vir::program::{Base, Call, Evaluate, Gather, IndexType, Region, Step, Transfer};
-
-/// From this work on, in about nanoseconds of one thread, a call is divided among threads.
-const WORTH_DIVIDING: u64 = 4_000;
 
 /// The memory of one run.
 #[derive(Clone, Copy)]
@@ -142,11 +139,7 @@ unsafe fn run_call(
     pool: &Pool,
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
-    let threads = if call.cost >= WORTH_DIVIDING {
-        pool.threads()
-    } else {
-        1
-    };
+    let threads = useful_threads(call.cost, pool.threads());
     let partition = Partition::new(&call.grid, threads);
     let tasks = partition.tasks();
     let mut pointers: SmallVec<[u64; 24]> = SmallVec::new();

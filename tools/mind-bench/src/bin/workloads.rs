@@ -2,19 +2,20 @@
 //!
 //! ```text
 //! cargo run --profile dist -p mind-bench --bin workloads -- [NAME...] [--threads 1,2] [--isa avx2] [--quick]
-//!     [--json FILE] [--list] [--print]
+//!     [--json FILE] [--list] [--print] [--turns]
 //! ```
 //!
 //! `NAME` is a part of a workload's name; without one, all run. Weights are bound once; runs alone are timed.
 //! `perf` is the time of a perfect run over the time of this one. `--list` shows names, flops and bytes,
-//! `--print` the modules.
+//! `--print` the modules. `--turns` compiles the workload called `NAME` on the first number of threads, and for each line of
+//! standard input times runs of it and prints the median in microseconds, so that others can be timed in between.
 
 use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use mind_bench::workloads::report::{self, HEAD, Row};
-use mind_bench::workloads::run::{Effort, Failure, measure};
+use mind_bench::workloads::run::{Effort, Failure, Timed, measure};
 use mind_bench::workloads::{Workload, all};
 use mind_driver::engine::{Config, Engine};
 use mind_jit::peaks::Peaks;
@@ -28,6 +29,7 @@ struct Args {
     json: Option<String>,
     list: bool,
     print: bool,
+    turns: bool,
 }
 
 impl Args {
@@ -47,6 +49,7 @@ impl Args {
             json: None,
             list: false,
             print: false,
+            turns: false,
         };
         args.threads.dedup();
         while let Some(word) = words.next() {
@@ -68,6 +71,7 @@ impl Args {
                 }
                 "--list" => args.list = true,
                 "--print" => args.print = true,
+                "--turns" => args.turns = true,
                 flag if flag.starts_with('-') => return Err(format!("unknown flag `{flag}`")),
                 _ => args.names.push(word),
             }
@@ -111,7 +115,12 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    match run(&args, &workloads) {
+    let done = if args.turns {
+        turns(&args)
+    } else {
+        run(&args, &workloads)
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("error: {why}");
@@ -122,17 +131,41 @@ fn main() -> ExitCode {
 
 /// # Errors
 ///
+/// No engine, no workload of that name, or one that does not run.
+fn turns(args: &Args) -> Result<(), String> {
+    let named = |workload: &Workload| args.names.iter().any(|name| *name == workload.name);
+    let workload = all().into_iter().find(named);
+    let workload = workload.ok_or("`--turns` needs the whole name of a workload")?;
+    let engine = engine(args, args.threads[0])?;
+    let failed = |why: Failure| why.to_string();
+    let mut timed = Timed::new(&engine, &workload).map_err(failed)?;
+    for _ in std::io::stdin().lines().map_while(Result::ok) {
+        let samples = timed.samples(args.effort, |_| ()).map_err(failed)?;
+        println!("{:.3}", samples[samples.len() / 2].as_secs_f64() * 1e6);
+    }
+    Ok(())
+}
+
+/// # Errors
+///
+/// The machine has no such instruction set.
+fn engine(args: &Args, threads: NonZero<usize>) -> Result<Engine, String> {
+    let config = Config {
+        isa: args.isa,
+        threads: Some(threads),
+        ..Config::default()
+    };
+    Engine::new(&config).map_err(|found| Failure::Rejected(found).to_string())
+}
+
+/// # Errors
+///
 /// No engine, or a file that cannot be written. A workload that does not run is a line of the report.
 fn run(args: &Args, workloads: &[Workload]) -> Result<(), String> {
     let (mut machines, mut rows) = (Vec::new(), Vec::new());
     let mut target = None;
     for &threads in &args.threads {
-        let config = Config {
-            isa: args.isa,
-            threads: Some(threads),
-            ..Config::default()
-        };
-        let engine = Engine::new(&config).map_err(|found| Failure::Rejected(found).to_string())?;
+        let engine = engine(args, threads)?;
         let peaks = Peaks::measure(engine.pool(), engine.target());
         println!("{}\n{HEAD}", report::machine(&peaks));
         for workload in workloads {

@@ -2,17 +2,18 @@
 //!
 //! - [`all`]: every workload, by family: a residual block, a perceptron, products, elementwise chains, rows, an
 //!   encoder layer, convolutions, windows, a recurrent layer, a decoder layer.
+//! - [`products::product`]: a product of any extents.
 //! - [`run`]: a workload as code, bound to made-up arrays.
 //! - [`report`]: times beside those limits, as text and as JSON.
 //! - [`tuned`]: a workload with the schedules of the lowering and with those that were measured.
 
+pub mod products;
 pub mod report;
 pub mod run;
 pub mod tuned;
 
 mod convolution;
 mod elementwise;
-mod products;
 mod recurrent;
 mod rows;
 mod text;

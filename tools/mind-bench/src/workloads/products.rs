@@ -49,14 +49,17 @@ fn bytes() -> Workload {
     t.finish("matmul-512-i8", &[(c, &shape)])
 }
 
+/// A product of two arguments, `m` by `k` and `k` by `n`.
+pub fn product(name: String, [m, k, n]: [u64; 3]) -> Workload {
+    let mut t = Text::new("f32");
+    let (a, b) = (t.input("a", &[m, k]), t.input("b", &[k, n]));
+    let c = t.matmul(a, b, [1, m, k, n]);
+    t.finish(name, &[(c, &[m, n])])
+}
+
 /// Squares of arguments alone, of bytes, and few rows by a large square of weights.
 pub(super) fn matrices() -> Vec<Workload> {
-    let square = |n| {
-        let mut t = Text::new("f32");
-        let (a, b) = (t.input("a", &[n, n]), t.input("b", &[n, n]));
-        let c = t.matmul(a, b, [1, n, n, n]);
-        t.finish(format!("matmul-{n}"), &[(c, &[n, n])])
-    };
+    let square = |n| product(format!("matmul-{n}"), [n; 3]);
     let thin = |rows| {
         let mut t = Text::new("f32");
         let (a, b) = (t.input("a", &[rows, 4096]), t.param("b", &[4096, 4096]));

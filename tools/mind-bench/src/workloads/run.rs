@@ -12,7 +12,7 @@ use mind_interp::{Arrays, Extents, inputs, random_inputs};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::TypeView;
-use mind_jit::program::{BoundProgram, Port, Program, RunError};
+use mind_jit::program::{BoundProgram, Port, Program, RunError, Simulated};
 use mind_vir::guarded::{Edge, Guarded};
 use smallvec::SmallVec;
 
@@ -74,6 +74,11 @@ impl Code {
         engine.lower(&mut lowered).map_err(Failure::Rejected)?;
         let program = engine.program(&lowered).map_err(Failure::Rejected)?;
         Ok(Code { program })
+    }
+
+    /// What a run takes on `threads` threads, by the schedule alone; `None` if that does not tell.
+    pub fn simulate(&self, threads: usize) -> Option<Simulated> {
+        self.program.simulate(threads)
     }
 
     /// Binds weights and runs once.
@@ -159,46 +164,91 @@ pub struct Effort {
 /// A run that takes less is measured in batches of this length, since a look at the clock takes time too.
 pub(super) const BATCH: Duration = Duration::from_micros(100);
 
+/// A workload with code and weights, to be timed again and again.
+pub struct Timed {
+    ready: Ready,
+    /// Runs of a sample.
+    batch: u32,
+    /// From a verified module to code.
+    compile: Duration,
+    /// Binding weights.
+    bind: Duration,
+}
+
+impl Timed {
+    /// Compiles a workload, binds made-up weights and runs it until its pages are there.
+    ///
+    /// # Errors
+    ///
+    /// A module that is rejected, a run that stops.
+    pub fn new(engine: &Engine, workload: &Workload) -> Result<Timed, Failure> {
+        let graph = graph(workload)?;
+        let arrays = random_inputs(&graph, 1, Extents::default()).map_err(|_| Failure::TooLarge)?;
+        let started = Instant::now();
+        let code = Code::compile(engine, &graph)?;
+        let compile = started.elapsed();
+        let started = Instant::now();
+        let mut ready = Ready::new(&code, &arrays)?;
+        let bind = started.elapsed();
+        // The first run touches new pages; the second tells how many make a batch.
+        ready.run()?;
+        let started = Instant::now();
+        ready.run()?;
+        let once = started.elapsed().max(Duration::from_nanos(100));
+        let batch = (BATCH.as_nanos() / once.as_nanos()).max(1) as u32;
+        Ok(Timed {
+            ready,
+            batch,
+            compile,
+            bind,
+        })
+    }
+
+    /// The times of one run in ascending order; `after` is called with each sample after it was taken.
+    ///
+    /// # Errors
+    ///
+    /// A run that stops.
+    pub fn samples(
+        &mut self,
+        effort: Effort,
+        mut after: impl FnMut(Duration),
+    ) -> Result<Vec<Duration>, Failure> {
+        let mut samples = Vec::new();
+        let started = Instant::now();
+        while samples.len() < effort.samples || started.elapsed() < effort.time {
+            let sample = Instant::now();
+            for _ in 0..self.batch {
+                self.ready.run()?;
+            }
+            let run = sample.elapsed() / self.batch;
+            samples.push(run);
+            after(run);
+        }
+        samples.sort();
+        Ok(samples)
+    }
+}
+
 /// Compiles a workload and times runs of it, weights being bound once.
 ///
 /// # Errors
 ///
 /// A module that is rejected, a run that stops.
 pub fn measure(engine: &Engine, workload: &Workload, effort: Effort) -> Result<Times, Failure> {
-    let graph = graph(workload)?;
-    let arrays = random_inputs(&graph, 1, Extents::default()).map_err(|_| Failure::TooLarge)?;
-    let started = Instant::now();
-    let code = Code::compile(engine, &graph)?;
-    let compile = started.elapsed();
-    let started = Instant::now();
-    let mut ready = Ready::new(&code, &arrays)?;
-    let bind = started.elapsed();
-    // The first run touches new pages; the second tells how many make a batch.
-    ready.run()?;
-    let started = Instant::now();
-    ready.run()?;
-    let once = started.elapsed().max(Duration::from_nanos(100));
-    let batch = (BATCH.as_nanos() / once.as_nanos()).max(1) as u32;
+    let mut timed = Timed::new(engine, workload)?;
     let probe = Probe::short(engine.target().isa);
-    let (mut samples, mut possible) = (Vec::new(), Vec::new());
-    let started = Instant::now();
-    while samples.len() < effort.samples || started.elapsed() < effort.time {
-        let sample = Instant::now();
-        for _ in 0..batch {
-            ready.run()?;
-        }
-        let run = sample.elapsed() / batch;
-        samples.push(run);
+    let mut possible = Vec::new();
+    let samples = timed.samples(effort, |run| {
         if let Some(probe) = &probe {
             possible.push(probe.flops(engine.pool()) * run.as_secs_f64());
         }
-    }
-    samples.sort();
+    })?;
     possible.sort_by(f64::total_cmp);
     let at = |share: usize| samples[samples.len() * share / 4];
     Ok(Times {
-        compile,
-        bind,
+        compile: timed.compile,
+        bind: timed.bind,
         run: at(2),
         quartiles: [at(1), at(3)],
         possible_flops: possible.get(possible.len() / 2).copied(),

@@ -23,6 +23,7 @@ fn json_has_the_documented_keys() {
         "gb_per_s": 0.002,
         "threads": 1,
         "isa": "interp",
+        "workspace_bytes": null,
         "segments": null,
         "cuts": null,
         "tuned": null,
@@ -39,6 +40,23 @@ fn compiled_runs_say_what_they_ran_on() {
         (&json!("portable"), &json!(2))
     );
     assert_eq!(value["run_us"]["median"], json!(1000.0));
+    assert_eq!(value["workspace_bytes"], json!(0));
+}
+
+#[test]
+fn results_in_between_are_memory_of_a_run() {
+    // The product and its transposition, each in whole cache lines.
+    let module = "\
+%0 = Input {name=x} : tensor<f32[100, 50]>
+%1 = Input {name=y} : tensor<f32[50, 25]>
+%2 = MatMul (%0, %1)
+%3 = Transpose (%2) {permutation=[1, 0]}
+%4 = MatMul (%2, %3)
+outputs: %4
+";
+    let flags = "m.core --random 1 --isa=portable --threads=1 --bench";
+    let text = MemoryHost::with(module).output(flags);
+    assert!(text.contains("memory of a run 20096 bytes\n"), "{text}");
 }
 
 #[test]
