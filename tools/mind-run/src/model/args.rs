@@ -55,6 +55,8 @@ pub(super) struct ModelArgs {
     pub(super) config: Config,
     /// Whether programs are kept on disk.
     pub(super) is_cached: bool,
+    /// Whether packed weights are kept from run to run.
+    pub(super) packs: bool,
     /// Where logits go.
     pub(super) logits: Option<String>,
     /// Whether logits after every token of the prompt are asked for.
@@ -132,6 +134,7 @@ impl ModelArgs {
             capacity: count("capacity"),
             is_interpreted: word("engine").as_deref() == Some("interp"),
             is_cached: !matches.get_flag("no-cache"),
+            packs: matches.get_flag("pack-cache"),
             config: Config {
                 isa: word("isa").and_then(|isa| isa.parse().ok()),
                 threads: matches.get_one("threads").copied(),
@@ -232,7 +235,13 @@ pub(crate) fn args() -> Vec<Arg> {
         "DIR",
         "the model may be of the family that the files of this folder describe",
     );
-    let options = std::iter::once(family);
+    let packed = flag(
+        "pack-cache",
+        "keep packed weights in the folder of programs, and start from those of an earlier run; they take about the room of \
+         the model again, outside of `MIND_CACHE_LIMIT`",
+    )
+    .conflicts_with_all(["no-cache", "kernel-maps"]);
+    let options = [family, packed].into_iter();
     let options = options.chain(starts()).chain(sounds());
     let options = options.chain(draws()).chain(outputs());
     let options = options.map(|arg| arg.requires("model"));
