@@ -87,7 +87,11 @@ impl Packing {
     pub fn load(&self) -> Option<KeptPanels> {
         let file = File::open(&self.path).ok()?;
         // SAFETY: such files are never written once they have their name, and the folder is this user's alone.
-        let map = Bytes::from_owner(unsafe { Mmap::map(&file) }.ok()?);
+        let map = unsafe { Mmap::map(&file) }.ok()?;
+        // All of it is read soon, from the front on. Without the advice it is read all the same.
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::WillNeed);
+        let map = Bytes::from_owner(map);
         let (name, rest) = map.split_at_checked(MAGIC.len())?;
         let mut rest = Decoder::new(rest);
         let (hash, length) = (rest.take(blake3::OUT_LEN)?, rest.count()?);

@@ -22,6 +22,7 @@ mod image;
 mod memory;
 mod pair;
 mod pair_reference;
+mod panels;
 mod parity;
 mod random;
 mod reference;
