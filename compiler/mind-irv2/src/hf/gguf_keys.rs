@@ -117,6 +117,10 @@ fn is_nothing(_: &MetaValue) -> bool {
     false
 }
 
+fn is_anything(_: &MetaValue) -> bool {
+    true
+}
+
 fn is_zero(value: &MetaValue) -> bool {
     value.real() == Some(0.0)
 }
@@ -184,7 +188,7 @@ pub(super) const KEYS: &[Row] = &[
     read("rope.scaling.type"),
     read("rope.scaling.factor"),
     read("rope.scale_linear"),
-    refused("attention.causal", is_on, CAUSAL),
+    read_by("attention.causal", Family::is_encoder, is_on, CAUSAL),
     refused(
         "attention.scale",
         is_zero,
@@ -253,8 +257,10 @@ pub(super) const KEYS: &[Row] = &[
         "tensor_data_layout",
         "the rows of q and k are permuted in every file of llama",
     ),
-    ignored(
+    read_by(
         "pooling_type",
+        Family::is_encoder,
+        is_anything,
         "logits are made of every position, without pooling",
     ),
 ];

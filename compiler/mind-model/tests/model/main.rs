@@ -13,6 +13,7 @@ mod c;
 mod described;
 mod document;
 mod encoder;
+mod encoder_gguf;
 mod encoder_reference;
 mod errors;
 mod families;
