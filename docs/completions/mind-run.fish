@@ -40,8 +40,9 @@ complete -c mind-run -l generate -d 'how many tokens to draw at most; 1 unless g
 complete -c mind-run -l stop -d 'end the text in front of this one; may be given several times' -r
 complete -c mind-run -l capacity -d 'tokens that the cache of keys and values has room for; as many as the run needs unless given, in a chat the model\'s context up to 8192' -r
 complete -c mind-run -l audio -d 'write what is said in this WAV file, with `--generate` that many tokens of it at most' -r
-complete -c mind-run -l language -d 'the language that is spoken, such as `en`; the most likely one unless given here or in generation_config.json' -r
+complete -c mind-run -l language -d 'the language that is spoken, such as `en` or `english`; the most likely one unless given here or in generation_config.json' -r
 complete -c mind-run -l task -d 'what becomes of what is said, such as `transcribe` or `translate`' -r
+complete -c mind-run -l features -d 'write the features of the sound there, as the program in C of the model reads them' -r
 complete -c mind-run -l temperature -d 'what logits are divided by before tokens are drawn; 0 takes the most likely one' -r
 complete -c mind-run -l top-k -d 'draw from the K most likely tokens alone; 0 from all' -r
 complete -c mind-run -l top-p -d 'draw from the most likely tokens that have probability P together' -r

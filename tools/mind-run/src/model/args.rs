@@ -39,6 +39,8 @@ pub(super) struct ModelArgs {
     /// The language that is spoken, and what becomes of what is said.
     pub(super) language: Option<String>,
     pub(super) task: Option<String>,
+    /// Where the features of sound go.
+    pub(super) features: Option<String>,
     /// How many tokens to draw at most.
     pub(super) generate: Option<usize>,
     pub(super) sampling: Sampling,
@@ -119,6 +121,7 @@ impl ModelArgs {
             start,
             language: word("language"),
             task: word("task"),
+            features: word("features"),
             generate: count("generate"),
             sampling: Sampling {
                 temperature: real("temperature").unwrap_or(0.0),
@@ -167,10 +170,11 @@ pub(super) const CHAT: &str =
     "`--chat` is for decoders: the model is an encoder-decoder, which answers one text";
 
 /// The arguments that encoders have no use for.
-const OF_DECODERS: [&str; 19] = [
+const OF_DECODERS: [&str; 20] = [
     "audio",
     "language",
     "task",
+    "features",
     "prompt",
     "chat",
     "system",
@@ -359,17 +363,22 @@ fn sounds() -> impl Iterator<Item = Arg> {
 }
 
 /// What is said of sound besides.
-fn words_of_sounds() -> [Arg; 2] {
+fn words_of_sounds() -> [Arg; 3] {
     let said = [
         value(
             "language",
-            "CODE",
-            "the language that is spoken, such as `en`; the most likely one unless given here or in generation_config.json",
+            "LANGUAGE",
+            "the language that is spoken, such as `en` or `english`; the most likely one unless given here or in generation_config.json",
         ),
         value(
             "task",
             "TASK",
             "what becomes of what is said, such as `transcribe` or `translate`",
+        ),
+        value(
+            "features",
+            "OUT",
+            "write the features of the sound there, as the program in C of the model reads them",
         ),
     ];
     said.map(|arg| {

@@ -245,7 +245,11 @@ fn heard(
         language: args.language.as_deref(),
         task: args.task.as_deref(),
     })?;
-    Ok((sound::features(path, audio, beside, host)?, speech))
+    let features = sound::features(path, audio, beside, host)?;
+    if let Some(path) = &args.features {
+        sound::save(path, &features, host)?;
+    }
+    Ok((features, speech))
 }
 
 /// What runs the model, on how many threads, and what it is called.
