@@ -117,10 +117,6 @@ fn is_nothing(_: &MetaValue) -> bool {
     false
 }
 
-fn is_anything(_: &MetaValue) -> bool {
-    true
-}
-
 fn is_zero(value: &MetaValue) -> bool {
     value.real() == Some(0.0)
 }
@@ -257,11 +253,9 @@ pub(super) const KEYS: &[Row] = &[
         "tensor_data_layout",
         "the rows of q and k are permuted in every file of llama",
     ),
-    read_by(
+    ignored(
         "pooling_type",
-        Family::is_encoder,
-        is_anything,
-        "logits are made of every position, without pooling",
+        "it changes no vector of a token, and is read where those of a text become one",
     ),
 ];
 
