@@ -1,6 +1,8 @@
 //! Modules compiled for this machine.
 
+use std::io;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mind_core::ops::input::Input;
@@ -27,7 +29,7 @@ use mind_vir::c::SharedFunctions;
 use mind_vir::target::{Isa, TargetInfo, processor};
 use serde_json::Value;
 
-use crate::cache::{CompileCache, Entry};
+use crate::cache::{CompileCache, Entry, Packing};
 use crate::cut::cut;
 use crate::segments::Segments;
 use crate::session::{PASSES, Session};
@@ -139,6 +141,17 @@ impl Engine {
     /// The threads that programs run on.
     pub fn pool(&self) -> &Arc<Pool> {
         &self.options.pool
+    }
+
+    /// Where what programs make of the weights in `files` is kept, for the model that the text `model` describes in full;
+    /// `None` without a cache.
+    ///
+    /// # Errors
+    ///
+    /// A file that is not there.
+    pub fn packing(&self, model: &str, files: &[PathBuf]) -> Option<io::Result<Packing>> {
+        let cache = self.cache.as_ref()?;
+        Some(cache.packing(&self.settings, (model, files)))
     }
 
     /// The most steps of a loop whose end only running tells.

@@ -262,6 +262,12 @@ impl Files {
         self.weights.iter().map(|(_, contents)| contents).collect()
     }
 
+    /// Where the weight files are, in order.
+    pub fn weight_paths(&self) -> Vec<PathBuf> {
+        let names = self.weights.iter();
+        names.map(|(name, _)| PathBuf::from(name)).collect()
+    }
+
     /// The folder that they are in.
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -21,6 +21,7 @@ mod error;
 mod folder;
 mod forced;
 mod json_file;
+mod language;
 mod mixture;
 mod model;
 mod part;

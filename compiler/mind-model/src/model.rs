@@ -1,14 +1,16 @@
 //! Models: weights, and the parts that are made of them.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mind_driver::cache::{KeptPanels, Packing};
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
 use mind_irv2::graph::BuildError;
 use mind_irv2::graph::parts::{self, Stored, Tables};
 use mind_irv2::graph::routed::{self, Cut};
-use mind_irv2::{Attribute, Config};
+use mind_irv2::{Attribute, Config, Family};
 use mind_weights::WeightType;
 
 use crate::distance::DistanceBias;
@@ -162,6 +164,12 @@ impl Stage {
     }
 }
 
+/// What the packed weights of a part are kept as.
+fn part_name(family: Family, stage: Stage, owner: Owner) -> String {
+    let of_encoder = if family.is_encoder() { "encoder " } else { "" };
+    format!("{of_encoder}{stage:?} {owner:?}")
+}
+
 /// Values that are made once, by what they are made for.
 type Memo<K, V> = Mutex<BTreeMap<K, V>>;
 
@@ -214,17 +222,55 @@ impl<'w> Model<'w> {
         weights: Box<dyn Weights + 'w>,
         runner: Runner,
     ) -> Result<Model<'w>, ModelError> {
-        Model::shared(config, Arc::from(weights), runner)
+        Model::shared(config, Arc::from(weights), runner, None)
+    }
+
+    /// A model of weights of which `kept` may have what was packed before: they are not packed then.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Model::new).
+    pub fn restored(
+        config: Config,
+        weights: Box<dyn Weights + 'w>,
+        runner: Runner,
+        kept: &KeptPanels,
+    ) -> Result<Model<'w>, ModelError> {
+        Model::shared(config, Arc::from(weights), runner, Some(kept))
+    }
+
+    /// Keeps what is packed of the weights.
+    ///
+    /// # Errors
+    ///
+    /// It could not be written.
+    pub fn keep(&self, packing: &Packing) -> io::Result<()> {
+        let mut parts = Vec::new();
+        let own = self.source.iter().map(|own| &**own).chain([self]);
+        for model in own {
+            let stages = model.stages.lock().unwrap_or_else(PoisonError::into_inner);
+            let made = Stage::of_model(&model.config, 1).into_iter();
+            let made = made.filter_map(|stage| Some((stage, stages.get(&stage)?.clone())));
+            parts.extend(made.map(|(stage, parts)| (model.config.family, stage, parts)));
+        }
+        let bound = parts.iter().flat_map(|(family, stage, parts)| {
+            let of_stage = parts.iter();
+            of_stage.filter_map(|(owner, part)| {
+                Some((part_name(*family, *stage, *owner), part.bound()?))
+            })
+        });
+        packing.keep(bound)
     }
 
     fn shared(
         config: Config,
         weights: Arc<dyn Weights + 'w>,
         runner: Runner,
+        kept: Option<&KeptPanels>,
     ) -> Result<Model<'w>, ModelError> {
         let source = match config.encoder() {
             Some(own) => {
-                let encoder = Model::shared(own, weights.clone(), runner.clone())?;
+                let encoder = Model::shared(own, weights.clone(), runner.clone(), kept)?;
                 Some(Arc::new(encoder))
             }
             None => None,
@@ -244,7 +290,7 @@ impl<'w> Model<'w> {
             attention: Memo::default(),
         };
         for stage in Stage::of_model(&model.config, 1) {
-            model.stage(stage)?;
+            model.packed_stage(stage, kept)?;
         }
         let mut row = vec![0.0; config.hidden_size];
         let placed = Placed {
@@ -342,7 +388,7 @@ impl<'w> Model<'w> {
             parts::attend(&self.config, tokens, seen)?
         };
         let module = self.module(graph)?;
-        let part = Arc::new(Part::new(&module, None, || Ok(Vec::new()))?);
+        let part = Arc::new(Part::new(&module, None, None, || Ok(Vec::new()))?);
         made.insert(wanted, part.clone());
         Ok(part)
     }
@@ -393,6 +439,15 @@ impl<'w> Model<'w> {
 
     /// The parts of a stage, by what they belong to.
     pub(crate) fn stage(&self, stage: Stage) -> Result<Arc<Parts>, ModelError> {
+        self.packed_stage(stage, None)
+    }
+
+    /// The parts of a stage, where `kept` may have what is packed of their weights.
+    fn packed_stage(
+        &self,
+        stage: Stage,
+        kept: Option<&KeptPanels>,
+    ) -> Result<Arc<Parts>, ModelError> {
         let mut made = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(parts) = made.get(&stage) {
             return Ok(parts.clone());
@@ -403,7 +458,9 @@ impl<'w> Model<'w> {
         for owner in stage.owners(&self.config) {
             let module = self.stage_module(stage, owner.0)?;
             let packed = like.iter().filter_map(|parts| parts.get(&owner));
-            let part = Part::new(&module, packed, || {
+            let name = part_name(self.config.family, stage, owner);
+            let kept = kept.map(|kept| (kept, name.as_str()));
+            let part = Part::new(&module, packed, kept, || {
                 let params = module.params().into_iter();
                 let stored = params.map(|(name, shape)| {
                     let name = self.stored_name(name);

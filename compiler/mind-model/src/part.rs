@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use mind_diag::Diagnostics;
+use mind_driver::cache::KeptPanels;
 use mind_driver::engine::Engine;
 use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::Graph;
@@ -67,7 +68,7 @@ pub(crate) enum Part {
 
 impl Part {
     /// Binds weights, in the order of [`Module::params`]. One that was bound before to the same weights lends
-    /// what it packed, where that is packed alike.
+    /// what it packed, where that is packed alike; else `kept` may have it under the name that is given.
     ///
     /// # Errors
     ///
@@ -75,6 +76,7 @@ impl Part {
     pub(crate) fn new<'w, 'p>(
         module: &Module,
         packed: impl IntoIterator<Item = &'p Part>,
+        kept: Option<(&KeptPanels, &str)>,
         weights: impl FnOnce() -> Result<Vec<Stored<'w>>, ModelError>,
     ) -> Result<Part, ModelError> {
         let program = match module {
@@ -97,6 +99,11 @@ impl Part {
                 return Ok(Part::Code(bound));
             }
         }
+        if let Some((kept, name)) = kept
+            && let Some(bound) = kept.restored(name, program)
+        {
+            return Ok(Part::Code(bound));
+        }
         let ports = program.params().iter().zip(weights()?);
         let weights = ports.map(|(port, stored)| match port.format {
             Some(_) => Ok(stored.bytes),
@@ -105,6 +112,14 @@ impl Part {
         let weights = weights.collect::<Result<Vec<_>, ModelError>>()?;
         let bytes: Vec<&[u8]> = weights.iter().map(|bytes| &**bytes).collect();
         Ok(Part::Code(BoundProgram::new(program.clone(), &bytes)?))
+    }
+
+    /// The program with its weights; `None` where it is interpreted.
+    pub(crate) fn bound(&self) -> Option<&BoundProgram> {
+        match self {
+            Part::Code(bound) => Some(bound),
+            Part::Interpreted(..) => None,
+        }
     }
 
     /// Bytes that its program keeps between runs; 0 where it is interpreted.

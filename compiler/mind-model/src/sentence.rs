@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use mind_diag::{Code, Diagnostic, SourceFile};
+use mind_diag::{Code, Diagnostic, SourceFile, Span};
 use mind_driver::host::FileSystem;
 use mind_json::{Limits, Value};
+use mind_weights::MetaValue;
 
 use crate::folder::{Files, FolderError, TEXT_LIMIT, refused as unreadable};
 use crate::pooling::Pooling;
@@ -39,7 +40,8 @@ const MODES: [(&str, &str, Pooling); 2] = [
 
 impl Embedding {
     /// Reads how the folder of `files` pools vectors: `modules.json` lists the modules, and each pooling has a `config.json`.
-    /// Without that list `1_Pooling/config.json` is read; if both are missing, vectors become their mean.
+    /// Without that list `1_Pooling/config.json` is read, else `pooling_type` of a GGUF header; if all are missing, vectors
+    /// become their mean.
     ///
     /// # Errors
     ///
@@ -52,6 +54,8 @@ impl Embedding {
         let folder = files.folder();
         let Some((file, root)) = json(folder, Path::new("modules.json"), host)? else {
             if let Some(pooling) = pooling(folder, Path::new("1_Pooling"), host)? {
+                own.pooling = pooling;
+            } else if let Some(pooling) = of_header(files)? {
                 own.pooling = pooling;
             }
             return Ok(own);
@@ -87,6 +91,36 @@ impl Embedding {
             }
         }
         Ok(own)
+    }
+}
+
+/// The way of pooling that the header of a GGUF file says; `None` if it says none.
+///
+/// # Errors
+///
+/// Another way than those that there are.
+fn of_header(files: &Files) -> Result<Option<Pooling>, FolderError> {
+    let Some(header) = files.header() else {
+        return Ok(None);
+    };
+    let word = header
+        .meta("general.architecture")
+        .and_then(MetaValue::text);
+    let key = format!("{}.pooling_type", word.unwrap_or_default());
+    let Some(value) = header.meta(&key) else {
+        return Ok(None);
+    };
+    match value.natural() {
+        Some(0) => Ok(None),
+        Some(1) => Ok(Some(Pooling::Mean)),
+        Some(2) => Ok(Some(Pooling::Cls)),
+        Some(_) | None => {
+            let message = format!("`{key}` is {value}, which is not supported");
+            let found = Diagnostic::error(Span::FILE, message).code(UNSUPPORTED);
+            let help =
+                "0 says nothing, 1 is the mean of the vectors of tokens, 2 that of the first token";
+            Err(refused(&files.config, found.help(help)))
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use mind_json::Value;
 use crate::error::ModelError;
 use crate::folder::FolderError;
 use crate::json_file::Json;
+use crate::language;
 use crate::sample::largest;
 use crate::session::Session;
 use crate::sound::Spectrogram;
@@ -15,7 +16,7 @@ use crate::text_files::TextFiles;
 /// The language and the task of a transcription, where the files of the model do not say them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hearing<'t> {
-    /// The language that is spoken, such as `en`.
+    /// The language that is spoken, such as `en` or `english`.
     pub language: Option<&'t str>,
     /// What becomes of what is said, such as `transcribe` or `translate`.
     pub task: Option<&'t str>,
@@ -141,7 +142,8 @@ impl TextFiles<'_> {
         let says_language = language.is_some();
         let language = match &language {
             Some(word) => {
-                let bracketed = format!("<|{}|>", word.to_lowercase());
+                let code = language::code(word).map_or_else(|| word.to_lowercase(), str::to_owned);
+                let bracketed = format!("<|{code}|>");
                 let is_it = |name: &str| name == bracketed || name == word.as_str();
                 Language::Known(Some(self.named("language", word, &languages, is_it)?))
             }

@@ -1,4 +1,4 @@
-//! Decoder models: from the files of a model to the next token.
+//! Models that draw tokens, decoders and encoder-decoders: from their files to the next token.
 //!
 //! ```no_run
 //! use mind::Config;
@@ -15,12 +15,16 @@ use std::sync::Arc;
 
 use mind_diag::Diagnostics;
 use mind_driver::disk::Disk;
-use mind_model::{CheckpointWeights, MappedWeights, Runner, Text, WeightsAt};
+use mind_model::{
+    CheckpointWeights, Forced, MappedWeights, Runner, Sound, Suppressed, Text, TextFiles, WeightsAt,
+};
 
-pub use mind_model::{Sampler, Sampling, Session, largest};
+pub use mind_model::{Hearing, Sampler, Sampling, Session, largest};
 
 use crate::error::{Error, invalid};
 use crate::exec::{Config, Engine};
+pub use crate::generation::Generation;
+use crate::generation::{Drawing, Drawn};
 
 /// The files of a model. They are mapped: nothing may change them meanwhile.
 pub struct Files(mind_model::Files);
@@ -72,10 +76,17 @@ impl Files {
 /// A compiled model, its tokenizer, and what is odd about its files.
 pub(crate) type Compiled<'f> = (Arc<mind_model::Model<'f>>, Option<Text>, Diagnostics);
 
-/// A decoder model, ready to run sequences. It can be used from any thread, and by several sessions at once.
+/// A decoder or an encoder-decoder, ready to run sequences. It can be used from any thread, and by several sessions at once.
+///
+/// An encoder-decoder reads a prompt, or hears a sound, with its encoder; its decoder starts from
+/// [`start`](Decoder::start).
 pub struct Decoder<'f> {
     model: Arc<mind_model::Model<'f>>,
     text: Option<Text>,
+    beside: TextFiles<'f>,
+    start: Option<u32>,
+    ends: Vec<u32>,
+    forced: Forced,
     warnings: Diagnostics,
 }
 
@@ -88,9 +99,20 @@ impl<'f> Decoder<'f> {
     /// lacks; no memory.
     pub fn new(files: &'f Files, config: &Config) -> Result<Decoder<'f>, Error> {
         let (model, text, warnings) = files.compiled(config)?;
+        let family = model.config().family;
+        let beside = TextFiles::open(files.inner(), family, &mut Disk)?;
+        let is_pair = family.encoder().is_some();
         Ok(Decoder {
+            start: is_pair.then(|| beside.start()).transpose()?,
+            forced: if is_pair {
+                beside.forced()?
+            } else {
+                Forced::default()
+            },
+            ends: beside.ends()?,
             model,
             text,
+            beside,
             warnings,
         })
     }
@@ -100,7 +122,23 @@ impl<'f> Decoder<'f> {
         &self.warnings
     }
 
-    /// A sequence without tokens, with room for `capacity` of them.
+    /// The tokens behind which a text ends, as the files of the model say.
+    pub fn ends(&self) -> &[u32] {
+        &self.ends
+    }
+
+    /// The token that the decoder of an encoder-decoder starts from; `None` of a decoder.
+    pub fn start(&self) -> Option<u32> {
+        self.start
+    }
+
+    /// Whether the model hears sound: [`hear`](Decoder::hear) and [`transcribe`](Decoder::transcribe) are for it.
+    pub fn hears(&self) -> bool {
+        let encoder = self.model.config().encoder();
+        encoder.is_some_and(|own| own.audio().is_some())
+    }
+
+    /// A sequence without tokens of a decoder, with room for `capacity` of them.
     ///
     /// ```no_run
     /// # use mind::decoder::{Decoder, Files, Sampler, Sampling};
@@ -120,37 +158,44 @@ impl<'f> Decoder<'f> {
     ///
     /// # Errors
     ///
-    /// A capacity beyond the positions that the model knows, no memory.
+    /// A model that is no decoder, a capacity of 0 or beyond the positions that the model knows, no memory.
     pub fn session(&self, capacity: usize) -> Result<Session<'f>, Error> {
         Ok(Session::new(self.model.clone(), capacity)?)
     }
 
-    /// The `count` tokens that follow `prompt`.
+    /// A sequence without tokens behind a text that an encoder-decoder reads, with room for `capacity` tokens.
     ///
     /// # Errors
     ///
-    /// An empty prompt, a token outside of the vocabulary, more tokens than the model has positions, no memory.
+    /// A model that reads no text in front of a sequence, a text without tokens or with more than the model has positions, a
+    /// token outside of the vocabulary; those of [`session`](Decoder::session).
+    pub fn session_behind(&self, text: &[u32], capacity: usize) -> Result<Session<'f>, Error> {
+        Ok(Session::behind(self.model.clone(), text, capacity)?)
+    }
+
+    /// The tokens that follow `prompt`, `count` at most: they end behind one of [`ends`](Decoder::ends), and as `how` says.
+    /// The last one may be that with which a text of [`Generation::stops`] has come.
+    ///
+    /// # Errors
+    ///
+    /// An empty prompt, a token outside of the vocabulary, more tokens than the model has positions, texts that end it where
+    /// the model has no tokenizer, no memory.
     pub fn generate(
         &self,
         prompt: &[u32],
         count: usize,
-        sampling: Sampling,
+        how: impl Into<Generation>,
     ) -> Result<Vec<u32>, Error> {
-        let capacity = prompt.len().saturating_add(count.saturating_sub(1));
-        let mut session = self.session(capacity)?;
-        let mut sampler = Sampler::new(sampling);
-        let mut tokens = prompt.to_vec();
-        let mut logits = session.prefill(prompt)?;
-        while tokens.len() < prompt.len().saturating_add(count) {
-            if tokens.len() > prompt.len() {
-                logits = session.decode(tokens[tokens.len() - 1])?;
-            }
-            tokens.push(sampler.next(&logits, &tokens));
-        }
-        Ok(tokens.split_off(prompt.len()))
+        let how = how.into();
+        let text = if how.stops.is_empty() {
+            None
+        } else {
+            Some(tokenizer(&self.text)?)
+        };
+        Ok(self.drawn(prompt, count, (&how, text))?.tokens)
     }
 
-    /// The text of the `count` tokens that follow `prompt`.
+    /// The text that follows `prompt`, of `count` tokens at most, up to what `how` says ends it.
     ///
     /// # Errors
     ///
@@ -159,10 +204,117 @@ impl<'f> Decoder<'f> {
         &self,
         prompt: &str,
         count: usize,
-        sampling: Sampling,
+        how: impl Into<Generation>,
     ) -> Result<String, Error> {
-        let tokens = self.generate(&self.encode(prompt)?, count, sampling)?;
-        self.decode(&tokens)
+        let text = tokenizer(&self.text)?;
+        let prompt = text.encode(prompt)?;
+        Ok(self.drawn(&prompt, count, (&how.into(), Some(text)))?.text)
+    }
+
+    /// What is said in a WAV file, as tokens, `count` at most or as many as fit.
+    ///
+    /// # Errors
+    ///
+    /// A model that hears nothing, a file that is no WAV file, sound of another rate or longer than the model hears at once, a
+    /// language or a task that the model does not have, no memory.
+    pub fn hear(
+        &self,
+        wav: &[u8],
+        asked: Hearing<'_>,
+        count: Option<usize>,
+        how: impl Into<Generation>,
+    ) -> Result<Vec<u32>, Error> {
+        let how = how.into();
+        let text = if how.stops.is_empty() {
+            None
+        } else {
+            Some(tokenizer(&self.text)?)
+        };
+        Ok(self.heard(wav, asked, count, (&how, text))?.tokens)
+    }
+
+    /// The text of what is said in a WAV file, of `count` tokens at most or as many as fit.
+    ///
+    /// # Errors
+    ///
+    /// A model without a `tokenizer.json`; those of [`hear`](Decoder::hear).
+    pub fn transcribe(
+        &self,
+        wav: &[u8],
+        asked: Hearing<'_>,
+        count: Option<usize>,
+        how: impl Into<Generation>,
+    ) -> Result<String, Error> {
+        let text = tokenizer(&self.text)?;
+        let drawn = self.heard(wav, asked, count, (&how.into(), Some(text)))?;
+        Ok(drawn.text)
+    }
+
+    fn drawn(
+        &self,
+        prompt: &[u32],
+        count: usize,
+        (how, text): (&Generation, Option<&Text>),
+    ) -> Result<Drawn, Error> {
+        if self.hears() {
+            let family = self.model.config().family.name();
+            let message = format!("models of the family `{family}` hear sound, and read no text");
+            return Err(invalid("<model>", "", message));
+        }
+        let own = self.start.as_ref().map(std::slice::from_ref);
+        let first = own.unwrap_or(prompt);
+        let capacity = first.len().saturating_add(count.saturating_sub(1));
+        let mut session = match own {
+            Some(_) => self.session_behind(prompt, capacity)?,
+            None => self.session(capacity)?,
+        };
+        let suppressed = Suppressed::default();
+        let drawing = self.drawing(&suppressed, count, (how, text));
+        drawing.run(&mut session, first)
+    }
+
+    fn heard(
+        &self,
+        wav: &[u8],
+        asked: Hearing<'_>,
+        count: Option<usize>,
+        (how, text): (&Generation, Option<&Text>),
+    ) -> Result<Drawn, Error> {
+        let encoder = self.model.config().encoder();
+        let Some(audio) = encoder.and_then(|own| own.audio()) else {
+            let family = self.model.config().family.name();
+            return Err(mind_model::ModelError::ReadsNoAudio { family }.into());
+        };
+        let wrong = |why: String| invalid("<sound>", "", why);
+        let speech = self.beside.speech(asked)?;
+        let spectrogram = self.beside.spectrogram(audio)?;
+        let sound = Sound::of_wav(wav).map_err(|why| wrong(why.to_string()))?;
+        let features = spectrogram.features(&sound);
+        let features = features.map_err(|why| wrong(why.to_string()))?;
+        let length = speech.count();
+        let most = self.model.config().most_tokens().saturating_sub(length);
+        let count = count.unwrap_or(most.max(1));
+        let capacity = length.saturating_add(count.saturating_sub(1));
+        let mut session = Session::behind_audio(self.model.clone(), &features, capacity)?;
+        let first = speech.tokens(&mut session)?;
+        let drawing = self.drawing(&speech.suppressed, count, (how, text));
+        drawing.run(&mut session, &first)
+    }
+
+    fn drawing<'a>(
+        &'a self,
+        suppressed: &'a Suppressed,
+        count: usize,
+        (how, text): (&'a Generation, Option<&'a Text>),
+    ) -> Drawing<'a> {
+        Drawing {
+            how,
+            ends: &self.ends,
+            forced: self.forced,
+            suppressed,
+            text,
+            count,
+        }
     }
 
     /// The tokens of a text, with those that the model expects at its start.

@@ -27,6 +27,7 @@
 mod compare;
 mod error;
 mod exec;
+mod generation;
 mod module;
 mod optimize;
 mod read;

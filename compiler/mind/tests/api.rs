@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use mind::decoder::{Decoder, Files, Sampling, largest};
+use mind::decoder::{Decoder, Files, Generation, Hearing, Sampling, largest};
 use mind::encoder::Encoder;
 use mind::ops::contract::MatMul;
 use mind::{
@@ -373,6 +373,63 @@ fn a_decoder_completes_a_prompt() -> Result<(), Error> {
         logits = session.decode(*token)?;
     }
     assert_eq!(largest(&logits), tokens[3]);
+    Ok(())
+}
+
+/// What a tool prints of the same models: lit_tests/mind-run/{pair,speech,generate}.test.
+#[test]
+fn texts_end_where_models_and_callers_say() -> Result<(), Error> {
+    let files = Files::open(tiny("tiny-t5"))?;
+    let pair = Decoder::new(&files, &Config::default())?;
+    assert_eq!((pair.start(), pair.ends()), (Some(0), &[1][..]));
+    let said = |how: Generation| pair.complete("Cat dog sat", 9, how);
+    let all = said(Generation::default())?;
+    assert!(all.starts_with("a dog dog say"), "{all}");
+    let stops = vec![" say".to_owned()];
+    let shorter = Generation {
+        stops,
+        ..Generation::default()
+    };
+    assert_eq!(said(shorter.clone())?, "a dog dog");
+    let prompt = pair.encode("Cat dog sat")?;
+    let tokens = pair.generate(&prompt, 9, Sampling::default())?;
+    assert_eq!(pair.generate(&prompt, 9, shorter)?, tokens[..4]);
+    let without = Generation {
+        stop_tokens: vec![tokens[3]],
+        ..Generation::default()
+    };
+    assert_eq!(pair.generate(&prompt, 9, without)?, tokens[..3]);
+    let warm = Sampling {
+        temperature: 6.0,
+        ..Sampling::default()
+    };
+    let further = Generation {
+        ignores_ends: true,
+        ..warm.into()
+    };
+    let ended = pair.generate(&prompt, 40, warm)?;
+    assert!(ended.len() < 40 && ended.last() == Some(&1), "{ended:?}");
+    let further = pair.generate(&prompt, 40, further)?;
+    assert!(further.len() == 40 && further.starts_with(&ended));
+    assert!(matches!(pair.session(4).err(), Some(Error::Model(_))));
+    let none = pair.hear(&[], Hearing::default(), None, Sampling::default());
+    assert!(matches!(none, Err(Error::Model(_))));
+
+    let files = Files::open(tiny("tiny-whisper"))?;
+    let model = Decoder::new(&files, &Config::default())?;
+    let wav = std::fs::read(tiny("tiny-whisper").join("sound.wav")).expect("a file");
+    let hear = |how: Hearing<'_>| model.transcribe(&wav, how, Some(10), Sampling::default());
+    assert_eq!(
+        hear(Hearing::default())?,
+        "sat sat the ran sat ran sat sat ran sat"
+    );
+    let klingon = Hearing {
+        language: Some("tlh"),
+        task: None,
+    };
+    assert!(matches!(hear(klingon), Err(Error::Files(_))));
+    let refused = model.complete("cat", 1, Sampling::default()).unwrap_err();
+    assert!(refused.to_string().contains("hear sound"), "{refused}");
     Ok(())
 }
 

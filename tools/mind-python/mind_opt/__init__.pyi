@@ -249,7 +249,7 @@ class Model:
         isa: Literal["avx512", "avx2", "portable"] | None = None,
     ) -> Model: ...
     @property
-    def kind(self) -> Literal["decoder", "encoder"]: ...
+    def kind(self) -> Literal["decoder", "encoder-decoder", "encoder"]: ...
     def generate(
         self,
         prompt: str | Sequence[int],
@@ -261,8 +261,17 @@ class Model:
         min_p: float = 0.0,
         repetition_penalty: float = 1.0,
         seed: int = 0,
-        stop: Sequence[int] | None = None,
+        stop: Sequence[int | str] | None = None,
+        ignore_eos: bool = False,
     ) -> Any: ...
+    def transcribe(
+        self,
+        wav: bytes,
+        *,
+        language: str | None = None,
+        task: str | None = None,
+        count: int | None = None,
+    ) -> str: ...
     def encode(self, text: str) -> list[int]: ...
     def decode(self, tokens: Sequence[int]) -> str: ...
     def embed(self, texts: Sequence[str]) -> Arr: ...

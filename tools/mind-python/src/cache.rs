@@ -76,6 +76,8 @@ pub(crate) fn stats<'py>(py: Python<'py>, cache: &CompileCache) -> PyResult<Boun
         folder,
         programs,
         schedules,
+        models,
+        model_bytes,
         bytes,
         limit,
         found,
@@ -85,6 +87,8 @@ pub(crate) fn stats<'py>(py: Python<'py>, cache: &CompileCache) -> PyResult<Boun
     dict.set_item("folder", folder)?;
     dict.set_item("programs", programs)?;
     dict.set_item("schedules", schedules)?;
+    dict.set_item("models", models)?;
+    dict.set_item("model_bytes", model_bytes)?;
     dict.set_item("bytes", bytes)?;
     dict.set_item("limit", limit)?;
     dict.set_item("found", found)?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mind::decoder::{Decoder, Files, Sampler, Sampling};
+use mind::decoder::{Decoder, Files, Generation, Hearing, Sampling};
 use mind::encoder::Encoder;
 use mind::{Config, Error, Tensor};
 use pyo3::exceptions::PyValueError;
@@ -73,19 +73,23 @@ impl Model {
         Ok(Model { kind, path })
     }
 
-    /// `decoder`, which generates text, or `encoder`, which makes vectors of it.
+    /// `decoder` or `encoder-decoder`, which generate text, or `encoder`, which makes vectors of it.
     #[getter]
     fn kind(&self) -> &'static str {
-        match self.kind {
-            Kind::Decoder(_) => "decoder",
+        match &self.kind {
+            Kind::Decoder(own) => own.with_dependent(|_, own| match own.start() {
+                Some(_) => "encoder-decoder",
+                None => "decoder",
+            }),
             Kind::Encoder(_) => "encoder",
         }
     }
 
-    /// What follows a prompt: text after a text, tokens after a list of tokens. At most `count` tokens, and none from the
-    /// first one on that is among `stop`.
+    /// What follows a prompt, or what an encoder-decoder draws behind it: text after a text, tokens after a list of tokens. At
+    /// most `count` tokens. They end behind a token that ends a text for the model, unless `ignore_eos`, and in front of the
+    /// first token, or text, that is among `stop`.
     #[pyo3(signature = (prompt, count=32, *, temperature=0.0, top_k=0, top_p=1.0, min_p=0.0,
-                        repetition_penalty=1.0, seed=0, stop=None))]
+                        repetition_penalty=1.0, seed=0, stop=None, ignore_eos=false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn generate<'py>(
         &self,
@@ -97,53 +101,66 @@ impl Model {
         min_p: f64,
         repetition_penalty: f32,
         seed: u64,
-        stop: Option<Vec<u32>>,
+        stop: Option<Vec<Stop>>,
+        ignore_eos: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = prompt.py();
         let Kind::Decoder(decoder) = &self.kind else {
-            let help = "`embed` makes a vector of a text";
-            return Err(error(
-                py,
-                "ModelError",
-                "the model is an encoder, which draws no tokens",
-                Some(help),
-            ));
+            return Err(draws_nothing(py));
         };
         if !(temperature >= 0.0 && top_p > 0.0 && min_p >= 0.0 && repetition_penalty > 0.0) {
             let message =
                 "temperature and min_p are 0 at least; top_p and repetition_penalty are above 0";
             return Err(PyValueError::new_err(message));
         }
-        let sampling = Sampling {
+        let mut how = Generation::from(Sampling {
             temperature,
             top_k,
             top_p,
             min_p,
             repetition_penalty,
             seed,
-        };
-        let stop = stop.unwrap_or_default();
-        let text: Option<String> = prompt.extract().ok();
-        let tokens: Vec<u32> = match &text {
-            Some(_) => Vec::new(),
-            None => prompt.extract()?,
-        };
-        let drawn = py.detach(|| {
-            decoder.with_dependent(|_, own| {
-                let prompt = match &text {
-                    Some(text) => own.encode(text)?,
-                    None => tokens,
-                };
-                let drawn = drawn(own, &prompt, count, sampling, &stop)?;
-                let shown = text.is_some().then(|| own.decode(&drawn)).transpose()?;
-                Ok((drawn, shown))
-            })
         });
-        let (drawn, shown) = drawn.map_err(|why: Error| raised(py, &why))?;
-        match shown {
-            Some(text) => Ok(text.into_pyobject(py)?.into_any()),
-            None => Ok(drawn.into_pyobject(py)?.into_any()),
+        how.ignores_ends = ignore_eos;
+        for stop in stop.unwrap_or_default() {
+            match stop {
+                Stop::Token(token) => how.stop_tokens.push(token),
+                Stop::Text(text) => how.stops.push(text),
+            }
         }
+        if let Ok(text) = prompt.extract::<String>() {
+            let drawn =
+                py.detach(|| decoder.with_dependent(|_, own| own.complete(&text, count, how)));
+            let text = drawn.map_err(|why| raised(py, &why))?;
+            return Ok(text.into_pyobject(py)?.into_any());
+        }
+        let tokens: Vec<u32> = prompt.extract()?;
+        let drawn =
+            py.detach(|| decoder.with_dependent(|_, own| own.generate(&tokens, count, how)));
+        let drawn = drawn.map_err(|why| raised(py, &why))?;
+        Ok(drawn.into_pyobject(py)?.into_any())
+    }
+
+    /// What is said in a WAV file, of which `wav` is the content: at most `count` tokens of text, or as many as fit. Without a
+    /// language it is the one that the model finds most likely.
+    #[pyo3(signature = (wav, *, language=None, task=None, count=None))]
+    fn transcribe(
+        &self,
+        py: Python<'_>,
+        wav: &[u8],
+        language: Option<&str>,
+        task: Option<&str>,
+        count: Option<usize>,
+    ) -> PyResult<String> {
+        let Kind::Decoder(decoder) = &self.kind else {
+            return Err(draws_nothing(py));
+        };
+        let asked = Hearing { language, task };
+        let text = py.detach(|| {
+            decoder
+                .with_dependent(|_, own| own.transcribe(wav, asked, count, Generation::default()))
+        });
+        text.map_err(|why| raised(py, &why))
     }
 
     /// The tokens of a text, with those that the model expects at its start.
@@ -186,30 +203,16 @@ impl Model {
     }
 }
 
-/// The tokens that follow a prompt.
-fn drawn(
-    decoder: &Decoder<'_>,
-    prompt: &[u32],
-    count: usize,
-    sampling: Sampling,
-    stop: &[u32],
-) -> Result<Vec<u32>, Error> {
-    if stop.is_empty() {
-        return decoder.generate(prompt, count, sampling);
-    }
-    let mut session = decoder.session(prompt.len().saturating_add(count.saturating_sub(1)))?;
-    let mut sampler = Sampler::new(sampling);
-    let mut tokens = prompt.to_vec();
-    let mut logits = session.prefill(prompt)?;
-    for left in (0..count).rev() {
-        let token = sampler.next(&logits, &tokens);
-        if stop.contains(&token) {
-            break;
-        }
-        tokens.push(token);
-        if left > 0 {
-            logits = session.decode(token)?;
-        }
-    }
-    Ok(tokens.split_off(prompt.len()))
+/// What a text ends in front of.
+#[derive(FromPyObject)]
+enum Stop {
+    Token(u32),
+    Text(String),
+}
+
+/// The error of an encoder that is to draw tokens.
+fn draws_nothing(py: Python<'_>) -> PyErr {
+    let message = "the model is an encoder, which draws no tokens";
+    let help = "`embed` makes a vector of a text";
+    error(py, "ModelError", message, Some(help))
 }

@@ -20,6 +20,32 @@ def test_a_decoder_continues_texts_and_tokens(tiny):
     assert model.decode(model.encode("a cat")) == "a cat"
 
 
+def test_an_encoder_decoder_draws_behind_what_it_reads(tiny):
+    model = mo.Model(tiny / "tiny-t5", threads=1)
+    assert model.kind == "encoder-decoder"
+    assert model.generate("Cat dog sat", 4) == "a dog dog say"
+    assert model.generate("Cat dog sat", 9, stop=[" say"]) == "a dog dog"
+    tokens = model.generate([4, 7, 5, 1], 40, temperature=6)
+    longer = model.generate([4, 7, 5, 1], 40, temperature=6, ignore_eos=True)
+    assert tokens[-1] == 1 and len(longer) == 40 and longer[: len(tokens)] == tokens
+    with pytest.raises(mo.ModelError, match="sound"):
+        model.transcribe(b"")
+    with pytest.raises(TypeError):
+        model.generate([4], stop=[None])
+
+
+def test_a_model_that_hears_writes_what_is_said(tiny):
+    model = mo.Model(tiny / "tiny-whisper", threads=1)
+    sound = (tiny / "tiny-whisper" / "sound.wav").read_bytes()
+    assert model.transcribe(sound, count=10) == "sat sat the ran sat ran sat sat ran sat"
+    assert model.transcribe(sound, language="de", count=4)
+    for wrong in [{"language": "tlh"}, {"task": "sing"}]:
+        with pytest.raises(mo.MindError):
+            model.transcribe(sound, **wrong)
+    with pytest.raises(mo.MindError):
+        model.transcribe(sound[:20])
+
+
 def test_an_encoder_makes_vectors(tiny):
     model = mo.Model(tiny / "tiny-bert", threads=1)
     assert model.kind == "encoder"

@@ -43,6 +43,8 @@ fn text(stats: &CacheStats) -> String {
         folder,
         programs,
         schedules,
+        models,
+        model_bytes,
         bytes,
         limit,
         found: _,
@@ -50,7 +52,7 @@ fn text(stats: &CacheStats) -> String {
     } = stats;
     let folder = folder.display();
     format!(
-        "folder    {folder}\nprograms  {programs}\nschedules {schedules}\nbytes     {bytes}\nlimit     {limit}\n"
+        "folder    {folder}\nprograms  {programs}\nschedules {schedules}\nbytes     {bytes}\nlimit     {limit}\nmodels    {models}\npacked    {model_bytes}\n"
     )
 }
 

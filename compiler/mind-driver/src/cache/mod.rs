@@ -6,11 +6,14 @@
 //!
 //! Notes are kept beside programs: which schedules were measured to be the fastest, for a kernel and for a module.
 //!
-//! - `image`: modules as bytes. `store`: files by what is in them. `identity`: which build this is.
+//! Packed weights of models are kept where their users ask for that, outside of the limit on all other files.
+//!
+//! - `image`: modules as bytes. `store`: files by what is in them. `identity`: which build this is. `panels`: packed weights.
 
 mod codec;
 mod identity;
 mod image;
+mod panels;
 mod store;
 
 use std::io;
@@ -26,6 +29,8 @@ use serde_json::Value;
 use self::codec::{Decoder, Encoder};
 use self::image::Image;
 use self::store::{Key, Kind, Store};
+
+pub use self::panels::{KeptPanels, Packing};
 
 /// Alignment of constants in a file: that of the widest vectors.
 const ALIGNMENT: usize = 64;
@@ -48,9 +53,13 @@ pub struct CacheStats {
     pub programs: usize,
     /// How many schedules that were measured.
     pub schedules: usize,
-    /// Bytes that all take.
+    /// Of how many models it holds packed weights.
+    pub models: usize,
+    /// Bytes that packed weights take.
+    pub model_bytes: u64,
+    /// Bytes that all else takes.
     pub bytes: u64,
-    /// The most bytes that all may take.
+    /// The most bytes that all but packed weights may take.
     pub limit: u64,
     /// How many programs were found since it was opened.
     pub found: u64,
@@ -116,15 +125,27 @@ impl CompileCache {
     /// What it holds.
     pub fn stats(&self) -> CacheStats {
         let (programs, schedules, bytes) = self.store.size();
+        let (models, model_bytes) = panels::size(self.store.folder());
         CacheStats {
             folder: self.store.folder().to_owned(),
             programs,
             schedules,
+            models,
+            model_bytes,
             bytes,
             limit: self.store.limit(),
             found: self.found.load(Ordering::Relaxed),
             missed: self.missed.load(Ordering::Relaxed),
         }
+    }
+
+    /// Where what is made of the weights in `files` is kept, for a model and settings.
+    ///
+    /// # Errors
+    ///
+    /// A file that is not there.
+    pub(crate) fn packing(&self, settings: &str, of: (&str, &[PathBuf])) -> io::Result<Packing> {
+        Packing::of(self.store.folder(), &self.identity, settings, of)
     }
 
     /// What a module is looked for by that is compiled as `settings` say.

@@ -112,6 +112,9 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
     let head_dim = said_head_dim.or(hidden.checked_div(heads));
     let head_dim = head_dim.unwrap_or_default();
     value_length(&keys, head_dim)?;
+    if family.is_encoder() {
+        sees_all(&keys)?;
+    }
     let rotary = keys.natural("rope.dimension_count")?.unwrap_or(head_dim);
     let rotary_factor = match head_dim {
         0 => 1.0,
@@ -209,6 +212,10 @@ fn attributes(keys: &Keys<'_, '_>, family: Family) -> Result<Attributes, Diagnos
     let mut attributes = Attributes::default();
     let key = "use_parallel_residual";
     for rule in &family.rules().numbers {
+        if rule.attribute == Attribute::TypeVocabSize {
+            let kinds = rows(keys, family, KINDS).unwrap_or(0);
+            attributes.set(rule.attribute, kinds as f64);
+        }
         if rule.attribute != Attribute::ParallelResidual {
             continue;
         }
@@ -252,6 +259,23 @@ fn value_length(keys: &Keys<'_, '_>, head_dim: usize) -> Result<(), Diagnostics>
             let message = format!(
                 "`{}.{key}` is {width}, which is not supported: heads of q and k have {head_dim} elements",
                 keys.word
+            );
+            Err(keys.error(codes::UNSUPPORTED, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// # Errors
+///
+/// Positions of an encoder that see those in front of them alone.
+fn sees_all(keys: &Keys<'_, '_>) -> Result<(), Diagnostics> {
+    let key = "attention.causal";
+    match keys.get(key) {
+        Some(value) if value.truth() != Some(false) => {
+            let word = keys.word;
+            let message = format!(
+                "`{word}.{key}` is {value}, which is not supported: a position sees all others"
             );
             Err(keys.error(codes::UNSUPPORTED, message))
         }
@@ -331,14 +355,7 @@ fn vocab_size(
     family: Family,
     warnings: &mut Diagnostics,
 ) -> Result<usize, Diagnostics> {
-    let index = Index::new(
-        family,
-        std::slice::from_ref(keys.source),
-        &mut Diagnostics::new(),
-    );
-    let embedding = index.tensors.get(&(TABLE, None));
-    let rows = embedding.and_then(|(_, info)| info.shape.first().copied());
-    let Some(rows) = rows else {
+    let Some(rows) = rows(keys, family, TABLE) else {
         return keys.count("vocab_size");
     };
     if let Some(said) = keys.natural("vocab_size")?.filter(|said| *said != rows) {
@@ -349,4 +366,15 @@ fn vocab_size(
         warnings.push(keys.warning(codes::CONTRADICTION, &message));
     }
     Ok(rows)
+}
+
+/// The table of kinds of tokens.
+const KINDS: &str = "token_type_emb";
+
+/// The rows of a table that the model has once, if the file has it.
+fn rows(keys: &Keys<'_, '_>, family: Family, table: &'static str) -> Option<usize> {
+    let sources = std::slice::from_ref(keys.source);
+    let index = Index::new(family, sources, &mut Diagnostics::new());
+    let (_, info) = index.tensors.get(&(table, None))?;
+    info.shape.first().copied()
 }

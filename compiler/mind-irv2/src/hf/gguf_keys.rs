@@ -184,7 +184,7 @@ pub(super) const KEYS: &[Row] = &[
     read("rope.scaling.type"),
     read("rope.scaling.factor"),
     read("rope.scale_linear"),
-    refused("attention.causal", is_on, CAUSAL),
+    read_by("attention.causal", Family::is_encoder, is_on, CAUSAL),
     refused(
         "attention.scale",
         is_zero,
@@ -255,7 +255,7 @@ pub(super) const KEYS: &[Row] = &[
     ),
     ignored(
         "pooling_type",
-        "logits are made of every position, without pooling",
+        "it changes no vector of a token, and is read where those of a text become one",
     ),
 ];
 

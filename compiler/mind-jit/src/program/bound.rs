@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, PoisonError};
 
+use mind_ir::Bytes;
 use smallvec::SmallVec;
 
 use super::compiled::Program;
 use super::control::{self, BoundRegion};
 use super::error::RunError;
-use super::memory::Block;
+use super::memory::{ALIGN, Block};
 use super::port::Port;
 use super::run::{Code, Memory, run};
 
@@ -16,9 +17,34 @@ use super::run::{Code, Memory, run};
 pub struct BoundProgram {
     program: Arc<Program>,
     /// Packed and derived weights, and copies of those that are read as they are.
-    bound: Arc<Block>,
+    bound: Arc<Made>,
     /// The programs of the regions of control flow, where what they are bound to stays.
     regions: Vec<Option<BoundRegion>>,
+}
+
+/// What a program made of its weights.
+#[derive(Debug)]
+enum Made {
+    Here(Block),
+    /// An earlier one did, and this is a copy. Nobody writes there.
+    Before(Bytes),
+}
+
+impl Made {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Made::Here(block) => block.bytes(),
+            Made::Before(bytes) => bytes,
+        }
+    }
+
+    /// Where it begins. Only binding writes there.
+    fn start(&self) -> *mut u8 {
+        match self {
+            Made::Here(block) => block.start(),
+            Made::Before(bytes) => bytes.as_ptr().cast_mut(),
+        }
+    }
 }
 
 impl BoundProgram {
@@ -36,7 +62,7 @@ impl BoundProgram {
         )?;
         let bound = Block::new(program.bound_bytes as usize)?;
         let mut new = BoundProgram {
-            bound: Arc::new(bound),
+            bound: Arc::new(Made::Here(bound)),
             program,
             regions: Vec::new(),
         };
@@ -67,6 +93,29 @@ impl BoundProgram {
             program,
             regions: Vec::new(),
         })
+    }
+
+    /// Binds the weights that an earlier program was bound to, of which `made` is a copy of what that had
+    /// [`made`](BoundProgram::made); `None` if it is no multiple of 64 bytes where it begins, has another length than this
+    /// program makes, or the program has control flow.
+    ///
+    /// # Safety
+    ///
+    /// A program with an equal [`Binding`](super::Binding) made it.
+    pub unsafe fn restored(program: Arc<Program>, made: Bytes) -> Option<BoundProgram> {
+        let is_aligned = made.as_ptr().addr().is_multiple_of(ALIGN);
+        let has_length = made.len() as u64 == program.bound_bytes;
+        let is_whole = is_aligned && has_length && program.regions.is_empty();
+        is_whole.then(|| BoundProgram {
+            bound: Arc::new(Made::Before(made)),
+            program,
+            regions: Vec::new(),
+        })
+    }
+
+    /// What it made of its weights.
+    pub fn made(&self) -> &[u8] {
+        self.bound.bytes()
     }
 
     /// The program.

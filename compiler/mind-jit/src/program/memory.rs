@@ -6,7 +6,7 @@ use super::error::RunError;
 use mind_vir::guarded::{Edge, Guarded};
 
 /// Alignment of every block, in bytes: a cache line, and the widest vector.
-const ALIGN: usize = 64;
+pub(super) const ALIGN: usize = 64;
 
 /// A block of zeroed memory that begins at a multiple of 64 bytes and ends, to less than as many, at a page that
 /// nobody may touch.
@@ -46,7 +46,7 @@ impl Block {
     }
 
     /// Its bytes.
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match &self.memory {
             Some(memory) => memory.bytes(),
             None => &[],

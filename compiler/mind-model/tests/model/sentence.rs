@@ -11,7 +11,7 @@ use mind_model::{Embedding, Files, Pooling, WeightsAt};
 use crate::writers::corrupt;
 
 /// Files in memory.
-struct Memory(BTreeMap<PathBuf, Vec<u8>>);
+pub struct Memory(pub BTreeMap<PathBuf, Vec<u8>>);
 
 impl FileSystem for Memory {
     fn read(&mut self, path: &Path, _: u64) -> io::Result<Vec<u8>> {

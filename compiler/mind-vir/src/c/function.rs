@@ -9,6 +9,7 @@ use super::facts::Facts;
 use super::lane;
 use super::plan::{Lanes, Piece, Plan, Store, StoreExtent};
 use super::symbol::Symbol;
+use super::template::plain;
 use super::writer::Writer;
 
 /// Appends `function` to `out` as a static function called `symbol`.
@@ -25,6 +26,7 @@ pub fn function(
     out: &mut String,
 ) -> Result<(), CompileError> {
     let definition = definition(function)?;
+    let definition = plain(&definition);
     *out += &format!("{DECLARATION} {symbol}{definition}");
     Ok(())
 }
@@ -32,7 +34,8 @@ pub fn function(
 /// What stands in front of the name of a function.
 pub(super) const DECLARATION: &str = "MIND_TARGET static uint64_t";
 
-/// What follows the name of `function`: its parameters and its body.
+/// What follows the name of `function`: its parameters and its body. Numbers that could be variables are
+/// [`marked`](super::template::marked).
 ///
 /// # Errors
 ///

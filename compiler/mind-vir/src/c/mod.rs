@@ -24,6 +24,7 @@ mod routine;
 mod shared;
 mod subprogram;
 mod symbol;
+mod template;
 mod writer;
 
 pub use control::carried_bytes;

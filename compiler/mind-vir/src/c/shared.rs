@@ -8,14 +8,24 @@ use crate::ir::Function;
 use super::function::{DECLARATION, definition};
 use super::module::Callee;
 use super::symbol::{Symbol, SymbolError};
+use super::template::Template;
 
-/// The functions that the programs of one file call: those that would have the same text are one.
+/// Bytes of text from which functions that differ in numbers alone are one function that is given the numbers.
+const LONG: usize = 8 << 10;
+
+/// The most numbers that such a function is given.
+const MOST_NUMBERS: usize = 96;
+
+/// The functions that the programs of one file call: those that would have the same text are one, and long ones that differ
+/// in numbers alone call one that is given the numbers.
 #[derive(Clone, Debug)]
 pub struct SharedFunctions {
     /// What the names of all begin with.
     prefix: Symbol,
-    /// Their texts without the names, and the names.
-    functions: IndexMap<String, Symbol>,
+    /// How many there are.
+    count: usize,
+    /// The texts, and the numbers of each with the name of the function that has them.
+    functions: IndexMap<Template, IndexMap<Vec<String>, Symbol>>,
 }
 
 impl SharedFunctions {
@@ -27,6 +37,7 @@ impl SharedFunctions {
     pub fn new(prefix: &str) -> Result<SharedFunctions, SymbolError> {
         Ok(SharedFunctions {
             prefix: Symbol::new(prefix)?,
+            count: 0,
             functions: IndexMap::new(),
         })
     }
@@ -37,9 +48,13 @@ impl SharedFunctions {
     ///
     /// The function is not valid.
     pub fn callee<'p>(&mut self, function: &'p Function) -> Result<Callee<'p>, CompileError> {
-        let number = self.functions.len();
-        let named = self.functions.entry(definition(function)?);
-        let name = named.or_insert_with(|| self.prefix.derived(function.name(), number));
+        let (template, numbers) = Template::of(&definition(function)?);
+        let alike = self.functions.entry(template).or_default();
+        let name = alike.entry(numbers).or_insert_with(|| {
+            let name = self.prefix.derived(function.name(), self.count);
+            self.count += 1;
+            name
+        });
         Ok(Callee {
             name: name.clone(),
             function,
@@ -50,8 +65,65 @@ impl SharedFunctions {
     /// The texts of all.
     pub(super) fn text(&self) -> String {
         let functions = self.functions.iter();
-        let functions =
-            functions.map(|(definition, name)| format!("\n{DECLARATION} {name}{definition}"));
-        functions.collect()
+        functions
+            .map(|(template, alike)| texts(template, alike))
+            .collect()
     }
+}
+
+/// The texts of functions that differ in numbers alone.
+fn texts(template: &Template, alike: &IndexMap<Vec<String>, Symbol>) -> String {
+    let places = alike.keys().next().map_or(0, Vec::len);
+    // What all numbers of a place are given as: the same ones are one parameter.
+    let mut given: IndexMap<Vec<&str>, String> = IndexMap::new();
+    let names: Vec<Option<String>> = (0..places)
+        .map(|place| {
+            let all: Vec<&str> = alike
+                .keys()
+                .map(|numbers| numbers[place].as_str())
+                .collect();
+            if all.iter().all(|number| number == &all[0]) {
+                return None;
+            }
+            let count = given.len();
+            let name = given.entry(all).or_insert_with(|| format!("p{count}"));
+            Some(name.clone())
+        })
+        .collect();
+    if given.is_empty() || given.len() > MOST_NUMBERS || template.bytes() < LONG {
+        let all = alike.iter().map(|(numbers, name)| {
+            let text = template.text(numbers.iter().map(String::as_str));
+            format!("\n{DECLARATION} {name}{text}")
+        });
+        return all.collect();
+    }
+    let Some((first, name)) = alike.first() else {
+        return String::new();
+    };
+    let of_all = name.suffixed("of");
+    let more: Vec<String> = given
+        .values()
+        .map(|name| format!("int64_t {name}"))
+        .collect();
+    let places = names.iter().zip(first);
+    let places = places.map(|(name, number)| name.as_deref().unwrap_or(number));
+    let text = template.with_params(&more.join(", "), places);
+    let mut texts = format!("\nMIND_KEPT {DECLARATION} {of_all}{text}");
+    let params = template.params();
+    let own = params
+        .split(", ")
+        .filter_map(|param| param.rsplit([' ', '*']).next());
+    let own: Vec<&str> = own.filter(|name| !name.is_empty()).collect();
+    for (at, name) in alike.values().enumerate() {
+        let numbers = given.keys().map(|all| all[at]);
+        let arguments: Vec<&str> = own.iter().copied().chain(numbers).collect();
+        let (params, arguments) = (
+            if params.is_empty() { "void" } else { params },
+            arguments.join(", "),
+        );
+        texts += &format!(
+            "\n{DECLARATION} {name}({params}) {{\n    return {of_all}({arguments});\n}}\n"
+        );
+    }
+    texts
 }

@@ -7,6 +7,7 @@ use crate::ir::{Addr, Function, Op, Type, Value};
 use super::facts::Facts;
 use super::lane;
 use super::plan::Plan;
+use super::template::marked;
 
 /// A function while it is written.
 pub(super) struct Writer<'f, 'o> {
@@ -48,7 +49,7 @@ impl<'f> Writer<'f, '_> {
     /// The name of an index, or of a vector whose lanes are alike.
     pub(super) fn name(&self, value: Value) -> String {
         match self.facts.literal(value) {
-            Some(n) => lane::index(n),
+            Some(n) => marked(lane::index(n)),
             None => self.facts.home(value).to_string(),
         }
     }
@@ -70,8 +71,10 @@ impl<'f> Writer<'f, '_> {
     /// Bytes between the root of the base of `addr` and `addr`.
     pub(super) fn distance(&self, addr: &Addr) -> String {
         let mut distance = match (addr.index, addr.offset) {
-            (None, offset) => offset.to_string(),
+            (None, 0) => "0".to_owned(),
+            (None, offset) => marked(offset.to_string()),
             (Some(index), offset) => {
+                let offset = marked(offset.to_string());
                 format!("mind_at({}, {}, {offset})", self.name(index), addr.scale)
             }
         };

@@ -39,6 +39,8 @@ pub(super) struct ModelArgs {
     /// The language that is spoken, and what becomes of what is said.
     pub(super) language: Option<String>,
     pub(super) task: Option<String>,
+    /// Where the features of sound go.
+    pub(super) features: Option<String>,
     /// How many tokens to draw at most.
     pub(super) generate: Option<usize>,
     pub(super) sampling: Sampling,
@@ -55,6 +57,8 @@ pub(super) struct ModelArgs {
     pub(super) config: Config,
     /// Whether programs are kept on disk.
     pub(super) is_cached: bool,
+    /// Whether packed weights are kept from run to run.
+    pub(super) packs: bool,
     /// Where logits go.
     pub(super) logits: Option<String>,
     /// Whether logits after every token of the prompt are asked for.
@@ -117,6 +121,7 @@ impl ModelArgs {
             start,
             language: word("language"),
             task: word("task"),
+            features: word("features"),
             generate: count("generate"),
             sampling: Sampling {
                 temperature: real("temperature").unwrap_or(0.0),
@@ -132,6 +137,7 @@ impl ModelArgs {
             capacity: count("capacity"),
             is_interpreted: word("engine").as_deref() == Some("interp"),
             is_cached: !matches.get_flag("no-cache"),
+            packs: matches.get_flag("pack-cache"),
             config: Config {
                 isa: word("isa").and_then(|isa| isa.parse().ok()),
                 threads: matches.get_one("threads").copied(),
@@ -164,10 +170,11 @@ pub(super) const CHAT: &str =
     "`--chat` is for decoders: the model is an encoder-decoder, which answers one text";
 
 /// The arguments that encoders have no use for.
-const OF_DECODERS: [&str; 19] = [
+const OF_DECODERS: [&str; 20] = [
     "audio",
     "language",
     "task",
+    "features",
     "prompt",
     "chat",
     "system",
@@ -232,7 +239,13 @@ pub(crate) fn args() -> Vec<Arg> {
         "DIR",
         "the model may be of the family that the files of this folder describe",
     );
-    let options = std::iter::once(family);
+    let packed = flag(
+        "pack-cache",
+        "keep packed weights in the folder of programs, and start from those of an earlier run; they take about the room of \
+         the model again, outside of `MIND_CACHE_LIMIT`",
+    )
+    .conflicts_with_all(["no-cache", "kernel-maps"]);
+    let options = [family, packed].into_iter();
     let options = options.chain(starts()).chain(sounds());
     let options = options.chain(draws()).chain(outputs());
     let options = options.map(|arg| arg.requires("model"));
@@ -350,17 +363,22 @@ fn sounds() -> impl Iterator<Item = Arg> {
 }
 
 /// What is said of sound besides.
-fn words_of_sounds() -> [Arg; 2] {
+fn words_of_sounds() -> [Arg; 3] {
     let said = [
         value(
             "language",
-            "CODE",
-            "the language that is spoken, such as `en`; the most likely one unless given here or in generation_config.json",
+            "LANGUAGE",
+            "the language that is spoken, such as `en` or `english`; the most likely one unless given here or in generation_config.json",
         ),
         value(
             "task",
             "TASK",
             "what becomes of what is said, such as `transcribe` or `translate`",
+        ),
+        value(
+            "features",
+            "OUT",
+            "write the features of the sound there, as the program in C of the model reads them",
         ),
     ];
     said.map(|arg| {

@@ -107,6 +107,7 @@ fn execute(
         });
     }
     let text = tokenizer(args, files)?;
+    let kept = args.packs.then(|| files.weight_paths());
     if args.has_form && args.bench.is_none() && !family.is_encoder() {
         return Err(Stop::Usage(args::FORMAT));
     }
@@ -120,7 +121,8 @@ fn execute(
             weights: CheckpointWeights(checkpoint),
             files: files.contents(),
         };
-        let model = packing::model(document.config, weights, runner, host)?;
+        let kept = kept.as_deref();
+        let model = packing::model(document.config, weights, (runner, kept), host)?;
         let Some(how) = how else {
             let tokens = match &args.start {
                 Start::Tokens(tokens) => Some(tokens.clone()),
@@ -190,7 +192,8 @@ fn execute(
         weights: CheckpointWeights(checkpoint),
         files: files.contents(),
     };
-    let model = packing::model(document.config, weights, runner, host)?;
+    let kept = kept.as_deref();
+    let model = packing::model(document.config, weights, (runner, kept), host)?;
     if let Some(means) = &means {
         return chat::run(args, model, means, host);
     }
@@ -242,7 +245,11 @@ fn heard(
         language: args.language.as_deref(),
         task: args.task.as_deref(),
     })?;
-    Ok((sound::features(path, audio, beside, host)?, speech))
+    let features = sound::features(path, audio, beside, host)?;
+    if let Some(path) = &args.features {
+        sound::save(path, &features, host)?;
+    }
+    Ok((features, speech))
 }
 
 /// What runs the model, on how many threads, and what it is called.

@@ -1,8 +1,10 @@
 //! Making a model of its weights, with a sign of how far that is.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use mind_driver::cache::Packing;
 use mind_driver::host::{Host, Progress};
 use mind_irv2::Config;
 use mind_model::{MappedWeights, Model, ModelError, Runner, Stored, WeightError, Weights};
@@ -48,13 +50,16 @@ impl Weights for Counted<'_> {
     }
 }
 
-/// The model of `weights`; a terminal shows how many of them are packed.
+/// The model of `weights`; a terminal shows how many of them are packed. What is packed of the weights in the files `kept`
+/// is kept from run to run.
 pub(super) fn model<'a>(
     config: Config,
     weights: MappedWeights<'a>,
-    runner: Runner,
+    (runner, kept): (Runner, Option<&[PathBuf]>),
     host: &mut dyn Host,
 ) -> Result<Arc<Model<'a>>, ModelError> {
+    let packing = kept.and_then(|files| packing(&config, files, &runner, host));
+    let kept = packing.as_ref().and_then(Packing::load);
     let packed = Arc::new(AtomicU64::new(0));
     let progress = Progress {
         done: packed.clone(),
@@ -62,7 +67,47 @@ pub(super) fn model<'a>(
     };
     let is_shown = host.style().redraws;
     let work = is_shown.then(|| host.working_through("packing weights", progress));
-    let model = Model::new(config, Box::new(Counted { weights, packed }), runner);
+    let weights = Box::new(Counted { weights, packed });
+    let model = match &kept {
+        Some(kept) => Model::restored(config, weights, runner, kept),
+        None => Model::new(config, weights, runner),
+    };
     drop(work);
-    model.map(Arc::new)
+    let model = model?;
+    if let Some(packing) = packing
+        && kept.is_none_or(|kept| kept.lacks_some())
+        && let Err(why) = model.keep(&packing)
+    {
+        mind_cli::note(host, &format!("{NONE_KEPT}: {why}"));
+    }
+    Ok(Arc::new(model))
+}
+
+/// What a run says that goes on without keeping packed weights.
+const NONE_KEPT: &str = "no packed weights are kept";
+
+/// Where what is packed of the weights in `files` is kept; `None`, with a note, if it is not.
+fn packing(
+    config: &Config,
+    files: &[PathBuf],
+    runner: &Runner,
+    host: &mut dyn Host,
+) -> Option<Packing> {
+    let Runner::Jit(engine) = runner else {
+        return None;
+    };
+    match engine.packing(&format!("{config:?}"), files) {
+        Some(Ok(packing)) => Some(packing),
+        Some(Err(why)) => {
+            mind_cli::note(host, &format!("{NONE_KEPT}: {why}"));
+            None
+        }
+        None => {
+            mind_cli::note(
+                host,
+                &format!("{NONE_KEPT}: there is no cache, see `MIND_CACHE`"),
+            );
+            None
+        }
+    }
 }

@@ -32,3 +32,13 @@ pub(super) fn features(
     let features = spectrogram.features(&sound);
     features.map_err(|why| Stop::Sound { name, why })
 }
+
+/// Writes the bits of features to the file at `path`.
+pub(super) fn save(path: &str, features: &[f32], host: &mut dyn Host) -> Result<(), Stop> {
+    let bytes: Vec<u8> = features.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let written = host.write(Path::new(path), &bytes);
+    written.map_err(|why| Stop::Stream {
+        name: path.to_owned(),
+        why,
+    })
+}

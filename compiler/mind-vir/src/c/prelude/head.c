@@ -44,6 +44,17 @@ _Static_assert((-5 >> 1) == -3, "a shift to the right keeps the sign");
 #define MIND_LACKS_CPU 0
 #endif
 
+/* A function that is compiled once, however often it is called with other numbers. */
+#if defined(__clang__)
+#define MIND_KEPT __attribute__((noinline))
+#elif defined(__GNUC__)
+#define MIND_KEPT __attribute__((noinline, noclone))
+#elif defined(_MSC_VER)
+#define MIND_KEPT __declspec(noinline)
+#else
+#define MIND_KEPT
+#endif
+
 #if defined(__GNUC__)
 #define MIND_HELPER MIND_TARGET __attribute__((unused)) static inline
 #else

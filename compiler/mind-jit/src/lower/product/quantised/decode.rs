@@ -9,8 +9,9 @@ use super::super::tile::{Tile, factor};
 use super::format::{Coding, Facts, Groups, Period, Run, Scale};
 use super::panels::{Fields, QuantPanels, halves};
 
-/// Words whose numbers are decoded in one round of a loop.
-const WORDS: usize = 4;
+/// Words whose numbers are decoded in one round of a loop: each has four numbers of every column, beside which a round costs
+/// little, and more words are more code for compilers of C to look at.
+const WORDS: usize = 1;
 
 /// What the numbers of a vector of columns are used for, term by term.
 pub(in crate::lower::product) trait Use {

@@ -1,0 +1,248 @@
+//! Packed weights of models that are kept on disk.
+//!
+//! One file holds what all programs of a model made of their weights. It is named by where the weights are, and says which
+//! build made it, for what, and what the files of weights were: their lengths, the times when they were written and, on
+//! Unix, their numbers on the file system. A file that says something else is written again.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::UNIX_EPOCH;
+
+use memmap2::Mmap;
+use mind_ir::Bytes;
+use mind_jit::program::{BoundProgram, Program};
+use rustc_hash::FxHashMap;
+
+use super::codec::{Decoder, Encoder};
+
+/// What every file begins with: what it is, and the version of its form.
+const MAGIC: &[u8; 16] = b"mind-opt panels1";
+
+/// Bytes before the table: [`MAGIC`], the hash of the table, and the number of its bytes.
+const HEADER: usize = 64;
+
+/// Alignment of what a program made: that of pages, so that the system reads no page for two programs.
+const ALIGNMENT: u64 = 4096;
+
+/// What the weights of a model are packed for, and where they are.
+#[derive(Debug)]
+pub struct Packing {
+    path: PathBuf,
+    /// What a file must say to be what would be packed.
+    identity: String,
+}
+
+/// What programs made of the weights of a model, as a file has it.
+#[derive(Debug)]
+pub struct KeptPanels {
+    parts: FxHashMap<String, Bytes>,
+    /// Whether a part was asked for that is not there.
+    lacks_some: AtomicBool,
+}
+
+/// What one program made of its weights, and where in the file it is.
+struct Place {
+    start: u64,
+    bytes: u64,
+    hash: blake3::Hash,
+}
+
+impl Packing {
+    /// The packing of the weights in `files` by the build `build`, for the settings `settings` and the model `model`; `folder`
+    /// has the files of packed weights.
+    pub(super) fn of(
+        folder: &Path,
+        build: &str,
+        settings: &str,
+        (model, files): (&str, &[PathBuf]),
+    ) -> io::Result<Packing> {
+        let (mut places, mut identity) = (blake3::Hasher::new(), Encoder::default());
+        [build, settings, model]
+            .iter()
+            .for_each(|text| identity.text(text));
+        for file in files {
+            let path = file.canonicalize()?;
+            let metadata = path.metadata()?;
+            let written = metadata.modified()?.duration_since(UNIX_EPOCH);
+            let written = written.map_err(io::Error::other)?;
+            super::add(&mut places, path.as_os_str().as_encoded_bytes());
+            identity.number(metadata.len());
+            identity.number(written.as_nanos() as u64);
+            identity.number(number(&metadata));
+        }
+        super::add(&mut places, settings.as_bytes());
+        let name = places.finalize().to_hex();
+        Ok(Packing {
+            path: folder.join(format!("{name}.panels")),
+            identity: blake3::hash(&identity.bytes).to_hex().to_string(),
+        })
+    }
+
+    /// What is kept; `None` if nothing is, if it is of other weights or another build, or if it is damaged.
+    pub fn load(&self) -> Option<KeptPanels> {
+        let file = File::open(&self.path).ok()?;
+        // SAFETY: such files are never written once they have their name, and the folder is this user's alone.
+        let map = unsafe { Mmap::map(&file) }.ok()?;
+        // All of it is read soon, from the front on. Without the advice it is read all the same.
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::WillNeed);
+        let map = Bytes::from_owner(map);
+        let (name, rest) = map.split_at_checked(MAGIC.len())?;
+        let mut rest = Decoder::new(rest);
+        let (hash, length) = (rest.take(blake3::OUT_LEN)?, rest.count()?);
+        let table = map.get(HEADER..HEADER.checked_add(length)?)?;
+        let is_whole = name == MAGIC && hash == blake3::hash(table).as_bytes();
+        let mut table = Decoder::new(table);
+        if !is_whole || table.text()? != self.identity {
+            return None;
+        }
+        let mut parts = FxHashMap::default();
+        let mut places = Vec::new();
+        for _ in 0..table.count()? {
+            let name = table.text()?;
+            let [start, bytes] = [table.number()?, table.number()?];
+            let end = usize::try_from(start.checked_add(bytes)?).ok()?;
+            let start = usize::try_from(start).ok()?;
+            let hash = table.take(blake3::OUT_LEN)?;
+            let own = map.get(start..end).map(|_| map.slice(start..end))?;
+            places.push((own.clone(), hash));
+            parts.insert(name.to_owned(), own);
+        }
+        are_whole(&places).then(|| KeptPanels {
+            parts,
+            lacks_some: AtomicBool::new(false),
+        })
+    }
+
+    /// Keeps what programs made of the weights, by the names of the parts of the model.
+    ///
+    /// # Errors
+    ///
+    /// The file could not be written.
+    pub fn keep<'p>(
+        &self,
+        parts: impl IntoIterator<Item = (String, &'p BoundProgram)>,
+    ) -> io::Result<()> {
+        let parts: Vec<(String, &[u8])> = parts
+            .into_iter()
+            .map(|(name, part)| (name, part.made()))
+            .collect();
+        let names: usize = parts
+            .iter()
+            .map(|(name, _)| name.len() + 8 + 16 + blake3::OUT_LEN)
+            .sum();
+        let length = 8 + self.identity.len() + 8 + names;
+        let mut end = (HEADER + length) as u64;
+        let mut table = Encoder::default();
+        table.text(&self.identity);
+        table.number(parts.len() as u64);
+        let mut places = Vec::new();
+        for (name, bytes) in &parts {
+            let start = end.next_multiple_of(ALIGNMENT);
+            let place = Place {
+                start,
+                bytes: bytes.len() as u64,
+                hash: blake3::hash(bytes),
+            };
+            table.text(name);
+            table.number(place.start);
+            table.number(place.bytes);
+            table.bytes.extend(place.hash.as_bytes());
+            end = place.start + place.bytes;
+            places.push(place);
+        }
+        let partial = self
+            .path
+            .with_extension(format!("{}.partial", std::process::id()));
+        let write = || -> io::Result<()> {
+            let mut file = BufWriter::new(File::create(&partial)?);
+            let mut header = Encoder::default();
+            header.bytes.extend(MAGIC);
+            header.bytes.extend(blake3::hash(&table.bytes).as_bytes());
+            header.number(table.bytes.len() as u64);
+            header.align(HEADER);
+            file.write_all(&header.bytes)?;
+            file.write_all(&table.bytes)?;
+            let mut at = (HEADER + table.bytes.len()) as u64;
+            for (place, (_, bytes)) in places.iter().zip(&parts) {
+                let gap = vec![0; (place.start - at) as usize];
+                file.write_all(&gap)?;
+                file.write_all(bytes)?;
+                at = place.start + place.bytes;
+            }
+            file.flush()?;
+            drop(file);
+            fs::rename(&partial, &self.path)
+        };
+        let written = write();
+        if written.is_err() {
+            let _ = fs::remove_file(&partial);
+        }
+        written
+    }
+}
+
+impl KeptPanels {
+    /// The program of a part, bound to what it made of its weights before; `None` if that is not kept.
+    pub fn restored(&self, part: &str, program: &Arc<Program>) -> Option<BoundProgram> {
+        // SAFETY: the file says that this build made it, of these weights, for this part of this model, and settings
+        // that decide which program that has.
+        let restored = self
+            .parts
+            .get(part)
+            .and_then(|made| unsafe { BoundProgram::restored(program.clone(), made.clone()) });
+        if restored.is_none() {
+            self.lacks_some.store(true, Ordering::Relaxed);
+        }
+        restored
+    }
+
+    /// Whether a part was asked for that is not there.
+    pub fn lacks_some(&self) -> bool {
+        self.lacks_some.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether all bytes have their hashes, as threads of their own find out.
+fn are_whole(places: &[(Bytes, &[u8])]) -> bool {
+    let (next, is_whole) = (AtomicUsize::new(0), AtomicBool::new(true));
+    let count = thread::available_parallelism().map_or(1, NonZero::get);
+    let check = || {
+        while let Some((bytes, hash)) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if blake3::hash(bytes).as_bytes() != *hash {
+                is_whole.store(false, Ordering::Relaxed);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        (1..count.min(places.len())).for_each(|_| {
+            scope.spawn(check);
+        });
+        check();
+    });
+    is_whole.into_inner()
+}
+
+/// The files of packed weights in a folder, and their bytes.
+pub(super) fn size(folder: &Path) -> (usize, u64) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.path().extension().is_some_and(|own| own == "panels"));
+    let sizes = files.filter_map(|entry| Some(entry.metadata().ok()?.len()));
+    sizes.fold((0, 0), |(count, all), bytes| (count + 1, all + bytes))
+}
+
+/// What the file system calls a file.
+#[cfg(unix)]
+fn number(metadata: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+#[cfg(not(unix))]
+fn number(_: &fs::Metadata) -> u64 {
+    0
+}

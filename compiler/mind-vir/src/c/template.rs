@@ -1,0 +1,139 @@
+//! Texts of functions that differ in numbers alone.
+
+/// What stands in front of a number that a variable of the type `int64_t` could stand for.
+const OPEN: char = '\u{1}';
+
+/// What stands behind such a number.
+const CLOSE: char = '\u{2}';
+
+/// A number that a variable of the type `int64_t` could stand for.
+pub(super) fn marked(number: String) -> String {
+    format!("{OPEN}{number}{CLOSE}")
+}
+
+/// `text` without the marks around numbers.
+pub(super) fn plain(text: &str) -> String {
+    text.replace([OPEN, CLOSE], "")
+}
+
+/// The text of a function without its name. Values are numbered in the order in which they stand there.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Template {
+    /// What stands in front of each number, and behind the last one.
+    pieces: Vec<String>,
+}
+
+impl Template {
+    /// The template of a definition whose numbers are marked, and the numbers.
+    pub(super) fn of(definition: &str) -> (Template, Vec<String>) {
+        let definition = renumbered(definition);
+        let (mut pieces, mut numbers) = (Vec::new(), Vec::new());
+        let mut rest = definition.as_str();
+        while let Some((piece, behind)) = rest.split_once(OPEN) {
+            let (number, behind) = behind.split_once(CLOSE).unwrap_or((behind, ""));
+            pieces.push(piece.to_owned());
+            numbers.push(number.to_owned());
+            rest = behind;
+        }
+        pieces.push(rest.to_owned());
+        (Template { pieces }, numbers)
+    }
+
+    /// Its text with `numbers`, or names of variables.
+    pub(super) fn text<'n>(&self, numbers: impl IntoIterator<Item = &'n str>) -> String {
+        let mut text = String::with_capacity(self.bytes());
+        let mut numbers = numbers.into_iter();
+        for piece in &self.pieces {
+            text += piece;
+            text += numbers.next().unwrap_or_default();
+        }
+        text
+    }
+
+    /// Bytes of its text without numbers.
+    pub(super) fn bytes(&self) -> usize {
+        self.pieces.iter().map(String::len).sum()
+    }
+
+    /// The parameters, as they are declared.
+    pub(super) fn params(&self) -> &str {
+        let first = self.pieces.first().map_or("", String::as_str);
+        let declared = first.split_once(')').map_or("", |(declared, _)| declared);
+        match declared.trim_start_matches('(') {
+            "void" => "",
+            params => params,
+        }
+    }
+
+    /// The text with the parameters `more` behind its own, and `numbers` in it.
+    pub(super) fn with_params<'n>(
+        &self,
+        more: &str,
+        numbers: impl IntoIterator<Item = &'n str>,
+    ) -> String {
+        let text = self.text(numbers);
+        let body = text.split_once(')').map_or("", |(_, body)| body);
+        let params = [self.params(), more].into_iter();
+        let params: Vec<&str> = params.filter(|params| !params.is_empty()).collect();
+        format!("({}){body}", params.join(", "))
+    }
+}
+
+/// `definition` with its values numbered in the order in which they stand there: `v`, `a` or `n` in front of a number, or
+/// `any`.
+fn renumbered(definition: &str) -> String {
+    let mut text = String::with_capacity(definition.len());
+    let mut numbers = rustc_hash::FxHashMap::default();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut rest = definition;
+    while let Some(at) = rest.find(is_part) {
+        let (between, behind) = rest.split_at(at);
+        let end = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
+        let (word, behind) = behind.split_at(end);
+        text += between;
+        let kind = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        match (kind, word[kind.len()..].parse::<u32>()) {
+            ("v" | "a" | "n" | "any", Ok(number)) => {
+                let count = numbers.len();
+                let number = numbers.entry(number).or_insert(count);
+                text += &format!("{kind}{number}");
+            }
+            _ => text += word,
+        }
+        rest = behind;
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_in_numbers_and_names_is_one_template() {
+        let text = |first: u32, number: &str| {
+            let (second, number) = (first + 7, marked(number.to_owned()));
+            format!(
+                "(unsigned char *v{first}) {{ a{second}[0] = mind_add(v{second}, {number}); }}\n"
+            )
+        };
+        let (one, numbers) = Template::of(&text(3, "5"));
+        let (other, others) = Template::of(&text(4, "INT64_C(-6)"));
+        assert_eq!(one, other);
+        assert_eq!(
+            (&numbers[..], &others[..]),
+            (&["5".to_owned()][..], &["INT64_C(-6)".to_owned()][..])
+        );
+        assert_eq!(
+            one.text(["5"]),
+            "(unsigned char *v0) { a1[0] = mind_add(v1, 5); }\n"
+        );
+        assert_eq!(
+            one.with_params("int64_t p0", ["p0"]),
+            "(unsigned char *v0, int64_t p0) { a1[0] = mind_add(v1, p0); }\n"
+        );
+        assert!(!plain(&text(0, "1")).contains([OPEN, CLOSE]));
+        let (none, _) = Template::of("(void) {}");
+        assert_eq!(none.with_params("int64_t p0", []), "(int64_t p0) {}");
+    }
+}
