@@ -26,6 +26,16 @@ pub enum Runner {
     Interpreter,
 }
 
+/// How the products of a model are computed whose weights are stored in blocks of quantised numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Products {
+    /// Of the numbers that the weights stand for.
+    #[default]
+    Numbers,
+    /// Of integers: the other side is put on scales of 8 bits, as the pass `quantize-activations` does. Results are others.
+    Integers,
+}
+
 /// A part that has weights, and the number of tokens that it is compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Stage {
@@ -181,6 +191,7 @@ pub struct Model<'w> {
     config: Config,
     weights: Arc<dyn Weights + 'w>,
     runner: Runner,
+    products: Products,
     tables: Tables,
     /// What distances add to scores, if they do.
     distances: Option<DistanceBias>,
@@ -214,17 +225,31 @@ impl<'w> Model<'w> {
         weights: Box<dyn Weights + 'w>,
         runner: Runner,
     ) -> Result<Model<'w>, ModelError> {
-        Model::shared(config, Arc::from(weights), runner)
+        Model::with_products(config, weights, runner, Products::Numbers)
+    }
+
+    /// As [`new`](Model::new), with products as they are asked for.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Model::new).
+    pub fn with_products(
+        config: Config,
+        weights: Box<dyn Weights + 'w>,
+        runner: Runner,
+        products: Products,
+    ) -> Result<Model<'w>, ModelError> {
+        Model::shared(config, Arc::from(weights), (runner, products))
     }
 
     fn shared(
         config: Config,
         weights: Arc<dyn Weights + 'w>,
-        runner: Runner,
+        (runner, products): (Runner, Products),
     ) -> Result<Model<'w>, ModelError> {
         let source = match config.encoder() {
             Some(own) => {
-                let encoder = Model::shared(own, weights.clone(), runner.clone())?;
+                let encoder = Model::shared(own, weights.clone(), (runner.clone(), products))?;
                 Some(Arc::new(encoder))
             }
             None => None,
@@ -239,6 +264,7 @@ impl<'w> Model<'w> {
             config,
             weights,
             runner,
+            products,
             modules: Memo::default(),
             stages: Memo::default(),
             attention: Memo::default(),
@@ -458,7 +484,7 @@ impl<'w> Model<'w> {
             Runner::Jit(engine) => Some(&**engine),
             Runner::Interpreter => None,
         };
-        Module::new(graph, engine).map_err(ModelError::Compile)
+        Module::new(graph, engine, self.products).map_err(ModelError::Compile)
     }
 
     /// What a param is stored as: a tied head is the table of embeddings.

@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches};
 use mind_cli::{DiagnosticFormat, flag, value};
 use mind_driver::engine::Config;
 use mind_jit::program::PanelChoice;
-use mind_model::{Pooling, Sampling};
+use mind_model::{Pooling, Products, Sampling};
 
 use crate::args::Form;
 
@@ -53,6 +53,8 @@ pub(super) struct ModelArgs {
     /// Whether the reference interpreter runs it.
     pub(super) is_interpreted: bool,
     pub(super) config: Config,
+    /// How products by weights in blocks are computed.
+    pub(super) products: Products,
     /// Whether programs are kept on disk.
     pub(super) is_cached: bool,
     /// Where logits go.
@@ -137,6 +139,10 @@ impl ModelArgs {
                 threads: matches.get_one("threads").copied(),
                 panels: PanelChoice::Shared,
                 ..Config::default()
+            },
+            products: match matches.get_flag("quantize-activations") {
+                true => Products::Integers,
+                false => Products::Numbers,
             },
             logits: word("logits"),
             all_logits: matches.get_flag("all-logits"),
@@ -232,7 +238,11 @@ pub(crate) fn args() -> Vec<Arg> {
         "DIR",
         "the model may be of the family that the files of this folder describe",
     );
-    let options = std::iter::once(family);
+    let integers = flag(
+        "quantize-activations",
+        "multiply integers where weights are stored in blocks of quantised numbers: faster, with another result",
+    );
+    let options = [family, integers].into_iter();
     let options = options.chain(starts()).chain(sounds());
     let options = options.chain(draws()).chain(outputs());
     let options = options.map(|arg| arg.requires("model"));

@@ -120,7 +120,7 @@ fn execute(
             weights: CheckpointWeights(checkpoint),
             files: files.contents(),
         };
-        let model = packing::model(document.config, weights, runner, host)?;
+        let model = packing::model(document.config, weights, (runner, args.products), host)?;
         let Some(how) = how else {
             let tokens = match &args.start {
                 Start::Tokens(tokens) => Some(tokens.clone()),
@@ -190,7 +190,7 @@ fn execute(
         weights: CheckpointWeights(checkpoint),
         files: files.contents(),
     };
-    let model = packing::model(document.config, weights, runner, host)?;
+    let model = packing::model(document.config, weights, (runner, args.products), host)?;
     if let Some(means) = &means {
         return chat::run(args, model, means, host);
     }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mind_driver::host::{Host, Progress};
 use mind_irv2::Config;
-use mind_model::{MappedWeights, Model, ModelError, Runner, Stored, WeightError, Weights};
+use mind_model::{
+    MappedWeights, Model, ModelError, Products, Runner, Stored, WeightError, Weights,
+};
 use mind_weights::WeightType;
 
 /// Weights that count how often some of them were packed.
@@ -52,7 +54,7 @@ impl Weights for Counted<'_> {
 pub(super) fn model<'a>(
     config: Config,
     weights: MappedWeights<'a>,
-    runner: Runner,
+    (runner, products): (Runner, Products),
     host: &mut dyn Host,
 ) -> Result<Arc<Model<'a>>, ModelError> {
     let packed = Arc::new(AtomicU64::new(0));
@@ -62,7 +64,8 @@ pub(super) fn model<'a>(
     };
     let is_shown = host.style().redraws;
     let work = is_shown.then(|| host.working_through("packing weights", progress));
-    let model = Model::new(config, Box::new(Counted { weights, packed }), runner);
+    let weights = Box::new(Counted { weights, packed });
+    let model = Model::with_products(config, weights, runner, products);
     drop(work);
     model.map(Arc::new)
 }

@@ -4,6 +4,8 @@
 //! rows take integers out of panels in registers; many read a copy of a strip of columns, a word of four integers in
 //! each lane, that is made once for a block of rows.
 
+use std::ops::Range;
+
 use mind_vir::ir::{
     Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, ShiftOp, Value,
 };
@@ -29,6 +31,8 @@ const BLOCK_BYTES: usize = 192 << 10;
 pub enum Method {
     /// Four bytes at a time.
     Bytes,
+    /// Two bytes at a time, whose sums of 16 bits are added up while they fit: for integers of few bits.
+    Pairs,
     /// Two numbers of 16 bits at a time, widened beforehand.
     Halves,
 }
@@ -83,10 +87,10 @@ impl BlockProduct {
             n,
             k,
             panels,
-            method: if has_vnni {
-                Method::Bytes
-            } else {
-                Method::Halves
+            method: match Shape::of(panels.format).bits {
+                _ if has_vnni => Method::Bytes,
+                bits if pairs(bits) > 0 => Method::Pairs,
+                _ => Method::Halves,
             },
             rows,
             vectors,
@@ -118,6 +122,12 @@ impl BlockProduct {
     fn parts(&self) -> usize {
         self.k / TERMS
     }
+}
+
+/// Sums of two products of bytes by integers of `bits` bits without a sign that 16 bits hold, added up.
+const fn pairs(bits: u32) -> usize {
+    let largest = 2 * 128 * ((1 << bits) - 1);
+    i16::MAX as usize / largest
 }
 
 /// Appends the columns `columns` of a product; `finish` is called with each complete vector of the result.
@@ -335,7 +345,7 @@ impl Context<'_> {
                 rows: count,
                 strips,
                 lhs: match p.method {
-                    Method::Bytes => moved(b, self.at.lhs, row, p.k),
+                    Method::Bytes | Method::Pairs => moved(b, self.at.lhs, row, p.k),
                     Method::Halves => moved(b, halves, inside, self.memory.halves.1),
                 },
                 scale: moved(b, self.at.scale, row, 4 * p.parts()),
@@ -572,36 +582,87 @@ impl Tile<'_> {
             };
             sums.extend(vec![first; self.strips]);
         }
-        for at in group * WORDS / groups..(group + 1) * WORDS / groups {
-            let words: Vec<Value> = (0..self.strips)
-                .map(|strip| part.word(b, strip, at))
-                .collect();
-            match self.cx.p.method {
-                Method::Bytes => {
-                    for row in 0..self.rows {
-                        let addr = beyond(b, here.lhs, (row * self.cx.p.k + 4 * at) as i64);
-                        let x = b.load_splat(Lane::I32, addr);
-                        for (strip, &word) in words.iter().enumerate() {
-                            let sum = &mut sums[row * self.strips + strip];
-                            *sum = b.dot_bytes(word, x, *sum);
-                        }
-                    }
+        let words = group * WORDS / groups..(group + 1) * WORDS / groups;
+        match self.cx.p.method {
+            Method::Bytes => {
+                for at in words {
+                    let products = |b: &mut Builder, x, word, sum| b.dot_bytes(word, x, sum);
+                    self.each(b, part, (here, at), &mut sums, products);
                 }
-                Method::Halves => self.halves(b, (here, at), &words, &mut sums),
+            }
+            Method::Pairs => self.pairs(b, part, (here, words), &mut sums),
+            Method::Halves => {
+                for at in words {
+                    self.halves(b, part, (here, at), &mut sums);
+                }
             }
         }
         sums
+    }
+
+    /// Changes `sums` by word `at` of each strip, and that of each row in every lane.
+    fn each(
+        &self,
+        b: &mut Builder,
+        part: &dyn Part,
+        (here, at): (Here, usize),
+        sums: &mut [Value],
+        mut change: impl FnMut(&mut Builder, Value, Value, Value) -> Value,
+    ) {
+        let strips = 0..self.strips;
+        let words: Vec<Value> = strips.map(|strip| part.word(b, strip, at)).collect();
+        for row in 0..self.rows {
+            let addr = beyond(b, here.lhs, (row * self.cx.p.k + 4 * at) as i64);
+            let x = b.load_splat(Lane::I32, addr);
+            for (strip, &word) in words.iter().enumerate() {
+                let sum = &mut sums[row * self.strips + strip];
+                *sum = change(b, x, word, *sum);
+            }
+        }
+    }
+
+    /// Adds the products of words, in sums of 16 bits first.
+    fn pairs(
+        &self,
+        b: &mut Builder,
+        part: &dyn Part,
+        (here, words): (Here, Range<usize>),
+        sums: &mut [Value],
+    ) {
+        let most = pairs(self.cx.shape.bits);
+        let (mut first, end) = (words.start, words.end);
+        while first < end {
+            let last = (first + most).min(end);
+            let mut halves = sums.to_vec();
+            for at in first..last {
+                self.each(b, part, (here, at), &mut halves, |b, x, word, sum| {
+                    let product = b.binary(BinaryOp::MulBytes, word, x);
+                    match at {
+                        at if at == first => product,
+                        _ => b.binary(BinaryOp::AddHalves, sum, product),
+                    }
+                });
+            }
+            let ones = b.constant(Lane::I32, 0x0001_0001);
+            for (sum, halves) in sums.iter_mut().zip(halves) {
+                let both = b.binary(BinaryOp::MulHalves, halves, ones);
+                *sum = b.binary(BinaryOp::Add, *sum, both);
+            }
+            first = last;
+        }
     }
 
     /// Adds the products of a word, two numbers of 16 bits at a time.
     fn halves(
         &self,
         b: &mut Builder,
+        part: &dyn Part,
         (here, at): (Here, usize),
-        words: &[Value],
         sums: &mut [Value],
     ) {
         let k = self.cx.p.k;
+        let strips = 0..self.strips;
+        let words: Vec<Value> = strips.map(|strip| part.word(b, strip, at)).collect();
         let mask = b.constant(Lane::I32, 0x00ff_00ff);
         let even = words
             .iter()
