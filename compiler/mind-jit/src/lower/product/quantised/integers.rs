@@ -1,6 +1,6 @@
 //! The integers of panels, 32 terms of a vector of columns at a time.
 
-use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, UnaryOp, Value};
+use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, ShiftOp, UnaryOp, Value};
 
 use super::decode::{Context, Here, Region, shifted};
 use super::format::{Coding, Facts, Groups, Run};
@@ -71,6 +71,14 @@ impl Factors {
 pub(in crate::lower::product) trait Part {
     /// Four integers without a sign in each lane, those of word `at`.
     fn word(&self, b: &mut Builder, strip: usize, at: usize) -> Value;
+
+    /// The first and the third integer of each lane of word `at` in 16 bits each, and the others.
+    fn halves(&self, b: &mut Builder, strip: usize, at: usize) -> [Value; 2] {
+        let word = self.word(b, strip, at);
+        let mask = b.constant(Lane::I32, 0x00ff_00ff);
+        let odd = b.shift(ShiftOp::Shr, word, 8);
+        [word, odd].map(|word| b.binary(BinaryOp::And, word, mask))
+    }
 
     /// What the sums are multiplied by.
     fn factors(&self, b: &mut Builder, strip: usize) -> Factors;
