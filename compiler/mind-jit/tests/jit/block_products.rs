@@ -115,7 +115,7 @@ fn every_format_and_method_gives_the_bits_of_exact_sums() {
         let lanes = target.lanes(32) as usize;
         for &format in QuantFormat::ALL {
             // One row, a few, and tiles of many with rows left over.
-            for (m, n) in [(1, 21), (3, 9), (9, 21)] {
+            for (m, n) in [(1, 21), (3, 9), (9, 20)] {
                 let k = if m == 1 {
                     format.elements().max(64)
                 } else {

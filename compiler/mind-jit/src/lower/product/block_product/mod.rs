@@ -375,43 +375,33 @@ impl Context<'_> {
     /// Copies the parts of a strip.
     fn copy(&self, b: &mut Builder, region: Region, from: Value, to: Value) {
         let bytes = self.part_bytes(region.strips);
-        parts(
-            b,
-            region,
-            from,
-            Vec::new(),
-            &mut |b, part, (first, ahead), _| {
-                // A part has as many bytes for each term.
-                let to = moved(b, to, first, bytes / TERMS);
-                let base = bytes / TERMS * ahead;
-                for strip in 0..region.strips {
-                    let mut next = base + strip * self.part_bytes(1);
-                    let mut store = |b: &mut Builder, value: Value| {
-                        let addr = beyond(b, to, next as i64);
-                        b.store(value, addr, None);
-                        next += self.vector;
-                    };
-                    for at in 0..WORDS {
-                        match self.p.method {
-                            Method::Bytes | Method::Pairs => {
-                                let word = part.word(b, strip, at);
-                                store(b, word);
-                            }
-                            Method::Halves => {
-                                for halves in part.halves(b, strip, at) {
-                                    store(b, halves);
-                                }
+        parts(b, region, from, vec![to], &mut |b, part, carried| {
+            let to = carried[0];
+            for strip in 0..region.strips {
+                let mut next = strip * self.part_bytes(1);
+                let mut store = |b: &mut Builder, value: Value| {
+                    b.store(value, beyond_bytes(to, next), None);
+                    next += self.vector;
+                };
+                for at in 0..WORDS {
+                    match self.p.method {
+                        Method::Bytes | Method::Pairs => {
+                            let word = part.word(b, strip, at);
+                            store(b, word);
+                        }
+                        Method::Halves => {
+                            for halves in part.halves(b, strip, at) {
+                                store(b, halves);
                             }
                         }
                     }
-                    let factors = part.factors(b, strip);
-                    for value in factors.values() {
-                        store(b, value);
-                    }
                 }
-                Vec::new()
-            },
-        );
+                for value in part.factors(b, strip).values() {
+                    store(b, value);
+                }
+            }
+            vec![b.address(beyond_bytes(to, bytes))]
+        });
     }
 }
 

@@ -90,7 +90,7 @@ impl Tile<'_> {
                 });
                 left
             }
-            None => parts(b, region, from, inits, &mut |b, part, _, carried| {
+            None => parts(b, region, from, inits, &mut |b, part, carried| {
                 each(b, part, &carried)
             }),
         };

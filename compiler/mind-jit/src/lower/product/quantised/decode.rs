@@ -100,7 +100,7 @@ pub(super) struct Here {
     high: Value,
     low: Value,
     /// The number of the first term.
-    pub(super) first: Value,
+    first: Value,
 }
 
 impl Context {

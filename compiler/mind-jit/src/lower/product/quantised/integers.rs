@@ -109,13 +109,13 @@ impl Shape {
     }
 }
 
-/// Appends `each` for every part of a region at `from`, given the number of its first term; what it makes of `sums`.
+/// Appends `each` for every part of a region at `from`, in order; what it makes of `sums`.
 pub(in crate::lower::product) fn parts(
     b: &mut Builder,
     region: Region,
     from: Value,
     sums: Vec<Value>,
-    each: &mut dyn FnMut(&mut Builder, &dyn Part, (Value, usize), Vec<Value>) -> Vec<Value>,
+    each: &mut dyn FnMut(&mut Builder, &dyn Part, Vec<Value>) -> Vec<Value>,
 ) -> Vec<Value> {
     // Steps are values here.
     let cx = Context::new(region, from);
@@ -130,7 +130,7 @@ pub(in crate::lower::product) fn parts(
                 here,
                 runs: own,
             };
-            sums = each(b, &part, (here.first, first.term), sums);
+            sums = each(b, &part, sums);
             rest = behind;
         }
         sums
