@@ -136,7 +136,9 @@ impl LoopLowering {
             && !def.has(Trait::Constant)
         {
             match g.view::<BlockMatMul>(op) {
-                Some(product) if is_fixed(g, product.blocks(g)) => self.block_product(g, product),
+                Some(product) if self.is_fixed(g, product.blocks(g)) => {
+                    self.block_product(g, product);
+                }
                 _ => self.evaluated(g, op),
             }
             return Ok(());
@@ -234,6 +236,17 @@ impl LoopLowering {
             origin: op,
         };
         self.push(kernel).remove(0)
+    }
+
+    /// Whether a value, in a group too, is a weight or a constant.
+    fn is_fixed(&self, g: &Graph, value: ValueId) -> bool {
+        let Source::Value(value) = self.place(value).source else {
+            return false;
+        };
+        g.defining_op(value).is_some_and(|op| {
+            let is_weight = g.view::<Input>(op).is_some_and(|input| input.param(g));
+            is_weight || g.def(op).has(Trait::Constant)
+        })
     }
 
     /// Lowers a product by blocks that stay from run to run.
@@ -352,14 +365,6 @@ impl LoopLowering {
             origin: window.id(),
         }
     }
-}
-
-/// Whether a value is a weight or a constant.
-fn is_fixed(g: &Graph, value: ValueId) -> bool {
-    g.defining_op(value).is_some_and(|op| {
-        let is_weight = g.view::<Input>(op).is_some_and(|input| input.param(g));
-        is_weight || g.def(op).has(Trait::Constant)
-    })
 }
 
 /// How an op becomes a place, and kernels that hold nothing else.

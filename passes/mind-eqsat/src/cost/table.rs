@@ -101,10 +101,6 @@ pub const CLASSES: &[(&str, CostClass)] = &[
     ("core.matmul", CostClass::Contraction(Inner::LastOfLhs)),
     ("core.dot", CostClass::Contraction(Inner::LastOfLhs)),
     ("core.dot_general", CostClass::Product),
-    (
-        "core.block_matmul",
-        CostClass::Contraction(Inner::LastOfLhs),
-    ),
     ("core.quantize", CostClass::Scaled(4)),
     ("core.dequantize", CostClass::Scaled(2)),
     ("core.conv", CostClass::Convolution),
