@@ -64,6 +64,7 @@ complete -c mind-run -l bench -d 'print compile and run times instead of the out
 complete -c mind-run -l full -d 'print every element of the outputs'
 complete -c mind-run -l no-cache -d 'compile the module even if the program is kept from an earlier run, and keep nothing; `MIND_CACHE` names the folder of programs, `MIND_CACHE_LIMIT` the most bytes of it (1G unless given)'
 complete -c mind-run -l cache-stats -d 'print where programs are kept, and what is there; nothing runs'
+complete -c mind-run -l quantize-activations -d 'multiply integers where weights are stored in blocks of quantised numbers: faster, with another result'
 complete -c mind-run -l chat -d 'answer each line of standard input, in a conversation that the model\'s chat template writes'
 complete -c mind-run -l ignore-eos -d 'draw on behind tokens that end a text by generation_config.json, config.json or the GGUF header'
 complete -c mind-run -l all-logits -d 'write those after the other tokens of the prompt too'

@@ -62,6 +62,7 @@ _mind-run() {
 '--full[print every element of the outputs]' \
 '--no-cache[compile the module even if the program is kept from an earlier run, and keep nothing; \`MIND_CACHE\` names the folder of programs, \`MIND_CACHE_LIMIT\` the most bytes of it (1G unless given)]' \
 '--cache-stats[print where programs are kept, and what is there; nothing runs]' \
+'(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps --profile-steps --tune)--quantize-activations[multiply integers where weights are stored in blocks of quantised numbers\: faster, with another result]' \
 '(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps --profile-steps --tune)--chat[answer each line of standard input, in a conversation that the model'\''s chat template writes]' \
 '(--bench --from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps --profile-steps --tune)--ignore-eos[draw on behind tokens that end a text by generation_config.json, config.json or the GGUF header]' \
 '(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps --profile-steps --tune)--all-logits[write those after the other tokens of the prompt too]' \
