@@ -23,7 +23,7 @@ _mind__opt() {
 
     case "${cmd}" in
         mind__opt)
-            opts="-o -O -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --dim --bind --to --ane-report --diff --split-input-file --verify-diagnostics --opset --external-data --verify --canonicalise --canonicalize --channels-last --cse --dce --simplify --renumber --specialize --unroll --fold --fuse --unfuse --lower-to-tensor --lower-to-loops --lower-to-mil --import-mil --pass-pipeline --run-reproducer --rules --fast-math --only-rule --disable-rule --allow-unchecked-rule --check-rules --draws --check-seed --format --verify-each --timing --stats --print-ir-before --print-ir-after --print-ir-after-all --print-ir-after-change --print-ir-tree-dir --pass-pipeline-crash-reproducer --report --remarks --explain --opt-bisect-limit --dump-egraph --dump-egraph-region --list-passes --list-rules --show-dialects --lit-features --help --version"
+            opts="-o -O -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --dim --bind --to --ane-report --diff --split-input-file --verify-diagnostics --opset --external-data --verify --canonicalise --canonicalize --channels-last --cse --dce --simplify --renumber --specialize --unroll --quantize-activations --fold --fuse --unfuse --lower-to-tensor --lower-to-loops --lower-to-mil --import-mil --pass-pipeline --run-reproducer --rules --fast-math --only-rule --disable-rule --allow-unchecked-rule --check-rules --draws --check-seed --format --verify-each --timing --stats --print-ir-before --print-ir-after --print-ir-after-all --print-ir-after-change --print-ir-tree-dir --pass-pipeline-crash-reproducer --report --remarks --explain --opt-bisect-limit --dump-egraph --dump-egraph-region --list-passes --list-rules --show-dialects --lit-features --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -113,6 +113,10 @@ _mind__opt() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --quantize-activations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fold)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -198,11 +202,11 @@ _mind__opt() {
                     return 0
                     ;;
                 --print-ir-before)
-                    COMPREPLY=($(compgen -W "verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "verify canonicalize channels-last cse dce simplify renumber specialize unroll quantize-activations fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil" -- "${cur}"))
                     return 0
                     ;;
                 --print-ir-after)
-                    COMPREPLY=($(compgen -W "verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "verify canonicalize channels-last cse dce simplify renumber specialize unroll quantize-activations fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil" -- "${cur}"))
                     return 0
                     ;;
                 --print-ir-tree-dir)

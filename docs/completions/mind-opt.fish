@@ -36,6 +36,7 @@ complete -c mind-opt -l simplify -d 'Runs canonicalize and cse in turns until cs
 complete -c mind-opt -l renumber -d 'Moves inputs to the front and numbers all values from 0 in text order' -r
 complete -c mind-opt -l specialize -d 'Puts numbers in the place of symbolic dimensions, and of `?` in inputs' -r
 complete -c mind-opt -l unroll -d 'Puts the region of an `If` in its place where the predicate is a constant, and the steps of a `Scan` where they are few' -r
+complete -c mind-opt -l quantize-activations -d 'Products whose weights are stored in blocks of quantised numbers become products of integers: rows of the other side are put on scales of 8 bits, and weights are given as their bytes. Changes results' -r
 complete -c mind-opt -l fold -d 'Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost' -r
 complete -c mind-opt -l fuse -d 'Gathers ops into fused ones with a body, where that saves launches or memory traffic' -r
 complete -c mind-opt -l unfuse -d 'Puts the bodies of fused ops back in line, the inverse of fuse' -r
@@ -76,6 +77,7 @@ simplify\t''
 renumber\t''
 specialize\t''
 unroll\t''
+quantize-activations\t''
 fold\t''
 fuse\t''
 unfuse\t''
@@ -92,6 +94,7 @@ simplify\t''
 renumber\t''
 specialize\t''
 unroll\t''
+quantize-activations\t''
 fold\t''
 fuse\t''
 unfuse\t''

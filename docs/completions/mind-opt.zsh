@@ -36,6 +36,7 @@ _mind-opt() {
 '*--renumber=[Moves inputs to the front and numbers all values from 0 in text order]::OPTIONS:_default' \
 '*--specialize=[Puts numbers in the place of symbolic dimensions, and of \`?\` in inputs]::NAME=VALUE ...:_default' \
 '*--unroll=[Puts the region of an \`If\` in its place where the predicate is a constant, and the steps of a \`Scan\` where they are few]::NAME=VALUE ...:_default' \
+'*--quantize-activations=[Products whose weights are stored in blocks of quantised numbers become products of integers\: rows of the other side are put on scales of 8 bits, and weights are given as their bytes. Changes results]::OPTIONS:_default' \
 '*--fold=[Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost]::NAME=VALUE ...:_default' \
 '*--fuse=[Gathers ops into fused ones with a body, where that saves launches or memory traffic]::NAME=VALUE ...:_default' \
 '*--unfuse=[Puts the bodies of fused ops back in line, the inverse of fuse]::OPTIONS:_default' \
@@ -57,8 +58,8 @@ _mind-opt() {
 '--verify-each=[verify after every pass]::true|false:(true false)' \
 '--timing=[print how long everything took]::FORM:(tree json)' \
 '--stats=[print what the passes counted]::FORM:(text json)' \
-'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
-'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize channels-last cse dce simplify renumber specialize unroll fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
+'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize channels-last cse dce simplify renumber specialize unroll quantize-activations fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
+'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize channels-last cse dce simplify renumber specialize unroll quantize-activations fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
 '--print-ir-tree-dir=[write the module after every pass to a separate file]:DIR:_default' \
 '--pass-pipeline-crash-reproducer=[when a pass fails, write the module before it and the passes left to run]:FILE:_default' \
 '(--split-input-file)--report=[write a page\: the graph before and after every pass, rules, groups, kernels, times]:FILE:_default' \

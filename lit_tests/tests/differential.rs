@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::circular::{Acosh, Asinh, Atan2};
 use mind_core::ops::control::{If, Scan, While};
 use mind_core::ops::convert::Bitcast;
@@ -287,6 +288,7 @@ fn every_level_reads_back_what_it_prints() {
             // Scales are constants in MIL, and drawn ones mostly inputs; sums are drawn in f64, too.
             Quantize::DEF,
             Dequantize::DEF,
+            BlockMatMul::DEF,
             DotGeneral::DEF,
             ArgMaxWindow::DEF,
             Resize::DEF,

@@ -35,6 +35,8 @@ use crate::segments::Segments;
 use crate::session::{PASSES, Session};
 use crate::tune::{Choice, Tuner, Tuning};
 
+pub use mind_transforms::quantize_activations;
+
 /// What runs before kernels are made, on a module whose extents are known. It keeps every bit.
 pub const PIPELINE: &str = "canonicalize,cse,channels-last,fuse,dce,lower-to-loops";
 

@@ -50,7 +50,7 @@ pub use encoder::{Encoded, Encoder};
 pub use error::ModelError;
 pub use folder::{Files, FolderError, WeightsAt};
 pub use forced::Forced;
-pub use model::{Model, Runner};
+pub use model::{Model, ModelOptions, Products, Runner};
 pub use pooling::{Pooling, normalize};
 pub use sample::{Sampler, Sampling, largest};
 pub use sentence::Embedding;

@@ -28,6 +28,25 @@ pub enum Runner {
     Interpreter,
 }
 
+/// How the products of a model are computed whose weights are stored in blocks of quantised numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Products {
+    /// Of the numbers that the weights stand for.
+    #[default]
+    Numbers,
+    /// Of integers: the other side is put on scales of 8 bits, as the pass `quantize-activations` does. Results are others.
+    Integers,
+}
+
+/// How a model is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ModelOptions<'k> {
+    /// How products by weights in blocks are computed.
+    pub products: Products,
+    /// What may have been packed of the same weights before, for the same products: that is not packed again.
+    pub kept: Option<&'k KeptPanels>,
+}
+
 /// A part that has weights, and the number of tokens that it is compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Stage {
@@ -189,6 +208,7 @@ pub struct Model<'w> {
     config: Config,
     weights: Arc<dyn Weights + 'w>,
     runner: Runner,
+    products: Products,
     tables: Tables,
     /// What distances add to scores, if they do.
     distances: Option<DistanceBias>,
@@ -222,21 +242,21 @@ impl<'w> Model<'w> {
         weights: Box<dyn Weights + 'w>,
         runner: Runner,
     ) -> Result<Model<'w>, ModelError> {
-        Model::shared(config, Arc::from(weights), runner, None)
+        Model::with_options(config, weights, runner, ModelOptions::default())
     }
 
-    /// A model of weights of which `kept` may have what was packed before: they are not packed then.
+    /// As [`new`](Model::new), made as `options` say.
     ///
     /// # Errors
     ///
-    /// As [`new`](Model::new).
-    pub fn restored(
+    /// Those of [`new`](Model::new).
+    pub fn with_options(
         config: Config,
         weights: Box<dyn Weights + 'w>,
         runner: Runner,
-        kept: &KeptPanels,
+        options: ModelOptions<'_>,
     ) -> Result<Model<'w>, ModelError> {
-        Model::shared(config, Arc::from(weights), runner, Some(kept))
+        Model::shared(config, Arc::from(weights), runner, options)
     }
 
     /// Keeps what is packed of the weights.
@@ -266,11 +286,11 @@ impl<'w> Model<'w> {
         config: Config,
         weights: Arc<dyn Weights + 'w>,
         runner: Runner,
-        kept: Option<&KeptPanels>,
+        options: ModelOptions<'_>,
     ) -> Result<Model<'w>, ModelError> {
         let source = match config.encoder() {
             Some(own) => {
-                let encoder = Model::shared(own, weights.clone(), runner.clone(), kept)?;
+                let encoder = Model::shared(own, weights.clone(), runner.clone(), options)?;
                 Some(Arc::new(encoder))
             }
             None => None,
@@ -285,12 +305,13 @@ impl<'w> Model<'w> {
             config,
             weights,
             runner,
+            products: options.products,
             modules: Memo::default(),
             stages: Memo::default(),
             attention: Memo::default(),
         };
         for stage in Stage::of_model(&model.config, 1) {
-            model.packed_stage(stage, kept)?;
+            model.packed_stage(stage, options.kept)?;
         }
         let mut row = vec![0.0; config.hidden_size];
         let placed = Placed {
@@ -515,7 +536,7 @@ impl<'w> Model<'w> {
             Runner::Jit(engine) => Some(&**engine),
             Runner::Interpreter => None,
         };
-        Module::new(graph, engine).map_err(ModelError::Compile)
+        Module::new(graph, engine, self.products).map_err(ModelError::Compile)
     }
 
     /// What a param is stored as: a tied head is the table of embeddings.

@@ -4,18 +4,26 @@ use std::sync::Arc;
 
 use mind_diag::Diagnostics;
 use mind_driver::cache::KeptPanels;
-use mind_driver::engine::Engine;
+use mind_driver::engine::{Engine, quantize_activations};
 use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::DType;
 use mind_irv2::graph::weight_dtype;
 use mind_jit::program::{BoundProgram, Program};
 
 use crate::error::ModelError;
+use crate::model::Products;
 use crate::weights::Stored;
 
 /// A module with known extents, compiled if it is to be.
-pub(crate) enum Module {
+pub(crate) struct Module {
+    code: Code,
+    /// The weights: names and shapes, in the order in which they are bound.
+    params: Vec<(String, Vec<usize>)>,
+}
+
+enum Code {
     Compiled(Arc<Program>),
     Interpreted(Arc<Graph>),
 }
@@ -24,38 +32,43 @@ impl Module {
     /// # Errors
     ///
     /// An op that has no code.
-    pub(crate) fn new(graph: Graph, engine: Option<&Engine>) -> Result<Module, Diagnostics> {
-        let Some(engine) = engine else {
-            return Ok(Module::Interpreted(Arc::new(graph)));
+    pub(crate) fn new(
+        mut graph: Graph,
+        engine: Option<&Engine>,
+        products: Products,
+    ) -> Result<Module, Diagnostics> {
+        let inputs = mind_interp::inputs(&graph).into_iter();
+        let params = inputs.filter(|input| input.param);
+        let params = params.map(|input| {
+            let dims = input.ty.shape.iter();
+            let shape = dims.map(|dim| dim.fixed().unwrap_or(0) as usize).collect();
+            (input.name.to_owned(), shape)
+        });
+        let params = params.collect();
+        if products == Products::Integers {
+            quantize_activations(&mut graph)
+                .map_err(|(op, why)| Diagnostics::from(why.at(graph.span(op))))?;
+        }
+        let code = match engine {
+            None => Code::Interpreted(Arc::new(graph)),
+            Some(engine) => Code::Compiled(engine.compile(graph)?.0),
         };
-        let (program, _) = engine.compile(graph)?;
-        Ok(Module::Compiled(program))
+        Ok(Module { code, params })
     }
 
     /// The weights: names and shapes, in the order in which they are bound.
     pub(crate) fn params(&self) -> Vec<(&str, Vec<usize>)> {
-        let graph = match self {
-            Module::Compiled(program) => {
-                let params = program.params().iter();
-                let params = params.map(|port| (port.name.as_str(), port.shape.clone()));
-                return params.collect();
-            }
-            Module::Interpreted(graph) => graph,
-        };
-        let inputs = mind_interp::inputs(graph).into_iter();
-        let params = inputs.filter(|input| input.param);
-        let shape = |input: &mind_interp::InputSpec<'_>| {
-            let dims = input.ty.shape.iter();
-            dims.map(|dim| dim.fixed().unwrap_or(0) as usize).collect()
-        };
-        params.map(|input| (input.name, shape(&input))).collect()
+        let params = self.params.iter();
+        params
+            .map(|(name, shape)| (name.as_str(), shape.clone()))
+            .collect()
     }
 
     /// Bytes that its program keeps between runs; 0 if it is interpreted.
     pub(crate) fn kept_bytes(&self) -> u64 {
-        match self {
-            Module::Compiled(program) => program.idle_bytes(),
-            Module::Interpreted(_) => 0,
+        match &self.code {
+            Code::Compiled(program) => program.idle_bytes(),
+            Code::Interpreted(_) => 0,
         }
     }
 }
@@ -79,14 +92,21 @@ impl Part {
         kept: Option<(&KeptPanels, &str)>,
         weights: impl FnOnce() -> Result<Vec<Stored<'w>>, ModelError>,
     ) -> Result<Part, ModelError> {
-        let program = match module {
-            Module::Compiled(program) => program,
-            Module::Interpreted(graph) => {
-                let arrays = module.params().into_iter().zip(weights()?);
-                let arrays = arrays.map(|((name, shape), stored)| {
-                    let dtype = weight_dtype(stored.weight_type);
-                    let buffer = Buffer::from_bytes(dtype, &stored.plain()?);
-                    Ok((name.to_owned(), Tensor::new(shape, buffer)))
+        let program = match &module.code {
+            Code::Compiled(program) => program,
+            Code::Interpreted(graph) => {
+                let inputs = mind_interp::inputs(graph).into_iter();
+                let params = inputs.filter(|input| input.param);
+                let arrays = params.zip(weights()?).map(|(input, stored)| {
+                    let is_bytes = input.ty.dtype == DType::U8;
+                    let (dtype, bytes) = match is_bytes {
+                        true => (DType::U8, stored.bytes),
+                        false => (weight_dtype(stored.weight_type), stored.plain()?),
+                    };
+                    let dims = input.ty.shape.iter();
+                    let shape = dims.map(|dim| dim.fixed().unwrap_or(0) as usize).collect();
+                    let tensor = Tensor::new(shape, Buffer::from_bytes(dtype, &bytes));
+                    Ok((input.name.to_owned(), tensor))
                 });
                 let arrays = arrays.collect::<Result<Arrays, ModelError>>()?;
                 return Ok(Part::Interpreted(graph.clone(), arrays));
@@ -105,9 +125,10 @@ impl Part {
             return Ok(Part::Code(bound));
         }
         let ports = program.params().iter().zip(weights()?);
-        let weights = ports.map(|(port, stored)| match port.format {
-            Some(_) => Ok(stored.bytes),
-            None => Ok(stored.plain()?),
+        let weights = ports.map(|(port, stored)| match (port.format, port.dtype) {
+            // The bytes of blocks.
+            (Some(_), _) | (None, DType::U8) => Ok(stored.bytes),
+            (None, _) => Ok(stored.plain()?),
         });
         let weights = weights.collect::<Result<Vec<_>, ModelError>>()?;
         let bytes: Vec<&[u8]> = weights.iter().map(|bytes| &**bytes).collect();

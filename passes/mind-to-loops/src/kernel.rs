@@ -2,7 +2,7 @@
 
 use mind_core::parts::Parts;
 use mind_ir::OpId;
-use mind_ir::types::DType;
+use mind_ir::types::{DType, QuantFormat};
 use mind_loops::node::Node;
 use mind_loops::ops::cumulative::Prefixes;
 
@@ -47,6 +47,8 @@ pub(crate) enum Kind {
     Cumulative { axis: i64, prefixes: Prefixes },
     /// Copies bits as elements of another dtype.
     Bitcast { dtype: DType },
+    /// Integers by blocks of quantised numbers.
+    BlockProduct { format: QuantFormat },
     /// Puts operands one after the other along an axis.
     Join { axis: i64 },
     /// Runs the `eval` of its origin, with the extents of each result.

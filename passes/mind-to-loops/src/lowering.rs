@@ -1,5 +1,7 @@
 //! From ops to kernels. Ops that only say where elements stand become places and no kernel.
 
+use mind_core::ops::block_matmul::BlockMatMul;
+use mind_core::ops::input::Input;
 use mind_ir::attr::OPEN_END;
 use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{Graph, OpId, ValueId};
@@ -133,7 +135,12 @@ impl LoopLowering {
             .any(|own| std::ptr::eq(*own, def))
             && !def.has(Trait::Constant)
         {
-            self.evaluated(g, op);
+            match g.view::<BlockMatMul>(op) {
+                Some(product) if self.is_fixed(g, product.blocks(g)) => {
+                    self.block_product(g, product);
+                }
+                _ => self.evaluated(g, op),
+            }
             return Ok(());
         }
         let place = if def.has(Trait::Constant) {
@@ -229,6 +236,27 @@ impl LoopLowering {
             origin: op,
         };
         self.push(kernel).remove(0)
+    }
+
+    /// Whether a value, in a group too, is a weight or a constant.
+    fn is_fixed(&self, g: &Graph, value: ValueId) -> bool {
+        let Source::Value(value) = self.place(value).source else {
+            return false;
+        };
+        g.defining_op(value).is_some_and(|op| {
+            let is_weight = g.view::<Input>(op).is_some_and(|input| input.param(g));
+            is_weight || g.def(op).has(Trait::Constant)
+        })
+    }
+
+    /// Lowers a product by blocks that stay from run to run.
+    fn block_product(&mut self, g: &Graph, op: BlockMatMul) {
+        let format = op.format(g).expect("a verified format");
+        let operands = [op.lhs(g), op.scale(g), op.blocks(g)];
+        let operands = operands.map(|value| self.dense(op.id(), value));
+        let kind = Kind::BlockProduct { format };
+        let place = self.moved(g, op.id(), kind, operands.to_vec());
+        self.places.insert(op.result(g), place);
     }
 
     /// Lowers an op of core that became nothing else: its `eval` is called.

@@ -1,4 +1,4 @@
-//! The passes: verify, canonicalize, channels-last, cse, dce, simplify, renumber, specialize, unroll.
+//! The passes: verify, canonicalize, channels-last, cse, dce, simplify, renumber, specialize, unroll, quantize-activations.
 //!
 //! [`PASSES`] lists them; a new pass is a file with its row and a line there.
 
@@ -7,6 +7,7 @@ mod channels_last;
 mod cse;
 mod dce;
 mod names;
+mod quantize_activations;
 mod renumber;
 mod rules;
 mod simplify;
@@ -19,6 +20,7 @@ use mind_pass::PassInfo;
 
 pub use canonicalize::canonical;
 pub use names::{pattern_names, rewrite_names};
+pub use quantize_activations::{QuantizedCounts, quantize_activations};
 pub use rules::{classes, rules, rules_for_module};
 pub use specialize::{Known, specialize};
 
@@ -33,4 +35,5 @@ pub const PASSES: &[PassInfo] = &[
     renumber::PASS,
     specialize::PASS,
     unroll::PASS,
+    quantize_activations::PASS,
 ];

@@ -1,11 +1,12 @@
 //! Products by lists of dimensions, and numbers on a scale.
 
+use mind_core::ops::block_matmul::{BlockMatMul, TERMS};
 use mind_core::ops::convolution::SumType;
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::ValueId;
 use mind_ir::opdef::{Op, OperandClass};
-use mind_ir::types::{DType, TensorType};
+use mind_ir::types::{DType, QuantFormat, TensorType};
 
 use crate::generator::Generator;
 use crate::shape::small;
@@ -94,6 +95,21 @@ fn scales(
         operands.push(draw.value_of(&TensorType::fixed(integer, &shape)));
     }
     (axis as i64, operands)
+}
+
+/// A product by blocks of any bits.
+pub(crate) fn block_matmul(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let format = draw.rng.pick(QuantFormat::ALL);
+    let (rows, columns) = (draw.rng.pick(&[0, 1, 3]), draw.rng.pick(&[1, 2, 5]));
+    let (terms, bytes) = (format.elements() as i64, format.block_bytes() as i64);
+    let types = [
+        TensorType::fixed(DType::I8, &[rows, terms]),
+        TensorType::fixed(DType::F32, &[rows, terms / TERMS as i64]),
+        TensorType::fixed(DType::U8, &[columns, bytes]),
+    ];
+    let operands = types.map(|ty| draw.value_of(&ty));
+    let attrs = BlockMatMul::attrs(Some(format));
+    draw.op(BlockMatMul::DEF, &operands, &attrs)
 }
 
 pub(crate) fn quantize(draw: &mut Generator<'_>) -> Option<ValueId> {

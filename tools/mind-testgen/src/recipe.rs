@@ -2,6 +2,7 @@
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::argmax::{ArgMax, ArgMin};
+use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
@@ -36,7 +37,7 @@ use mind_ir::types::{DType, Dim, TensorType};
 
 use crate::control;
 use crate::generator::Generator;
-use crate::products::{dequantize, dot_general, quantize};
+use crate::products::{block_matmul, dequantize, dot_general, quantize};
 use crate::shape::{axes, partner, regrouped, small};
 use crate::shaped;
 use crate::windows::{argmax_window, conv2d, convolution, grid_sample, reduce_window, resize};
@@ -65,6 +66,7 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (MatMul::DEF, attention),
     (Dot::DEF, dot),
     (DotGeneral::DEF, dot_general),
+    (BlockMatMul::DEF, block_matmul),
     (Quantize::DEF, quantize),
     (Dequantize::DEF, dequantize),
     (Conv2d::DEF, conv2d),

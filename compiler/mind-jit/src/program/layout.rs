@@ -140,7 +140,7 @@ impl Layout {
             name: g.name(input.name(g)).to_owned(),
             dtype: g.ty(value).dtype,
             shape: known(g, value),
-            format: quantised.panels(g, value).map(|panels| panels.format),
+            format: quantised.format(value),
         };
         let bytes = port.bytes() as u64;
         ports.push(port);
@@ -219,8 +219,8 @@ impl Layout {
             self.fixed.insert(op);
         }
         let ats = places(g, op).unwrap_or(&[]);
-        let packed = || quantised.packed_bytes(g, g.operands(op)[0]);
-        let packed = g.is::<Pack>(op).then(packed).flatten();
+        let pack = g.view::<Pack>(op);
+        let packed = pack.and_then(|pack| quantised.packed_bytes(g, pack));
         for (value, &at) in g.results(op).into_iter().zip(ats) {
             let own = match fixed {
                 true if folded.absorbs(g, op) => self.reserve(0),

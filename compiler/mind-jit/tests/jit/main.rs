@@ -1,5 +1,6 @@
 //! Compiled kernels against the interpreters, bit for bit.
 
+mod block_products;
 mod c;
 mod columns;
 mod conversions;

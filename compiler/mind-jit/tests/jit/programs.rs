@@ -142,6 +142,8 @@ impl Steps<'_> {
             Sub,
             Mul,
             MulHalves,
+            MulBytes,
+            AddHalves,
             Div,
             Min,
             Max,

@@ -12,7 +12,7 @@ use crate::products::{kernel, packing_kernel};
 use crate::samples::{Random, mild};
 
 /// The numbers of a block, by the formulas of docs/formats/weights.md.
-fn decoded(format: QuantFormat, block: &[u8]) -> Vec<f32> {
+pub fn decoded(format: QuantFormat, block: &[u8]) -> Vec<f32> {
     let half = |at: usize| half::f16::from_le_bytes([block[at], block[at + 1]]).to_f32();
     let nibble = |at: usize, j: usize| match j % 32 {
         low @ 0..16 => block[at + low] & 15,
@@ -128,7 +128,7 @@ fn scales(format: QuantFormat) -> &'static [usize] {
 }
 
 /// Rows of blocks with any bits, and scales that are mostly numbers.
-fn rows(format: QuantFormat, n: usize, k: usize, random: &mut Random) -> Vec<u8> {
+pub fn rows(format: QuantFormat, n: usize, k: usize, random: &mut Random) -> Vec<u8> {
     let block_bytes = format.row_bytes(format.elements()).expect("one block");
     let mut bytes = Vec::new();
     for _ in 0..n * k / format.elements() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mind_irv2::Config;
-use mind_model::{Model, Runner, Session};
+use mind_model::{Model, ModelOptions, Products, Runner, Session};
 use mind_weights::WeightType;
 
 use crate::random::{Tensors, jit, llama, model, tokens};
@@ -93,6 +93,44 @@ fn quantised_weights_give_the_bits_of_decoding_first() {
         let whole = run(Runner::Interpreter, &[12]);
         assert_eq!(whole, run(jit(1), &[12]), "{stored}");
         assert_eq!(whole, run(jit(2), &[6, 3, 2, 1]), "{stored}");
+    }
+}
+
+#[test]
+fn products_of_integers_have_one_result_that_is_another_one() {
+    let mut parameters = llama();
+    (parameters.hidden_size, parameters.intermediate_size) = (256, 256);
+    (parameters.num_layers, parameters.head_dim) = (1, 32);
+    (parameters.num_attention_heads, parameters.num_kv_heads) = (8, 2);
+    let config = Config::new(parameters).unwrap();
+    for stored in [WeightType::Q8_0, WeightType::Q4K] {
+        let tensors = Tensors::random(&config, stored, 12);
+        let prompt = tokens(&config, 12);
+        let run = |runner: Runner, products: Products, lengths: &[usize]| {
+            let weights = Box::new(tensors.clone());
+            let options = ModelOptions {
+                products,
+                ..ModelOptions::default()
+            };
+            let model = Model::with_options(config, weights, runner, options).unwrap();
+            split(&Arc::new(model), &prompt, lengths)
+        };
+        let whole = run(Runner::Interpreter, Products::Integers, &[12]);
+        assert_eq!(whole, run(jit(1), Products::Integers, &[12]), "{stored}");
+        assert_eq!(
+            whole,
+            run(jit(2), Products::Integers, &[6, 3, 2, 1]),
+            "{stored}"
+        );
+        let numbers = run(jit(1), Products::Numbers, &[12]);
+        assert_ne!(whole, numbers, "{stored}");
+        let pairs = whole.iter().zip(&numbers);
+        let apart = pairs.map(|(&x, &y)| (f32::from_bits(x) - f32::from_bits(y)).abs());
+        let largest = numbers
+            .iter()
+            .map(|&x| f32::from_bits(x).abs())
+            .fold(0.0, f32::max);
+        assert!(apart.fold(0.0, f32::max) < 0.1 * largest, "{stored}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mind_driver::cache::CompileCache;
 use mind_driver::engine::{Config as EngineConfig, Engine};
 use mind_jit::program::PanelChoice;
-use mind_model::{Model, Runner, Session, Stored, WeightError, Weights};
+use mind_model::{Model, ModelOptions, Runner, Session, Stored, WeightError, Weights};
 use mind_weights::WeightType;
 
 use crate::random::{Tensors, llama, tokens};
@@ -75,7 +75,11 @@ fn packed_weights_are_kept_until_something_changes() {
     let first = logits(first);
 
     let found = packing("a").load().expect("it is kept");
-    let again = Model::restored(config, Box::new(Packed(weights)), runner(), &found);
+    let options = ModelOptions {
+        kept: Some(&found),
+        ..ModelOptions::default()
+    };
+    let again = Model::with_options(config, Box::new(Packed(weights)), runner(), options);
     assert!(logits(again.expect("a model")) == first && !found.lacks_some());
     assert!(packing("b").load().is_none(), "another model");
 

@@ -103,6 +103,7 @@ const LINES: &[&str] = &[
     "Quantize(%a, %a, u8, 1)",
     "Quantize(%a, %a, %a) {dtype=i8}",
     "Dequantize(%a, %a, %a) {axis: 0}",
+    "BlockMatMul(%a, %a, %a, q4_k)",
     "Conv2d(%a, %a, [1, 1], Same)",
     "Conv2d(%a, %a, [2, 1], Valid)",
     "Conv2d(%a, %a, [1, 1], Custom([[1, 2], [0, -3]]))",

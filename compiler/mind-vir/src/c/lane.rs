@@ -98,6 +98,8 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
             let [low, high] = [[low(x), low(y)], [high(x), high(y)]].map(|pair| pair.join(" * "));
             format!("{low} + {high}")
         }
+        BinaryOp::MulBytes => format!("mind_mul_bytes({x}, {y})"),
+        BinaryOp::AddHalves => format!("mind_add_halves({x}, {y})"),
         BinaryOp::Div => format!("{x} / {y}"),
         BinaryOp::Min => format!("{} < {} ? {x} : {y}", signed(x), signed(y)),
         BinaryOp::Max => format!("{} < {} ? {x} : {y}", signed(y), signed(x)),

@@ -121,6 +121,11 @@ pub enum BinaryOp {
     /// The sum of the products of the low and of the high halves of 32-bit lanes, which are signed numbers of 16 bits;
     /// it wraps.
     MulHalves,
+    /// In the low and in the high half of 32-bit lanes the sum of the products of their two bytes, those of `a` without a
+    /// sign, those of `b` with one; what is beyond a signed number of 16 bits becomes the nearest.
+    MulBytes,
+    /// The sums of the low and of the high halves of 32-bit lanes; each wraps.
+    AddHalves,
     /// `a / b`, of floats.
     Div,
     /// `a < b ? a : b`: of floats `b` when either is NaN or both are zeros, of integers as signed numbers.
@@ -147,7 +152,9 @@ impl BinaryOp {
     pub const fn takes(self, lane: Lane) -> bool {
         match self {
             BinaryOp::Div => lane.is_float(),
-            BinaryOp::MulHalves => matches!(lane, Lane::I32),
+            BinaryOp::MulHalves | BinaryOp::MulBytes | BinaryOp::AddHalves => {
+                matches!(lane, Lane::I32)
+            }
             BinaryOp::UMin | BinaryOp::UMax => !lane.is_float(),
             BinaryOp::Shift(_) => matches!(lane, Lane::I32 | Lane::I64),
             _ => true,
@@ -157,7 +164,7 @@ impl BinaryOp {
     /// Whether the operands may be exchanged.
     pub const fn is_commutative(self, lane: Lane) -> bool {
         match self {
-            BinaryOp::Sub | BinaryOp::Div | BinaryOp::Shift(_) => false,
+            BinaryOp::Sub | BinaryOp::MulBytes | BinaryOp::Div | BinaryOp::Shift(_) => false,
             BinaryOp::Min | BinaryOp::Max => !lane.is_float(),
             _ => true,
         }

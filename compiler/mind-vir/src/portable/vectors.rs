@@ -103,6 +103,12 @@ impl Translate<'_, '_> {
                 self.extremum(op, lane, x, y)
             }
             BinaryOp::MulHalves => self.multiply_halves(x, y),
+            BinaryOp::MulBytes => self.multiply_pairs(x, y),
+            BinaryOp::AddHalves => {
+                let (x, y) = (self.cast(Lane::I16, x), self.cast(Lane::I16, y));
+                let sum = self.builder.ins().iadd(x, y);
+                self.cast(Lane::I32, sum)
+            }
             BinaryOp::Div => self.builder.ins().fdiv(x, y),
             BinaryOp::Add if lane.is_float() => self.builder.ins().fadd(x, y),
             BinaryOp::Sub if lane.is_float() => self.builder.ins().fsub(x, y),
@@ -125,6 +131,27 @@ impl Translate<'_, '_> {
             self.builder.ins().imul(halves[0], halves[1])
         });
         self.builder.ins().iadd(low, high)
+    }
+
+    /// Sums of the products of two bytes in each half of 32 bits, of `x` without a sign, of `y` with one, cut to 16 bits.
+    fn multiply_pairs(&mut self, x: ir::Value, y: ir::Value) -> ir::Value {
+        let [low, high] = [[24, 16], [8, 0]].map(|lefts| {
+            let [first, last] = lefts.map(|left| {
+                let [x, y] = [x, y].map(|value| self.builder.ins().ishl_imm(value, left));
+                let x = self.builder.ins().ushr_imm(x, 24);
+                let y = self.builder.ins().sshr_imm(y, 24);
+                self.builder.ins().imul(x, y)
+            });
+            let sum = self.builder.ins().iadd(first, last);
+            let least = self.splat_bits(Lane::I32, u64::from(i32::from(i16::MIN) as u32));
+            let most = self.splat_bits(Lane::I32, i16::MAX as u64);
+            let sum = self.builder.ins().smax(sum, least);
+            self.builder.ins().smin(sum, most)
+        });
+        let mask = self.splat_bits(Lane::I32, 0xffff);
+        let low = self.builder.ins().band(low, mask);
+        let high = self.builder.ins().ishl_imm(high, 16);
+        self.builder.ins().bor(low, high)
     }
 
     /// `sum` plus the products of the bytes of 32 bits: of `x` without a sign, of `y` with one.

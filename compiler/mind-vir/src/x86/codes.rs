@@ -131,6 +131,11 @@ pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
             VEX_Vpmaddwd_ymm_ymm_ymmm256,
             EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512,
         ),
+        (MulBytes, I32) => Row::both(
+            VEX_Vpmaddubsw_ymm_ymm_ymmm256,
+            EVEX_Vpmaddubsw_zmm_k1z_zmm_zmmm512,
+        ),
+        (AddHalves, I32) => Row::both(VEX_Vpaddw_ymm_ymm_ymmm256, EVEX_Vpaddw_zmm_k1z_zmm_zmmm512),
         (Mul, I64) => Row::wide(EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64),
         (Min, I8) => Row::both(
             VEX_Vpminsb_ymm_ymm_ymmm256,
@@ -206,7 +211,9 @@ pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
         ),
         (Shift(ShiftOp::Sra), I64) => Row::wide(EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64),
         (Shift(_), F32 | F64 | I8 | I16) => return None,
-        (Mul, I8) | (MulHalves, _) | (Div, _) | (UMin | UMax, F32 | F64) => return None,
+        (Mul, I8) | (MulHalves | MulBytes | AddHalves, _) | (Div, _) | (UMin | UMax, F32 | F64) => {
+            return None;
+        }
     })
 }
 

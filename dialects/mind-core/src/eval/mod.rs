@@ -6,6 +6,7 @@
 //! where an extent was open and its declaration a guess. Ranks and dtypes are as verified.
 
 pub mod bits;
+pub mod blocks;
 pub mod bounds;
 pub(crate) mod chain;
 pub(crate) mod checked;

@@ -1,6 +1,7 @@
 //! The op tables, by family.
 
 pub mod argmax;
+pub mod block_matmul;
 pub mod broadcast;
 pub mod circular;
 pub mod compare;
@@ -38,7 +39,7 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 34] = [
+const FAMILIES: [&[&OpDef]; 35] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -67,6 +68,7 @@ const FAMILIES: [&[&OpDef]; 34] = [
     join::OPS,
     contract::OPS,
     dot_general::OPS,
+    block_matmul::OPS,
     conv::OPS,
     convolution::OPS,
     sample::OPS,

@@ -4,9 +4,10 @@ use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::builder::Builder;
 use mind_ir::graph::InsertPoint;
 use mind_ir::opdef::{Op, OpDef};
-use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::types::{DType, Dim, QuantFormat, TensorType};
 use mind_ir::{Graph, Sym, Ty, ValueId};
 
+use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::input::Input;
 
 /// The symbol `B` of every module made here.
@@ -199,6 +200,12 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3, 5]", "f32[4, 5, 2]"],
             DotGeneral::attrs(&[0], &[2], &[2], &[1], SumType::Same),
             "f32[2, 3, 4]",
+        ),
+        row(
+            BlockMatMul::DEF,
+            &["i8[2, 64]", "f32[2, 2]", "u8[3, 68]"],
+            BlockMatMul::attrs(Some(QuantFormat::Q8_0)),
+            "f32[2, 3]",
         ),
         row(
             Quantize::DEF,

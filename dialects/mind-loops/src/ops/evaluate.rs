@@ -12,7 +12,7 @@ ops! {
     ///
     /// These are core's `sort` and `top_k`, whose order is found by comparing; `nonzero`, `unique` and
     /// `non_max_suppression`, whose elements decide extents; `scatter_elements` and `scatter_nd`, which write at computed
-    /// places; `grid_sample`; an `argmax_window` of more than 64 taps; a `resize` whose scales are computed or whose filter has more than 32 taps;
+    /// places; `grid_sample`; a `block_matmul` whose blocks are no weight and no constant; an `argmax_window` of more than 64 taps; a `resize` whose scales are computed or whose filter has more than 32 taps;
     /// and ops whose extents or lists of places are too large to be written out. As C most of them are loops, see
     /// docs/formats/c.md.
     ///

@@ -2,6 +2,7 @@
 
 pub mod bitcast;
 pub mod block;
+pub mod block_product;
 pub mod contract;
 pub mod cumulative;
 pub mod evaluate;
@@ -14,13 +15,14 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 10] = [
+const FAMILIES: [&[&OpDef]; 11] = [
     view::OPS,
     nest::OPS,
     contract::OPS,
     window::OPS,
     slide::OPS,
     block::OPS,
+    block_product::OPS,
     cumulative::OPS,
     movement::OPS,
     evaluate::OPS,

@@ -73,6 +73,7 @@ const FOLDS: &[&str] = &[
     "gather_nd(data[1, 2, 3, 4]:f32[2, 2], data[1, 0]:i64[1, 2])",
     "scatter_elements(data[1, 2]:f32[2], data[1]:i32[1], data[5]:f32[1])",
     "scatter_nd(data[1, 2]:f32[2], data[1]:i32[1, 1], data[5]:f32[1])",
+    "block_matmul(data[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]:i8[1, 32], data[3]:f32[1, 1], data[0, 60, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]:u8[1, 34], format=q8_0)",
 ];
 
 /// An expression over constants for each elementwise op without attributes.

@@ -9,12 +9,14 @@ use mind_core::ops::input::Input;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef, Trait};
+use mind_ir::types::QuantFormat;
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::buffer;
 use mind_loops::node;
 use mind_loops::ops::bitcast::Bitcast;
+use mind_loops::ops::block_product::BlockProduct;
 use mind_loops::ops::cumulative::Cumulative;
 use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join};
@@ -78,6 +80,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
                 let operands = self.values(kernel);
                 vec![Bitcast::with(*dtype).build(&mut self.b, operands[0])?]
             }
+            Kind::BlockProduct { format } => vec![self.block_product(kernel, *format)?],
             Kind::Join { axis } => {
                 let operands = self.values(kernel);
                 vec![Join::with(*axis).build(&mut self.b, &operands)?]
@@ -105,6 +108,14 @@ impl<'o, 'g> Emitter<'o, 'g> {
             Ok(outputs.map(|&node| values[node]).collect())
         })?;
         Ok(self.b.graph.results(op).into_iter().collect())
+    }
+
+    /// A product by blocks, which are packed.
+    fn block_product(&mut self, kernel: &Kernel, format: QuantFormat) -> Emitted<ValueId> {
+        let operands = self.values(kernel);
+        let blocks = self.pack(operands[2], 0)?;
+        let product = BlockProduct::with(Some(format));
+        product.build(&mut self.b, operands[0], operands[1], blocks)
     }
 
     /// The op that a kernel comes from, in a body.

@@ -1,5 +1,6 @@
 //! Every row of core's table lowers, or says why not.
 
+use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
 use mind_core::ops::control::{If, Scan, While};
 use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
@@ -11,7 +12,7 @@ use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_core::ops::sort::{Sort, TopK};
 use mind_ir::opdef::{Op, OpDef, Trait};
 
-const STAYS: [(&OpDef, &str); 19] = [
+const STAYS: [(&OpDef, &str); 20] = [
     (Input::DEF, "the module's interface"),
     (ConstI64::DEF, "constants are the same in every dialect"),
     (ConstF32::DEF, "constants are the same in every dialect"),
@@ -28,6 +29,10 @@ const STAYS: [(&OpDef, &str); 19] = [
     (Sort::DEF, "programs evaluate it"),
     (TopK::DEF, "programs evaluate it"),
     (GridSample::DEF, "programs evaluate it"),
+    (
+        BlockMatMul::DEF,
+        "it is a kernel of the loops dialect as it is",
+    ),
     (If::DEF, "control flow is the same in every dialect"),
     (While::DEF, "control flow is the same in every dialect"),
     (Scan::DEF, "control flow is the same in every dialect"),

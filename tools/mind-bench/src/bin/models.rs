@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p mind-bench --bin models -- [--threads 1,2] [--stored bf16,q4_k,fp32] [--layers 24]
-//!     [--prefill 128,512] [--contexts 128,2048]
+//!     [--prefill 128,512] [--contexts 128,2048] [--products numbers,integers]
 //! ```
 //!
 //! The model has the shape of Qwen2-0.5B and random weights. Prefill is held against the multiply-adds that the
@@ -19,7 +19,7 @@ use mind_driver::engine::{Config as EngineConfig, Engine};
 use mind_irv2::{Activation, Attributes, Config, Family, Layers, Parameters, Rope, RopeScaling};
 use mind_jit::peaks::{Level, Peaks};
 use mind_jit::program::PanelChoice;
-use mind_model::{Model, Runner, Session, Stored, WeightError, Weights};
+use mind_model::{Model, ModelOptions, Products, Runner, Session, Stored, WeightError, Weights};
 use mind_weights::WeightType;
 
 struct Args {
@@ -28,6 +28,7 @@ struct Args {
     layers: usize,
     prefill: Vec<usize>,
     contexts: Vec<usize>,
+    products: Vec<Products>,
 }
 
 impl Args {
@@ -41,6 +42,7 @@ impl Args {
             layers: 24,
             prefill: vec![128, 512],
             contexts: vec![128, 2048],
+            products: vec![Products::Numbers],
         };
         while let Some(word) = words.next() {
             let value = words.next().ok_or(format!("`{word}` needs a value"))?;
@@ -55,6 +57,15 @@ impl Args {
                     let stored = value.split(',').map(WeightType::parse);
                     let stored: Option<Vec<WeightType>> = stored.collect();
                     args.stored = stored.ok_or(format!("`{value}` is no list of formats"))?;
+                }
+                "--products" => {
+                    let products = value.split(',').map(|word| match word {
+                        "numbers" => Some(Products::Numbers),
+                        "integers" => Some(Products::Integers),
+                        _ => None,
+                    });
+                    let products: Option<Vec<Products>> = products.collect();
+                    args.products = products.ok_or(format!("`{value}` is no list of products"))?;
                 }
                 _ => return Err(format!("unknown flag `{word}`")),
             }
@@ -260,13 +271,20 @@ fn run(args: &Args) -> Result<(), String> {
     let config = Config::new(config(args.layers)).map_err(|why| format!("{why:?}"))?;
     for &threads in &args.threads {
         for &stored in &args.stored {
-            measure(args, config, threads, stored)?;
+            for &products in &args.products {
+                measure(args, config, threads, (stored, products))?;
+            }
         }
     }
     Ok(())
 }
 
-fn measure(args: &Args, config: Config, threads: usize, stored: WeightType) -> Result<(), String> {
+fn measure(
+    args: &Args,
+    config: Config,
+    threads: usize,
+    (stored, products): (WeightType, Products),
+) -> Result<(), String> {
     let engine = Engine::new(&EngineConfig {
         threads: NonZero::new(threads),
         panels: PanelChoice::Shared,
@@ -281,16 +299,17 @@ fn measure(args: &Args, config: Config, threads: usize, stored: WeightType) -> R
         .find(|speeds| speeds.level == Level::Dram);
     let dram = dram.map_or(f64::NAN, |speeds| speeds.read);
     println!(
-        "{stored}, threads {threads}: {:.1} GFLOP/s, DRAM {:.1} GB/s",
+        "{stored}, {products:?}, threads {threads}: {:.1} GFLOP/s, DRAM {:.1} GB/s",
         flops / 1e9,
         dram / 1e9
     );
     let started = Instant::now();
-    let model = Model::new(
-        config,
-        Box::new(Random(stored)),
-        Runner::Jit(Arc::new(engine)),
-    );
+    let (weights, runner) = (Box::new(Random(stored)), Runner::Jit(Arc::new(engine)));
+    let options = ModelOptions {
+        products,
+        ..ModelOptions::default()
+    };
+    let model = Model::with_options(config, weights, runner, options);
     let model = Arc::new(model.map_err(|why| why.to_string())?);
     println!(
         "  bound in {:.1} s, {} MB",

@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches};
 use mind_cli::{DiagnosticFormat, flag, value};
 use mind_driver::engine::Config;
 use mind_jit::program::PanelChoice;
-use mind_model::{Pooling, Sampling};
+use mind_model::{Pooling, Products, Sampling};
 
 use crate::args::Form;
 
@@ -55,6 +55,8 @@ pub(super) struct ModelArgs {
     /// Whether the reference interpreter runs it.
     pub(super) is_interpreted: bool,
     pub(super) config: Config,
+    /// How products by weights in blocks are computed.
+    pub(super) products: Products,
     /// Whether programs are kept on disk.
     pub(super) is_cached: bool,
     /// Whether packed weights are kept from run to run.
@@ -143,6 +145,10 @@ impl ModelArgs {
                 threads: matches.get_one("threads").copied(),
                 panels: PanelChoice::Shared,
                 ..Config::default()
+            },
+            products: match matches.get_flag("quantize-activations") {
+                true => Products::Integers,
+                false => Products::Numbers,
             },
             logits: word("logits"),
             all_logits: matches.get_flag("all-logits"),
@@ -245,7 +251,11 @@ pub(crate) fn args() -> Vec<Arg> {
          the model again, outside of `MIND_CACHE_LIMIT`",
     )
     .conflicts_with_all(["no-cache", "kernel-maps"]);
-    let options = [family, packed].into_iter();
+    let integers = flag(
+        "quantize-activations",
+        "multiply integers where weights are stored in blocks of quantised numbers: faster, with another result",
+    );
+    let options = [family, packed, integers].into_iter();
     let options = options.chain(starts()).chain(sounds());
     let options = options.chain(draws()).chain(outputs());
     let options = options.map(|arg| arg.requires("model"));

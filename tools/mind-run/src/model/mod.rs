@@ -122,7 +122,13 @@ fn execute(
             files: files.contents(),
         };
         let kept = kept.as_deref();
-        let model = packing::model(document.config, weights, (runner, kept), host)?;
+        let model = packing::model(
+            document.config,
+            weights,
+            runner,
+            (args.products, kept),
+            host,
+        )?;
         let Some(how) = how else {
             let tokens = match &args.start {
                 Start::Tokens(tokens) => Some(tokens.clone()),
@@ -193,7 +199,13 @@ fn execute(
         files: files.contents(),
     };
     let kept = kept.as_deref();
-    let model = packing::model(document.config, weights, (runner, kept), host)?;
+    let model = packing::model(
+        document.config,
+        weights,
+        runner,
+        (args.products, kept),
+        host,
+    )?;
     if let Some(means) = &means {
         return chat::run(args, model, means, host);
     }

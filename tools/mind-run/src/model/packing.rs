@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mind_driver::cache::Packing;
 use mind_driver::host::{Host, Progress};
 use mind_irv2::Config;
-use mind_model::{MappedWeights, Model, ModelError, Runner, Stored, WeightError, Weights};
+use mind_model::{
+    MappedWeights, Model, ModelError, ModelOptions, Products, Runner, Stored, WeightError, Weights,
+};
 use mind_weights::WeightType;
 
 /// Weights that count how often some of them were packed.
@@ -55,10 +57,11 @@ impl Weights for Counted<'_> {
 pub(super) fn model<'a>(
     config: Config,
     weights: MappedWeights<'a>,
-    (runner, kept): (Runner, Option<&[PathBuf]>),
+    runner: Runner,
+    (products, kept): (Products, Option<&[PathBuf]>),
     host: &mut dyn Host,
 ) -> Result<Arc<Model<'a>>, ModelError> {
-    let packing = kept.and_then(|files| packing(&config, files, &runner, host));
+    let packing = kept.and_then(|files| packing((&config, products), files, &runner, host));
     let kept = packing.as_ref().and_then(Packing::load);
     let packed = Arc::new(AtomicU64::new(0));
     let progress = Progress {
@@ -68,10 +71,11 @@ pub(super) fn model<'a>(
     let is_shown = host.style().redraws;
     let work = is_shown.then(|| host.working_through("packing weights", progress));
     let weights = Box::new(Counted { weights, packed });
-    let model = match &kept {
-        Some(kept) => Model::restored(config, weights, runner, kept),
-        None => Model::new(config, weights, runner),
+    let options = ModelOptions {
+        products,
+        kept: kept.as_ref(),
     };
+    let model = Model::with_options(config, weights, runner, options);
     drop(work);
     let model = model?;
     if let Some(packing) = packing
@@ -88,7 +92,7 @@ const NONE_KEPT: &str = "no packed weights are kept";
 
 /// Where what is packed of the weights in `files` is kept; `None`, with a note, if it is not.
 fn packing(
-    config: &Config,
+    (config, products): (&Config, Products),
     files: &[PathBuf],
     runner: &Runner,
     host: &mut dyn Host,
@@ -96,7 +100,7 @@ fn packing(
     let Runner::Jit(engine) = runner else {
         return None;
     };
-    match engine.packing(&format!("{config:?}"), files) {
+    match engine.packing(&format!("{config:?} {products:?}"), files) {
         Some(Ok(packing)) => Some(packing),
         Some(Err(why)) => {
             mind_cli::note(host, &format!("{NONE_KEPT}: {why}"));

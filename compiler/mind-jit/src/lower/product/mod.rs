@@ -4,6 +4,7 @@
 //! of multiply-adds, in the order of docs/numerics.md, whatever the tiles are. What is done with a complete
 //! vector of the result is the caller's, while it is in its register.
 
+mod block_product;
 mod blocks;
 mod conv;
 mod finish;
@@ -17,6 +18,7 @@ mod scratch;
 mod stage;
 mod tile;
 
+pub use block_product::{BlockOperands, BlockProduct, Method, block_product};
 pub use blocks::product;
 pub use conv::{Conv, conv};
 pub use finish::Finish;

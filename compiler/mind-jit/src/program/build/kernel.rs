@@ -6,13 +6,14 @@ use smallvec::SmallVec;
 
 use super::ProgramBuilder;
 use super::block::Chain;
+use super::block_product;
 use super::contract::Contraction;
 use super::grid::{Params, Shared, Task, Work};
 use super::nest::{Shape, append_nest};
 use super::pack::StackedPacking;
 use super::window::Convolution;
 use crate::lower::nest::Nest;
-use crate::lower::product::{QuantPacking, pack_quantised};
+use crate::lower::product::{BlockProduct, QuantPacking, pack_quantised};
 use crate::lower::slide::{Slide, slide};
 use crate::lower::{Lines, prefixes};
 use mind_vir::ir::{Builder, Function, Signature};
@@ -34,6 +35,7 @@ pub(in crate::program) struct KernelSpec {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Computation {
     Block(Box<(Chain, Shared)>),
+    BlockProduct(BlockProduct),
     Contract(Box<Contraction>),
     /// A part of what a join copies.
     Copy(Nest),
@@ -50,6 +52,7 @@ impl Computation {
     fn name(&self) -> &'static str {
         match self {
             Computation::Block(_) => "block",
+            Computation::BlockProduct(_) => "block_product",
             Computation::Contract(_) => "contract",
             Computation::Copy(_) => "copy",
             Computation::Cumulative(_) => "cumulative",
@@ -69,6 +72,7 @@ impl Computation {
                     chain.append(b, pointers, indices, ranges[0]);
                 });
             }
+            Computation::BlockProduct(product) => block_product::append(b, product, params),
             Computation::Contract(contraction) => contraction.append(b, params),
             Computation::Copy(nest) => append_nest(b, nest, params),
             Computation::Cumulative(lines) => {

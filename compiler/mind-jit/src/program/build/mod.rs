@@ -3,6 +3,7 @@
 mod algorithm;
 mod bitcast;
 mod block;
+mod block_product;
 mod contract;
 mod control;
 mod cumulative;
@@ -25,6 +26,7 @@ use mind_loops::extents::{dense, known};
 use mind_loops::memory::{buffer, is_kernel};
 use mind_loops::ops::bitcast::Bitcast;
 use mind_loops::ops::block::Block;
+use mind_loops::ops::block_product::BlockProduct;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::cumulative::Cumulative;
 use mind_loops::ops::evaluate::Evaluate;
@@ -158,7 +160,7 @@ pub(super) fn build<'g>(
     };
     let quantised = match choice {
         PanelChoice::Shared => Quantised::of(g, target),
-        PanelChoice::Best => Quantised::default(),
+        PanelChoice::Best => Quantised::of_bytes(g, target),
     };
     let mut layout = Layout::of(g, &folded, &quantised, weights)?;
     let mut builder = ProgramBuilder {
@@ -204,7 +206,9 @@ impl ProgramBuilder<'_> {
         let g = self.g;
         let is_product = g.is::<Contract>(op) || g.is::<Window>(op);
         let misread = |(index, &value): (usize, &ValueId)| {
-            let reads_panels = index == 1 && is_product || g.is::<Block>(op);
+            let reads_panels = index == 1 && is_product
+                || index == 2 && g.is::<BlockProduct>(op)
+                || g.is::<Block>(op);
             self.panels.contains_key(&buffer(g, value)) && !reads_panels
         };
         if g.operands(op).iter().enumerate().any(misread) {
@@ -217,6 +221,8 @@ impl ProgramBuilder<'_> {
             self.nest(nest)
         } else if let Some(contract) = g.view::<Contract>(op) {
             self.contract(contract)
+        } else if let Some(product) = g.view::<BlockProduct>(op) {
+            self.block_product(product)
         } else if let Some(window) = g.view::<Window>(op) {
             self.window(window)
         } else if let Some(slide) = g.view::<Slide>(op) {

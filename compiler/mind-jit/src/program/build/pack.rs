@@ -45,8 +45,8 @@ impl ProgramBuilder<'_> {
     /// Panels of the right sides of products; the first one that reads them says how wide.
     pub(super) fn pack(&mut self, op: Pack) -> Result<(), ProgramError> {
         let g = self.g;
-        if let Some(panels) = self.quantised.panels(g, op.input(g)) {
-            return self.pack_quantised(op, panels);
+        if let Some(matrix) = self.quantised.packed(g, op) {
+            return self.pack_quantised(op, matrix);
         }
         let result = op.result(g);
         let mut from = self.strided(op.input(g));

@@ -4,9 +4,10 @@ use mind_core::ops::input::Input;
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Op;
-use mind_ir::types::DType;
+use mind_ir::types::{DType, QuantFormat};
 use mind_loops::extents::{dense, known};
 use mind_loops::memory::buffer;
+use mind_loops::ops::block_product::BlockProduct;
 use mind_loops::ops::movement::Pack;
 use mind_loops::ops::view::View;
 use rustc_hash::FxHashMap;
@@ -21,12 +22,23 @@ use crate::program::error::ProgramError;
 use mind_vir::program::Axis;
 use mind_vir::target::TargetInfo;
 
-/// The weights that are bound as they are stored, and the panels that are made of each.
-///
-/// They are matrices of `f32` by their type, `[n, k]`, whose transpositions are right sides of products and
-/// nothing else.
+/// A matrix of quantised numbers, and the panels that are made of it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::program) struct Matrix {
+    n: usize,
+    k: usize,
+    panels: QuantPanels,
+}
+
+/// What panels of quantised numbers are made of.
 #[derive(Debug, Default)]
-pub(in crate::program) struct Quantised(FxHashMap<ValueId, QuantPanels>);
+pub(in crate::program) struct Quantised {
+    /// Weights that are bound as they are stored. They are matrices of `f32` by their type, `[n, k]`, whose
+    /// transpositions are right sides of products and nothing else.
+    weights: FxHashMap<ValueId, Matrix>,
+    /// Results of packs that products of integers read: their bytes are those of blocks by their type, too.
+    packs: FxHashMap<ValueId, Matrix>,
+}
 
 impl Quantised {
     /// Those of a module at loops level. Weights that are read in other ways are given as numbers, whatever their
@@ -42,30 +54,59 @@ impl Quantised {
                 && k > 0
                 && format.row_bytes(k).is_some()
                 && is_right_side(g, value, [n, k]);
-            let lanes = target.lanes(DType::F32.size() as u32 * 8) as usize;
-            let width = SHARED_VECTORS.min(n.div_ceil(lanes)).max(1) * lanes;
-            fits.then_some((value, QuantPanels { width, format }))
+            fits.then(|| (value, Matrix::new([n, k], format, target)))
         });
-        Quantised(weights.collect())
+        Quantised {
+            weights: weights.collect(),
+            ..Quantised::of_bytes(g, target)
+        }
     }
 
-    /// The panels that are made of the weight that `value` is, or is a view of.
-    pub(in crate::program) fn panels(&self, g: &Graph, value: ValueId) -> Option<QuantPanels> {
-        self.0.get(&buffer(g, value)).copied()
+    /// Only those that are given as bytes of blocks.
+    pub(in crate::program) fn of_bytes(g: &Graph, target: &TargetInfo) -> Quantised {
+        let products = g.ops(g.body()).filter_map(|op| g.view::<BlockProduct>(op));
+        let packs = products.filter_map(|product| {
+            let (pack, format) = (product.blocks(g), product.format(g)?);
+            let &[n, bytes] = known(g, pack).as_slice() else {
+                return None;
+            };
+            let k = bytes / format.block_bytes() * format.elements();
+            let pack = g.view::<Pack>(g.defining_op(pack)?)?;
+            Some((pack.result(g), Matrix::new([n, k], format, target)))
+        });
+        Quantised {
+            packs: packs.collect(),
+            ..Quantised::default()
+        }
     }
 
-    /// Bytes of the panels that a pack of `value` makes.
-    pub(in crate::program) fn packed_bytes(&self, g: &Graph, value: ValueId) -> Option<u64> {
-        let panels = self.panels(g, value)?;
-        let [n, k] = matrix(g, buffer(g, value));
+    /// The format that a weight is bound in, if not as numbers.
+    pub(in crate::program) fn format(&self, weight: ValueId) -> Option<QuantFormat> {
+        let matrix = self.weights.get(&weight)?;
+        Some(matrix.panels.format)
+    }
+
+    /// What panels a pack makes of quantised numbers, if of such.
+    pub(in crate::program) fn packed(&self, g: &Graph, pack: Pack) -> Option<Matrix> {
+        let own = self.packs.get(&pack.result(g));
+        own.or_else(|| self.weights.get(&buffer(g, pack.input(g))))
+            .copied()
+    }
+
+    /// Bytes of the panels that a pack makes of quantised numbers, if of such.
+    pub(in crate::program) fn packed_bytes(&self, g: &Graph, pack: Pack) -> Option<u64> {
+        let Matrix { n, k, panels } = self.packed(g, pack)?;
         Some(panels.bytes(n, k) as u64)
     }
 }
 
-/// The extents of a quantised weight.
-fn matrix(g: &Graph, weight: ValueId) -> [usize; 2] {
-    let extents = known(g, weight);
-    [extents[0], extents[1]]
+impl Matrix {
+    fn new([n, k]: [usize; 2], format: QuantFormat, target: &TargetInfo) -> Matrix {
+        let lanes = target.lanes(DType::F32.size() as u32 * 8) as usize;
+        let width = SHARED_VECTORS.min(n.div_ceil(lanes)).max(1) * lanes;
+        let panels = QuantPanels { width, format };
+        Matrix { n, k, panels }
+    }
 }
 
 /// Whether panels of the transposed matrix, and nothing else, are made of `value` or of views of it.
@@ -90,11 +131,10 @@ impl ProgramBuilder<'_> {
     pub(super) fn pack_quantised(
         &mut self,
         op: Pack,
-        panels: QuantPanels,
+        Matrix { n, k, panels }: Matrix,
     ) -> Result<(), ProgramError> {
         let g = self.g;
         let weight = buffer(g, op.input(g));
-        let [n, k] = matrix(g, weight);
         let result = op.result(g);
         let packed = Packed {
             rhs: Rhs::Quantised(panels),

@@ -162,6 +162,22 @@ MIND_HELPER void mind_store_f64(unsigned char *at, double x)
 }
 
 
+MIND_HELPER uint32_t mind_mul_bytes(uint32_t x, uint32_t y)
+{
+    int32_t low = (int32_t)(uint8_t)x * (int8_t)y + (int32_t)(uint8_t)(x >> 8) * (int8_t)(y >> 8);
+    int32_t high = (int32_t)(uint8_t)(x >> 16) * (int8_t)(y >> 16) + (int32_t)(uint8_t)(x >> 24) * (int8_t)(y >> 24);
+    low = low > 32767 ? 32767 : low < -32768 ? -32768 : low;
+    high = high > 32767 ? 32767 : high < -32768 ? -32768 : high;
+    return (uint32_t)(uint16_t)low | (uint32_t)high << 16;
+}
+
+
+MIND_HELPER uint32_t mind_add_halves(uint32_t x, uint32_t y)
+{
+    return (uint32_t)(uint16_t)(x + y) | ((x >> 16) + (y >> 16)) << 16;
+}
+
+
 MIND_HELPER uint32_t mind_shl_u32(uint32_t x, uint32_t by)
 {
     return by < 32 ? x << by : 0;

@@ -63,6 +63,24 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: u64, y: u64) -> u64 {
             let products = [0, 16].map(|from| half(x, from) * half(y, from));
             (products[0] + products[1]) as u64 & lane.mask()
         }
+        BinaryOp::MulBytes => {
+            let pair = |from: u32| {
+                let products = [from, from + 8].map(|from| {
+                    let [x, y] = [x, y].map(|bits| (bits >> from) as u8);
+                    i32::from(x) * i32::from(y as i8)
+                });
+                let sum = (products[0] + products[1]).clamp(i16::MIN.into(), i16::MAX.into());
+                u64::from(sum as u16) << from
+            };
+            pair(0) | pair(16)
+        }
+        BinaryOp::AddHalves => {
+            let half = |from: u32| {
+                let sum = ((x >> from) as u16).wrapping_add((y >> from) as u16);
+                u64::from(sum) << from
+            };
+            half(0) | half(16)
+        }
         BinaryOp::Min => signed(lane, x).min(signed(lane, y)) as u64 & lane.mask(),
         BinaryOp::Max => signed(lane, x).max(signed(lane, y)) as u64 & lane.mask(),
         BinaryOp::UMin => x.min(y),

@@ -140,6 +140,8 @@ impl Select<'_> {
             | BinaryOp::Add
             | BinaryOp::Sub
             | BinaryOp::MulHalves
+            | BinaryOp::MulBytes
+            | BinaryOp::AddHalves
             | BinaryOp::Div
             | BinaryOp::And
             | BinaryOp::Or

@@ -1,10 +1,11 @@
 //! Rules of products by lists of dimensions, and of numbers on a scale.
 
+use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::convolution::SumType;
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::opdef::Op;
-use mind_ir::types::DType;
+use mind_ir::types::{DType, QuantFormat};
 
 use super::{Case, case};
 
@@ -73,6 +74,40 @@ pub fn pairs() -> Vec<Case> {
             Same,
             "E3005",
         ),
+    ]
+}
+
+/// Products by blocks of quantised numbers.
+pub fn blocks() -> Vec<Case> {
+    let product = |operands: &str, format, expected| {
+        case(
+            BlockMatMul::DEF,
+            operands,
+            BlockMatMul::attrs(format),
+            expected,
+        )
+    };
+    let (bytes, nibbles) = (Some(QuantFormat::Q8_0), Some(QuantFormat::Q4K));
+    vec![
+        product("i8[2, 64]; f32[2, 2]; u8[3, 68]", bytes, "f32[2, 3]"),
+        product(
+            "i8[B, 5, 256]; f32[B, 5, 8]; u8[?, 144]",
+            nibbles,
+            "f32[B, 5, ?]",
+        ),
+        product("i8[0]; f32[0]; u8[2, 0]", bytes, "f32[2]"),
+        product("u8[2, 64]; f32[2, 2]; u8[3, 68]", bytes, "E2005"),
+        product("i8[2, 64]; f16[2, 2]; u8[3, 68]", bytes, "E2005"),
+        product("i8[2, 64]; f32[2, 2]; i8[3, 68]", bytes, "E2005"),
+        product("i8[]; f32[]; u8[3, 68]", bytes, "E3002"),
+        product("i8[2, 64]; f32[2]; u8[3, 68]", bytes, "E3002"),
+        product("i8[2, 64]; f32[2, 2]; u8[68]", bytes, "E3002"),
+        product("i8[2, B]; f32[2, 2]; u8[3, 68]", bytes, "E3003"),
+        product("i8[2, 64]; f32[2, 2]; u8[3, 36]", nibbles, "E3003"),
+        product("i8[2, 64]; f32[2, 3]; u8[3, 68]", bytes, "E3003"),
+        product("i8[2, 64]; f32[2, 2]; u8[3, 67]", bytes, "E3003"),
+        product("i8[2, 64]; f32[4, 2]; u8[3, 68]", bytes, "E3003"),
+        product("i8[2, 64]; f32[2, 2]; u8[3, 68]", None, "E4022"),
     ]
 }
 

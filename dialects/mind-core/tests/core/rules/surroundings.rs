@@ -128,6 +128,10 @@ pub fn profiles() -> Vec<Case> {
         .into_iter()
         .filter(|example| !example.def.has(Trait::DeclaresType))
     {
+        // Operands of types outside of the profile are errors of their own.
+        if example.operands.iter().any(|ty| ty.starts_with("u8")) {
+            continue;
+        }
         let expected = if example.def.has(Trait::Extended) {
             "E4012"
         } else {

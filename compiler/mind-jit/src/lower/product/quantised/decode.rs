@@ -55,41 +55,48 @@ pub(in crate::lower::product) fn decode(
     sums: Vec<Value>,
     user: &mut dyn Use,
 ) -> Vec<Value> {
-    let facts = Facts::of(region.panels.format);
-    let cx = Context {
-        region,
-        facts,
-        fields: region.panels.fields(),
-        scratch,
+    let cx = Context::new(region, scratch);
+    let mut runs = |b: &mut Builder, runs: &[Run], here: Here, mut sums: Vec<Value>| {
+        let mut group = None;
+        for run in runs {
+            if group != Some(run.group) {
+                cx.prepare_steps(b, here, run.group);
+                group = Some(run.group);
+            }
+            sums = cx.run(b, run, here, sums, user);
+        }
+        sums
     };
-    let bounds = (b.index(0), b.index(region.blocks as i64));
-    let (_, sums) = b.repeat(LoopKind::Whole, bounds, 1, &sums, |b, round| {
-        let block = moved(b, from, round.index, region.panels.block_bytes());
-        let elements = b.index(region.panels.format.elements() as i64);
-        let first = b.index_op(IndexOp::Mul, round.index, elements);
-        cx.block(b, block, first, round.carried.to_vec(), user)
-    });
-    sums
+    cx.blocks(b, from, sums, &mut runs)
 }
 
+/// What is done with the runs of a period, and with sums.
+pub(super) type Runs<'r> = dyn FnMut(&mut Builder, &[Run], Here, Vec<Value>) -> Vec<Value> + 'r;
+
 /// `base`, `index` times `bytes` further on.
-fn moved(b: &mut Builder, base: Value, index: Value, bytes: usize) -> Value {
+pub(in crate::lower::product) fn moved(
+    b: &mut Builder,
+    base: Value,
+    index: Value,
+    bytes: usize,
+) -> Value {
     let bytes = b.index(bytes as i64);
     let index = b.index_op(IndexOp::Mul, index, bytes);
     b.address(Addr::element(base, index, Lane::I8))
 }
 
-struct Context {
-    region: Region,
-    facts: Facts,
-    fields: Fields,
+/// What the fields of blocks are read with.
+pub(super) struct Context {
+    pub(super) region: Region,
+    pub(super) facts: Facts,
+    pub(super) fields: Fields,
     scratch: Value,
 }
 
 /// Where the fields of a period are: each pointer is to the block, moved on in that field.
 #[derive(Clone, Copy)]
-struct Here {
-    block: Value,
+pub(super) struct Here {
+    pub(super) block: Value,
     scales: Value,
     high: Value,
     low: Value,
@@ -98,29 +105,47 @@ struct Here {
 }
 
 impl Context {
-    /// The numbers of one block of each column.
+    /// Those of a region; `scratch` is for steps.
+    pub(super) fn new(region: Region, scratch: Value) -> Context {
+        Context {
+            region,
+            facts: Facts::of(region.panels.format),
+            fields: region.panels.fields(),
+            scratch,
+        }
+    }
+
+    /// Appends `runs` for each period of each block from `from` on; what it makes of `sums`.
+    pub(super) fn blocks(
+        &self,
+        b: &mut Builder,
+        from: Value,
+        sums: Vec<Value>,
+        runs: &mut Runs<'_>,
+    ) -> Vec<Value> {
+        let panels = self.region.panels;
+        let bounds = (b.index(0), b.index(self.region.blocks as i64));
+        let (_, sums) = b.repeat(LoopKind::Whole, bounds, 1, &sums, |b, round| {
+            let block = moved(b, from, round.index, panels.block_bytes());
+            let elements = b.index(panels.format.elements() as i64);
+            let first = b.index_op(IndexOp::Mul, round.index, elements);
+            self.block(b, block, first, round.carried.to_vec(), runs)
+        });
+        sums
+    }
+
+    /// The periods of one block of each column.
     fn block(
         &self,
         b: &mut Builder,
         block: Value,
         first: Value,
-        mut sums: Vec<Value>,
-        user: &mut dyn Use,
+        sums: Vec<Value>,
+        runs: &mut Runs<'_>,
     ) -> Vec<Value> {
         let period = Period::of(self.region.panels.format);
         let width = self.region.panels.width;
         let word = width * Lane::I32.bytes() as usize;
-        let mut runs = |b: &mut Builder, here: Here, mut sums: Vec<Value>| {
-            let mut group = None;
-            for run in &period.runs {
-                if group != Some(run.group) {
-                    self.prepare_steps(b, here, run.group);
-                    group = Some(run.group);
-                }
-                sums = self.run(b, run, here, sums, user);
-            }
-            sums
-        };
         if period.count == 1 {
             let here = Here {
                 block,
@@ -129,10 +154,10 @@ impl Context {
                 low: block,
                 first,
             };
-            return runs(b, here, sums);
+            return runs(b, &period.runs, here, sums);
         }
         let bounds = (b.index(0), b.index(period.count as i64));
-        (_, sums) = b.repeat(LoopKind::Whole, bounds, 1, &sums, |b, round| {
+        let (_, sums) = b.repeat(LoopKind::Whole, bounds, 1, &sums, |b, round| {
             let terms = b.index(period.terms as i64);
             let ahead = b.index_op(IndexOp::Mul, round.index, terms);
             let here = Here {
@@ -142,7 +167,7 @@ impl Context {
                 low: moved(b, block, round.index, word * period.low_words),
                 first: b.index_op(IndexOp::Add, first, ahead),
             };
-            runs(b, here, round.carried.to_vec())
+            runs(b, &period.runs, here, round.carried.to_vec())
         });
         sums
     }
@@ -161,32 +186,8 @@ impl Context {
 
     /// Puts what the numbers of a group are multiplied by, and what is added then, into scratch memory.
     fn prepare_steps(&self, b: &mut Builder, here: Here, group: usize) {
-        let fields = self.fields;
         for strip in 0..self.region.strips {
-            let mut step = match self.facts.scale {
-                Scale::Half(_) => {
-                    let addr = self.addr(b, here.block, strip, fields.scale, 2);
-                    halves(b, addr)
-                }
-                Scale::Exponent(_) => {
-                    let addr = self.addr(b, here.block, strip, fields.scale, 4);
-                    b.load(Lane::F32, addr, None)
-                }
-            };
-            let mut added = self.facts.minimum.map(|_| {
-                let addr = self.addr(b, here.block, strip, fields.minimum, 2);
-                halves(b, addr)
-            });
-            let (scale, minimum) = self.group(b, here, strip, group);
-            if let Some(scale) = scale {
-                let scale = b.convert(ConvertOp::IntToFloat, Lane::F32, scale);
-                step = b.binary(BinaryOp::Mul, step, scale);
-            }
-            if let (Some(dmin), Some(minimum)) = (added, minimum) {
-                let minimum = b.convert(ConvertOp::IntToFloat, Lane::F32, minimum);
-                let offset = b.binary(BinaryOp::Mul, dmin, minimum);
-                added = Some(b.unary(UnaryOp::Neg, offset));
-            }
+            let (step, added) = self.steps_of(b, here, strip, group);
             let addr = self.step(b, strip, 0);
             b.store(step, addr, None);
             if let Some(added) = added {
@@ -196,8 +197,55 @@ impl Context {
         }
     }
 
+    /// What the numbers of a group are multiplied by, and what is added then.
+    pub(super) fn steps_of(
+        &self,
+        b: &mut Builder,
+        here: Here,
+        strip: usize,
+        group: usize,
+    ) -> (Value, Option<Value>) {
+        let (mut step, mut added) = self.block_steps(b, here, strip);
+        let (scale, minimum) = self.group(b, here, strip, group);
+        if let Some(scale) = scale {
+            let scale = b.convert(ConvertOp::IntToFloat, Lane::F32, scale);
+            step = b.binary(BinaryOp::Mul, step, scale);
+        }
+        if let (Some(dmin), Some(minimum)) = (added, minimum) {
+            let minimum = b.convert(ConvertOp::IntToFloat, Lane::F32, minimum);
+            let offset = b.binary(BinaryOp::Mul, dmin, minimum);
+            added = Some(b.unary(UnaryOp::Neg, offset));
+        }
+        (step, added)
+    }
+
+    /// The scale of a block, and the number that minima are multiples of.
+    pub(super) fn block_steps(
+        &self,
+        b: &mut Builder,
+        here: Here,
+        strip: usize,
+    ) -> (Value, Option<Value>) {
+        let fields = self.fields;
+        let step = match self.facts.scale {
+            Scale::Half(_) => {
+                let addr = self.addr(b, here.block, strip, fields.scale, 2);
+                halves(b, addr)
+            }
+            Scale::Exponent(_) => {
+                let addr = self.addr(b, here.block, strip, fields.scale, 4);
+                b.load(Lane::F32, addr, None)
+            }
+        };
+        let added = self.facts.minimum.map(|_| {
+            let addr = self.addr(b, here.block, strip, fields.minimum, 2);
+            halves(b, addr)
+        });
+        (step, added)
+    }
+
     /// The scale of a group as a word, and its minimum.
-    fn group(
+    pub(super) fn group(
         &self,
         b: &mut Builder,
         here: Here,
@@ -298,7 +346,14 @@ impl Context {
     }
 
     /// A word of a run; with high bits, all bits of four numbers in its four bytes.
-    fn word(&self, b: &mut Builder, run: &Run, here: Here, strip: usize, at: usize) -> Value {
+    pub(super) fn word(
+        &self,
+        b: &mut Builder,
+        run: &Run,
+        here: Here,
+        strip: usize,
+        at: usize,
+    ) -> Value {
         let row = |field: usize, word: usize| field + 4 * (word + at);
         let addr = self.addr(b, here.low, strip, row(self.fields.low, run.low.0), 4);
         let low = b.load(Lane::I32, addr, None);
@@ -346,7 +401,7 @@ impl Context {
 }
 
 /// Words shifted to the left, or by a negative number of bits to the right.
-fn shifted(b: &mut Builder, words: Value, by: i32) -> Value {
+pub(super) fn shifted(b: &mut Builder, words: Value, by: i32) -> Value {
     match by {
         0 => words,
         1.. => b.shift(ShiftOp::Shl, words, by as u32),

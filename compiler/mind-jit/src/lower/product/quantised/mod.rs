@@ -8,6 +8,7 @@
 
 mod decode;
 mod format;
+mod integers;
 mod levels;
 mod pack;
 mod panels;
@@ -15,4 +16,5 @@ mod panels;
 pub use pack::{QuantPacking, pack_quantised};
 pub use panels::QuantPanels;
 
-pub(super) use decode::{Multiply, Region, Spread, decode, steps_bytes};
+pub(super) use decode::{Multiply, Region, Spread, decode, moved, steps_bytes};
+pub(super) use integers::{Factors, Part, Shape, TERMS, WORDS, parts, scaled};

@@ -1,0 +1,449 @@
+//! Products of rows of small integers by panels of blocks.
+//!
+//! Of 32 terms, integers are multiplied and summed up exactly, then scaled and added to the sum of the column. A few
+//! rows take integers out of panels in registers; many read a copy of a strip of columns, a word of four integers in
+//! each lane, that is made once for a block of rows.
+
+use mind_vir::ir::{
+    Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, ShiftOp, Value,
+};
+
+mod tile;
+
+use super::finish::{Finish, finish_tile};
+use super::operands::beyond;
+use super::quantised::{Factors, Part, QuantPanels, Region, Shape, TERMS, WORDS, moved, parts};
+use tile::Tile;
+
+use crate::lower::each::{At, for_each};
+
+/// Rows up to which tiles take integers out of panels, each by itself.
+const DIRECT_ROWS: usize = 4;
+
+/// Bytes of the rows of a block, about.
+const BLOCK_BYTES: usize = 192 << 10;
+
+/// How words of four bytes are multiplied.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Method {
+    /// Four bytes at a time.
+    Bytes,
+    /// Two bytes at a time, whose sums of 16 bits are added up while they fit: for integers of few bits.
+    Pairs,
+    /// Two numbers of 16 bits at a time, widened beforehand.
+    Halves,
+}
+
+/// A product of `m` rows of `k` integers by the `n` columns of panels, of which every extent is known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BlockProduct {
+    /// Rows.
+    pub m: usize,
+    /// Columns.
+    pub n: usize,
+    /// Terms, whole blocks.
+    pub k: usize,
+    /// How the columns lie.
+    pub panels: QuantPanels,
+    /// How words are multiplied; no choice changes a bit of the result.
+    pub method: Method,
+    /// Rows of a tile.
+    pub rows: usize,
+    /// Vectors of columns of a tile.
+    pub vectors: usize,
+}
+
+/// What a product reads.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockOperands {
+    /// Points to the integers, row-major.
+    pub lhs: Value,
+    /// Points to their scales, row-major.
+    pub scale: Value,
+    /// Points to the panels.
+    pub panels: Value,
+}
+
+impl BlockProduct {
+    /// The product for vectors of `lanes` lanes.
+    pub fn new(
+        (m, n, k): (usize, usize, usize),
+        panels: QuantPanels,
+        (lanes, registers): (usize, usize),
+        has_vnni: bool,
+    ) -> BlockProduct {
+        let step = panels.width / lanes;
+        let (rows, vectors) = match m {
+            0 | 1 => (1, 4),
+            2..=DIRECT_ROWS => (m, 2),
+            _ => (if registers > 16 { 8 } else { 4 }, 2),
+        };
+        let vectors = n.div_ceil(lanes).clamp(1, vectors).next_multiple_of(step);
+        BlockProduct {
+            m,
+            n,
+            k,
+            panels,
+            method: match Shape::of(panels.format).bits {
+                _ if has_vnni => Method::Bytes,
+                bits if pairs(bits) > 0 => Method::Pairs,
+                _ => Method::Halves,
+            },
+            rows,
+            vectors,
+        }
+    }
+
+    /// Where ranges of columns may begin and end, in vectors of `lanes` lanes: at multiples, and at the end.
+    pub fn grain(&self, lanes: u32) -> usize {
+        self.vectors * lanes as usize
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::of(self.panels.format)
+    }
+
+    fn is_direct(&self) -> bool {
+        self.m <= DIRECT_ROWS
+    }
+
+    /// Rows of a block: whole tiles.
+    fn block_rows(&self) -> usize {
+        let most = (BLOCK_BYTES / self.k.max(1))
+            .clamp(16, 64)
+            .min(self.m.max(1));
+        most.next_multiple_of(self.rows)
+    }
+
+    /// Parts of a row.
+    fn parts(&self) -> usize {
+        self.k / TERMS
+    }
+}
+
+/// Sums of two products of bytes by integers of `bits` bits without a sign that 16 bits hold, added up.
+const fn pairs(bits: u32) -> usize {
+    let largest = 2 * 128 * ((1 << bits) - 1);
+    i16::MAX as usize / largest
+}
+
+/// Appends the columns `columns` of a product; `finish` is called with each complete vector of the result.
+pub fn block_product(
+    b: &mut Builder,
+    p: &BlockProduct,
+    at: BlockOperands,
+    columns: (Value, Value),
+    finish: &mut Finish<'_>,
+) {
+    let cx = Context::new(p, at, b.lanes() as usize);
+    b.scratch(cx.memory.bytes, |b, memory| {
+        let rows = (b.index(0), b.index(p.m as i64));
+        let size = p.block_rows();
+        b.repeat(LoopKind::Rest, rows, size as i64, &[], |b, round| {
+            let size = b.index(size as i64);
+            let end = b.index_op(IndexOp::Add, round.index, size);
+            let end = b.index_op(IndexOp::Min, end, rows.1);
+            cx.rows(b, memory, (round.index, end), columns, finish);
+            Vec::new()
+        });
+    });
+}
+
+/// Where the scratch memory has what.
+struct Memory {
+    /// Bytes of the sums of a row, which come first.
+    sums: usize,
+    /// Where rows of halves begin, and the bytes of one.
+    halves: (usize, usize),
+    /// Where the sums of a tile are.
+    tile: usize,
+    /// Where the copy of a strip begins.
+    strip: usize,
+    bytes: usize,
+}
+
+struct Context<'p> {
+    p: &'p BlockProduct,
+    at: BlockOperands,
+    shape: Shape,
+    memory: Memory,
+    /// Bytes of a vector.
+    vector: usize,
+}
+
+impl Context<'_> {
+    fn new(p: &BlockProduct, at: BlockOperands, lanes: usize) -> Context<'_> {
+        let shape = p.shape();
+        let vector = lanes * Lane::I32.bytes() as usize;
+        let aligned = |bytes: usize| bytes.next_multiple_of(64);
+        let block = p.block_rows();
+        let sums = p.parts() * shape.groups * 4;
+        let halves = (
+            aligned(block * sums),
+            if p.method == Method::Halves {
+                2 * p.k
+            } else {
+                0
+            },
+        );
+        let tile = aligned(halves.0 + block * halves.1);
+        let strip = tile + p.rows * p.vectors * vector;
+        let of_part = p.vectors * (words_of(p.method) + shape.factors()) * vector;
+        let copy = if p.is_direct() {
+            0
+        } else {
+            p.parts() * of_part
+        };
+        let memory = Memory {
+            sums,
+            halves,
+            tile,
+            strip,
+            bytes: strip + copy,
+        };
+        Context {
+            p,
+            at,
+            shape,
+            memory,
+            vector,
+        }
+    }
+
+    /// Columns of a block of rows.
+    fn rows(
+        &self,
+        b: &mut Builder,
+        memory: Value,
+        rows: (Value, Value),
+        columns: (Value, Value),
+        finish: &mut Finish<'_>,
+    ) {
+        b.repeat(LoopKind::Rest, rows, 1, &[], |b, round| {
+            let inside = b.index_op(IndexOp::Sub, round.index, rows.0);
+            let lhs = moved(b, self.at.lhs, round.index, self.p.k);
+            let to = moved(b, memory, inside, self.memory.sums);
+            self.sum_up(b, lhs, to);
+            if self.p.method == Method::Halves {
+                let to = b.address(beyond_bytes(memory, self.memory.halves.0));
+                let to = moved(b, to, inside, self.memory.halves.1);
+                self.widen(b, lhs, to);
+            }
+            Vec::new()
+        });
+        let wide = self.p.grain(b.lanes());
+        let step = wide as i64;
+        let (rest, _) = b.repeat(LoopKind::Whole, columns, step, &[], |b, round| {
+            self.strip(b, memory, rows, (round.index, wide), finish);
+            Vec::new()
+        });
+        let tail = self.p.n % wide;
+        if tail > 0 {
+            b.repeat(LoopKind::Rest, (rest, columns.1), step, &[], |b, round| {
+                self.strip(b, memory, rows, (round.index, tail), finish);
+                Vec::new()
+            });
+        }
+    }
+
+    /// Sums of the integers of a row for each part, or for each group of each: times the offset of the other side's, or as
+    /// minima take them.
+    fn sum_up(&self, b: &mut Builder, lhs: Value, to: Value) {
+        let (parts, groups) = (self.p.parts(), self.shape.groups);
+        let extent = b.index(parts as i64);
+        for_each(b, extent, 1, |b, at| {
+            for group in 0..groups {
+                let zero = b.constant(Lane::I32, 0);
+                let ones = b.constant(Lane::I32, 0x0101_0101);
+                let words = group * WORDS / groups..(group + 1) * WORDS / groups;
+                let sum = words.fold(zero, |sum, word| {
+                    let addr = at
+                        .strided(b, lhs, Lane::I32, WORDS as i64)
+                        .plus(4 * word as i32);
+                    let stride = b.index(WORDS as i64);
+                    let count = at.count;
+                    let lane = Lane::I32;
+                    let x = b.op(Op::LoadStrided {
+                        lane,
+                        addr,
+                        stride,
+                        count,
+                    });
+                    b.dot_bytes(ones, x, sum)
+                });
+                let to = at.addr(to, Lane::I32).plus((4 * group * parts) as i32);
+                if self.shape.offset > 0 {
+                    let offset = b.constant(Lane::I32, u64::from(self.shape.offset.wrapping_neg()));
+                    let sum = b.binary(BinaryOp::Mul, sum, offset);
+                    b.store(sum, to, at.count);
+                } else if groups == 1 {
+                    let sum = b.convert(ConvertOp::IntToFloat, Lane::F32, sum);
+                    b.store(sum, to, at.count);
+                } else {
+                    b.store(sum, to, at.count);
+                }
+            }
+        });
+    }
+
+    /// The integers of a row in 16 bits: the first and the third of each word, then, behind all of those, the others.
+    fn widen(&self, b: &mut Builder, lhs: Value, to: Value) {
+        let words = self.p.k / 4;
+        let extent = b.index(words as i64);
+        for_each(b, extent, 2, |b, at: At| {
+            let x = b.load(Lane::I32, at.addr(lhs, Lane::I32), at.count);
+            for (half, left) in [(0, [24, 8]), (1, [16, 0])] {
+                let [low, high] = left.map(|left| {
+                    let top = if left == 0 {
+                        x
+                    } else {
+                        b.shift(ShiftOp::Shl, x, left)
+                    };
+                    b.shift(ShiftOp::Sra, top, 24)
+                });
+                let mask = b.constant(Lane::I32, 0xffff);
+                let low = b.binary(BinaryOp::And, low, mask);
+                let high = b.shift(ShiftOp::Shl, high, 16);
+                let both = b.binary(BinaryOp::Or, low, high);
+                let to = at.addr(to, Lane::I32).plus((half * 4 * words) as i32);
+                b.store(both, to, at.count);
+            }
+        });
+    }
+
+    /// `width` columns from `column` on, of a block of rows.
+    fn strip(
+        &self,
+        b: &mut Builder,
+        memory: Value,
+        rows: (Value, Value),
+        (column, width): (Value, usize),
+        finish: &mut Finish<'_>,
+    ) {
+        let p = self.p;
+        let strips = width.div_ceil(b.lanes() as usize);
+        let region = Region {
+            panels: p.panels,
+            k: p.k,
+            strips,
+            blocks: p.k / p.panels.format.elements(),
+        };
+        let zero = b.index(0);
+        let from = p.panels.pointer(b, self.at.panels, p.k, (column, zero));
+        let copy = b.address(beyond_bytes(memory, self.memory.strip));
+        if !p.is_direct() {
+            self.copy(b, region, from, copy);
+        }
+        let mut tile = |b: &mut Builder, row: Value, count: usize| {
+            let inside = b.index_op(IndexOp::Sub, row, rows.0);
+            let halves = b.address(beyond_bytes(memory, self.memory.halves.0));
+            let tile = Tile {
+                cx: self,
+                rows: count,
+                strips,
+                lhs: match p.method {
+                    Method::Bytes | Method::Pairs => moved(b, self.at.lhs, row, p.k),
+                    Method::Halves => moved(b, halves, inside, self.memory.halves.1),
+                },
+                scale: moved(b, self.at.scale, row, 4 * p.parts()),
+                first_sums: moved(b, memory, inside, self.memory.sums),
+                results: b.address(beyond_bytes(memory, self.memory.tile)),
+            };
+            let copy = (!p.is_direct()).then_some(copy);
+            let results = tile.sums(b, region, from, copy);
+            finish_tile(b, (row, column), width, &results, None, finish);
+        };
+        let height = p.rows as i64;
+        let (rest, _) = b.repeat(LoopKind::Whole, rows, height, &[], |b, round| {
+            tile(b, round.index, p.rows);
+            Vec::new()
+        });
+        let tail = p.m % p.rows;
+        if tail > 0 {
+            b.repeat(LoopKind::Rest, (rest, rows.1), height, &[], |b, round| {
+                tile(b, round.index, tail);
+                Vec::new()
+            });
+        }
+    }
+
+    /// Bytes of a part of a strip in a copy.
+    fn part_bytes(&self, strips: usize) -> usize {
+        strips * (words_of(self.p.method) + self.shape.factors()) * self.vector
+    }
+
+    /// Copies the parts of a strip.
+    fn copy(&self, b: &mut Builder, region: Region, from: Value, to: Value) {
+        let bytes = self.part_bytes(region.strips);
+        parts(b, region, from, vec![to], &mut |b, part, carried| {
+            let to = carried[0];
+            for strip in 0..region.strips {
+                let mut next = strip * self.part_bytes(1);
+                let mut store = |b: &mut Builder, value: Value| {
+                    b.store(value, beyond_bytes(to, next), None);
+                    next += self.vector;
+                };
+                for at in 0..WORDS {
+                    match self.p.method {
+                        Method::Bytes | Method::Pairs => {
+                            let word = part.word(b, strip, at);
+                            store(b, word);
+                        }
+                        Method::Halves => {
+                            for halves in part.halves(b, strip, at) {
+                                store(b, halves);
+                            }
+                        }
+                    }
+                }
+                for value in part.factors(b, strip).values() {
+                    store(b, value);
+                }
+            }
+            vec![b.address(beyond_bytes(to, bytes))]
+        });
+    }
+}
+
+/// Vectors that a copy has for the integers of a part.
+const fn words_of(method: Method) -> usize {
+    match method {
+        Method::Bytes | Method::Pairs => WORDS,
+        Method::Halves => 2 * WORDS,
+    }
+}
+
+/// A part of a copy.
+struct Copied<'c> {
+    cx: &'c Context<'c>,
+    at: Value,
+}
+
+impl Copied<'_> {
+    fn load(&self, b: &mut Builder, lane: Lane, strip: usize, index: usize) -> Value {
+        let bytes = strip * self.cx.part_bytes(1) + index * self.cx.vector;
+        let addr = beyond(b, self.at, bytes as i64);
+        b.load(lane, addr, None)
+    }
+}
+
+impl Part for Copied<'_> {
+    fn word(&self, b: &mut Builder, strip: usize, at: usize) -> Value {
+        self.load(b, Lane::I32, strip, at)
+    }
+
+    fn halves(&self, b: &mut Builder, strip: usize, at: usize) -> [Value; 2] {
+        [2 * at, 2 * at + 1].map(|at| self.load(b, Lane::I32, strip, at))
+    }
+
+    fn factors(&self, b: &mut Builder, strip: usize) -> Factors {
+        Factors::read(&self.cx.shape, |lane, index| {
+            self.load(b, lane, strip, words_of(self.cx.p.method) + index)
+        })
+    }
+}
+
+/// `bytes` behind `base`.
+fn beyond_bytes(base: Value, bytes: usize) -> Addr {
+    Addr::at(base).plus(i32::try_from(bytes).expect("scratch memory has few bytes"))
+}

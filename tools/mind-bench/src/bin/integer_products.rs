@@ -1,0 +1,284 @@
+//! What products of integers change in the logits of a decoder model, beside products of numbers.
+//!
+//! ```text
+//! cargo run --release -p mind-bench --bin integer_products -- [--stored q8_0,q4_0,q4_k] [--layers 4] [--tokens 64]
+//! ```
+//!
+//! The model has the shape of Qwen2-0.5B, a smaller vocabulary and random weights without a mean. Logits by products of
+//! numbers are within some 1e-6 of those in double precision, so that they stand for these here. Tokens and embeddings are
+//! random, or the tokens repeat, or some channels of all embeddings are 50 times as large as the others.
+
+use std::borrow::Cow;
+use std::num::NonZero;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use mind_driver::engine::{Config as EngineConfig, Engine};
+use mind_ir::tensor::rust_types::F16;
+use mind_irv2::{Activation, Attributes, Config, Family, Layers, Parameters, Rope, RopeScaling};
+use mind_jit::program::PanelChoice;
+use mind_model::{Model, ModelOptions, Products, Runner, Session, Stored, WeightError, Weights};
+use mind_weights::WeightType;
+
+const HIDDEN: usize = 896;
+const INTERMEDIATE: usize = 4864;
+const VOCABULARY: usize = 4096;
+
+/// How embeddings and tokens are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Random,
+    Repeated,
+    Outliers,
+}
+
+fn main() -> ExitCode {
+    match run(std::env::args().skip(1)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// # Errors
+///
+/// An unknown flag, a value that it does not take, no engine.
+fn run(mut words: impl Iterator<Item = String>) -> Result<(), String> {
+    let mut formats = vec![WeightType::Q8_0, WeightType::Q4_0, WeightType::Q4K];
+    let (mut layers, mut tokens) = (4, 64);
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or(format!("`{word}` needs a value"))?;
+        let count = || value.parse().map_err(|_| format!("`{value}` is no count"));
+        match &*word {
+            "--layers" => layers = count()?,
+            "--tokens" => tokens = count()?,
+            "--stored" => {
+                let all: Option<Vec<WeightType>> =
+                    value.split(',').map(WeightType::parse).collect();
+                formats = all.ok_or(format!("`{value}` is no list of formats"))?;
+            }
+            _ => return Err(format!("unknown flag `{word}`")),
+        }
+    }
+    let config = Config::new(parameters(layers)).map_err(|why| format!("{why:?}"))?;
+    let engine = Engine::new(&EngineConfig {
+        threads: NonZero::new(1),
+        panels: PanelChoice::Shared,
+        ..EngineConfig::default()
+    });
+    let engine = Arc::new(engine.map_err(|_| "no engine")?);
+    for format in formats {
+        for kind in [Kind::Random, Kind::Repeated, Kind::Outliers] {
+            let logits = |products| logits(config, &engine, products, (format, kind), tokens);
+            let exact = logits(Products::Numbers)?;
+            let found = logits(Products::Integers)?;
+            println!("{format} {kind:?}: {}", difference(&exact, &found));
+        }
+    }
+    Ok(())
+}
+
+/// The logits after each token.
+fn logits(
+    config: Config,
+    engine: &Arc<Engine>,
+    products: Products,
+    (format, kind): (WeightType, Kind),
+    count: usize,
+) -> Result<Vec<f32>, String> {
+    let fail = |why: mind_model::ModelError| why.to_string();
+    let weights = Box::new(Balanced { format, kind });
+    let options = ModelOptions {
+        products,
+        ..ModelOptions::default()
+    };
+    let model = Model::with_options(config, weights, Runner::Jit(engine.clone()), options);
+    let mut session = Session::new(Arc::new(model.map_err(fail)?), count).map_err(fail)?;
+    let token = |at: usize| match kind {
+        Kind::Repeated => at as u32 % 7,
+        Kind::Random | Kind::Outliers => mixed(at as u64) as u32 % VOCABULARY as u32,
+    };
+    let tokens: Vec<u32> = (0..count).map(token).collect();
+    session.prefill_all(&tokens).map_err(fail)
+}
+
+/// The difference in words.
+fn difference(exact: &[f32], found: &[f32]) -> String {
+    let square = |x: f64| x * x;
+    let pairs = || {
+        exact
+            .iter()
+            .zip(found)
+            .map(|(&x, &y)| (f64::from(x), f64::from(y)))
+    };
+    let size: f64 = pairs().map(|(x, _)| square(x)).sum();
+    let apart: f64 = pairs().map(|(x, y)| square(x - y)).sum();
+    let largest = pairs().map(|(x, _)| x.abs()).fold(0.0, f64::max);
+    let worst = pairs().map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    let rows = exact.chunks(VOCABULARY).zip(found.chunks(VOCABULARY));
+    let (mut same, mut divergence, mut count) = (0, 0.0, 0);
+    for (exact, found) in rows {
+        let best = |row: &[f32]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+        same += usize::from(best(exact) == best(found));
+        let [p, q] = [exact, found].map(log_softmax);
+        divergence += p
+            .iter()
+            .zip(&q)
+            .map(|(p, q)| p.exp() * (p - q))
+            .sum::<f64>();
+        count += 1;
+    }
+    format!(
+        "root of mean squares {:.1e} of that of logits, largest {:.1e} of the largest; divergence {:.1e} nats a token; \
+         {same} of {count} first tokens the same",
+        (apart / size).sqrt(),
+        worst / largest,
+        divergence / f64::from(count),
+    )
+}
+
+fn log_softmax(row: &[f32]) -> Vec<f64> {
+    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let total: f64 = row.iter().map(|&x| f64::from(x - largest).exp()).sum();
+    let log = total.ln();
+    row.iter().map(|&x| f64::from(x - largest) - log).collect()
+}
+
+fn mixed(at: u64) -> u64 {
+    let mut x = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+/// Weights that are made up when they are asked for, about 1 over the root of the inputs large and without a mean.
+struct Balanced {
+    format: WeightType,
+    kind: Kind,
+}
+
+impl Balanced {
+    fn blocks(format: WeightType, count: usize, seed: u64) -> Vec<u8> {
+        let bytes = count / format.block_elements() * format.block_bytes();
+        let mut out: Vec<u8> = (0..bytes as u64)
+            .map(|at| mixed(seed << 32 | at) as u8)
+            .collect();
+        for block in out.chunks_mut(format.block_bytes()) {
+            let mut scale = |at: usize, scale: f32| {
+                let bits = F16::from_f32(scale).to_bits().to_le_bytes();
+                block[at..at + 2].copy_from_slice(&bits);
+            };
+            match format {
+                WeightType::Q8_0 => scale(0, 4.1e-4),
+                WeightType::Q4_0 => scale(0, 6.5e-3),
+                WeightType::Q4K => {
+                    scale(0, 1.6e-4);
+                    scale(2, 1.2e-3);
+                    // Minima are as large as scales.
+                    for at in 0..4 {
+                        block[8 + at] = block[4 + at];
+                        block[12 + at] = block[12 + at] & 15 | block[12 + at] << 4;
+                    }
+                }
+                WeightType::Q6K => {
+                    scale(208, 1.7e-5);
+                    block[192..208]
+                        .iter_mut()
+                        .for_each(|scale| *scale = *scale & 63 | 64);
+                }
+                _ => scale(0, 1e-3),
+            }
+        }
+        out
+    }
+}
+
+impl Weights for Balanced {
+    fn stored_as(&self, name: &str, _: Option<usize>) -> Result<WeightType, WeightError> {
+        let inputs = match name {
+            "ln1_gamma" | "ln2_gamma" | "final_ln_weight" | "bq" | "bk" | "bv" => {
+                return Ok(WeightType::F32);
+            }
+            "w2" => INTERMEDIATE,
+            _ => HIDDEN,
+        };
+        Ok(match self.format.row_bytes(inputs) {
+            Some(_) => self.format,
+            None => WeightType::Q8_0,
+        })
+    }
+
+    fn weight(
+        &self,
+        name: &str,
+        layer: Option<usize>,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        let (weight_type, count) = (self.stored_as(name, layer)?, shape.iter().product());
+        let seed = name.bytes().fold(layer.unwrap_or(99) as u64, |seed, byte| {
+            (seed * 31 + u64::from(byte)) & 0xffff
+        });
+        let bytes = match (weight_type, name.starts_with('b')) {
+            (WeightType::F32, true) => vec![0; 4 * count],
+            (WeightType::F32, false) => (0..count).flat_map(|_| 1f32.to_le_bytes()).collect(),
+            _ => Balanced::blocks(weight_type, count, seed),
+        };
+        Ok(Stored {
+            weight_type,
+            bytes: Cow::Owned(bytes),
+        })
+    }
+
+    fn expert(
+        &self,
+        name: &str,
+        layer: usize,
+        _: usize,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        self.weight(name, Some(layer), shape)
+    }
+
+    fn row(&self, _: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
+        for (at, x) in row.iter_mut().enumerate() {
+            let bits = mixed((index as u64) << 20 | at as u64);
+            *x = (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;
+            if self.kind == Kind::Outliers && at % 100 == 7 {
+                *x *= 50.0;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parameters(layers: usize) -> Parameters {
+    let qwen2 = Family::named("qwen2").unwrap_or(Family::shipped()[0]);
+    Parameters {
+        family: qwen2,
+        num_layers: layers,
+        hidden_size: HIDDEN,
+        intermediate_size: INTERMEDIATE,
+        num_attention_heads: 14,
+        num_kv_heads: 2,
+        head_dim: 64,
+        vocab_size: VOCABULARY,
+        context_window: 32_768,
+        rms_norm_eps: 1e-6,
+        rope: Some(Rope {
+            theta: 1e6,
+            scaling: RopeScaling::None,
+            factors: None,
+            rotary_dims: 64,
+        }),
+        tie_word_embeddings: false,
+        biases: qwen2.biases(&["bq", "bk", "bv"]),
+        experts: None,
+        encoder: None,
+        activation: Activation::Silu,
+        attributes: Attributes::default(),
+        sliding_layers: Layers::NONE,
+        no_rope_layers: Layers::NONE,
+    }
+}
