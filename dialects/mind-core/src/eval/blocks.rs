@@ -166,7 +166,7 @@ fn nibble(bytes: &[u8], i: usize) -> i32 {
 /// Four bits of number `i` of 256: pairs of 32 share 32 bytes, the low bits first.
 fn pair_nibble(bytes: &[u8], i: usize) -> i32 {
     let byte = bytes[i / 64 * 32 + i % 32];
-    i32::from(if i / 32 % 2 == 0 {
+    i32::from(if (i / 32).is_multiple_of(2) {
         byte & 15
     } else {
         byte >> 4
@@ -202,7 +202,7 @@ fn digit(bytes: &[u8], i: usize) -> i32 {
         _ => (bytes[48 + (i - 240) % 4], (i - 240) / 4),
     };
     let rest = (0..place).fold(byte, |rest, _| rest.wrapping_mul(3));
-    i32::from(rest) * 3 >> 8
+    (i32::from(rest) * 3) >> 8
 }
 
 /// `2^(e - 128)`.

@@ -109,13 +109,17 @@ impl Shape {
     }
 }
 
+/// What is done with a part, and with sums.
+pub(in crate::lower::product) type Each<'e> =
+    dyn FnMut(&mut Builder, &dyn Part, Vec<Value>) -> Vec<Value> + 'e;
+
 /// Appends `each` for every part of a region at `from`, in order; what it makes of `sums`.
 pub(in crate::lower::product) fn parts(
     b: &mut Builder,
     region: Region,
     from: Value,
     sums: Vec<Value>,
-    each: &mut dyn FnMut(&mut Builder, &dyn Part, Vec<Value>) -> Vec<Value>,
+    each: &mut Each<'_>,
 ) -> Vec<Value> {
     // Steps are values here.
     let cx = Context::new(region, from);
