@@ -99,9 +99,10 @@ impl Part {
                 let params = inputs.filter(|input| input.param);
                 let arrays = params.zip(weights()?).map(|(input, stored)| {
                     let is_bytes = input.ty.dtype == DType::U8;
-                    let (dtype, bytes) = match is_bytes {
-                        true => (DType::U8, stored.bytes),
-                        false => (weight_dtype(stored.weight_type), stored.plain()?),
+                    let (dtype, bytes) = if is_bytes {
+                        (DType::U8, stored.bytes)
+                    } else {
+                        (weight_dtype(stored.weight_type), stored.plain()?)
                     };
                     let dims = input.ty.shape.iter();
                     let shape = dims.map(|dim| dim.fixed().unwrap_or(0) as usize).collect();

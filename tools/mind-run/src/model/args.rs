@@ -146,9 +146,10 @@ impl ModelArgs {
                 panels: PanelChoice::Shared,
                 ..Config::default()
             },
-            products: match matches.get_flag("quantize-activations") {
-                true => Products::Integers,
-                false => Products::Numbers,
+            products: if matches.get_flag("quantize-activations") {
+                Products::Integers
+            } else {
+                Products::Numbers
             },
             logits: word("logits"),
             all_logits: matches.get_flag("all-logits"),
