@@ -23,7 +23,7 @@ _mind__run() {
 
     case "${cmd}" in
         mind__run)
-            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --inputs --random --dim --bind --engine --isa --threads --outputs --bench --profile-steps --tune --format --full --memory-limit --max-steps --no-cache --cache-stats --model --kernel-maps --quantize-activations --tokens --prompt --chat --system --generate --stop --ignore-eos --capacity --audio --language --task --temperature --top-k --top-p --min-p --seed --repetition-penalty --beams --logits --all-logits --embed --pixels --pooling --normalize --help --version"
+            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --inputs --random --dim --bind --engine --isa --threads --outputs --bench --profile-steps --tune --format --full --memory-limit --max-steps --no-cache --cache-stats --model --kernel-maps --pack-cache --quantize-activations --tokens --prompt --chat --system --generate --stop --ignore-eos --capacity --audio --language --task --features --temperature --top-k --top-p --min-p --seed --repetition-penalty --beams --logits --all-logits --embed --pixels --pooling --normalize --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -138,6 +138,10 @@ _mind__run() {
                     return 0
                     ;;
                 --task)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --features)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

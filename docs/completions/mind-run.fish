@@ -40,8 +40,9 @@ complete -c mind-run -l generate -d 'how many tokens to draw at most; 1 unless g
 complete -c mind-run -l stop -d 'end the text in front of this one; may be given several times' -r
 complete -c mind-run -l capacity -d 'tokens that the cache of keys and values has room for; as many as the run needs unless given, in a chat the model\'s context up to 8192' -r
 complete -c mind-run -l audio -d 'write what is said in this WAV file, with `--generate` that many tokens of it at most' -r
-complete -c mind-run -l language -d 'the language that is spoken, such as `en`; the most likely one unless given here or in generation_config.json' -r
+complete -c mind-run -l language -d 'the language that is spoken, such as `en` or `english`; the most likely one unless given here or in generation_config.json' -r
 complete -c mind-run -l task -d 'what becomes of what is said, such as `transcribe` or `translate`' -r
+complete -c mind-run -l features -d 'write the features of the sound there, as the program in C of the model reads them' -r
 complete -c mind-run -l temperature -d 'what logits are divided by before tokens are drawn; 0 takes the most likely one' -r
 complete -c mind-run -l top-k -d 'draw from the K most likely tokens alone; 0 from all' -r
 complete -c mind-run -l top-p -d 'draw from the most likely tokens that have probability P together' -r
@@ -64,6 +65,7 @@ complete -c mind-run -l bench -d 'print compile and run times instead of the out
 complete -c mind-run -l full -d 'print every element of the outputs'
 complete -c mind-run -l no-cache -d 'compile the module even if the program is kept from an earlier run, and keep nothing; `MIND_CACHE` names the folder of programs, `MIND_CACHE_LIMIT` the most bytes of it (1G unless given)'
 complete -c mind-run -l cache-stats -d 'print where programs are kept, and what is there; nothing runs'
+complete -c mind-run -l pack-cache -d 'keep packed weights in the folder of programs, and start from those of an earlier run; they take about the room of the model again, outside of `MIND_CACHE_LIMIT`'
 complete -c mind-run -l quantize-activations -d 'multiply integers where weights are stored in blocks of quantised numbers: faster, with another result'
 complete -c mind-run -l chat -d 'answer each line of standard input, in a conversation that the model\'s chat template writes'
 complete -c mind-run -l ignore-eos -d 'draw on behind tokens that end a text by generation_config.json, config.json or the GGUF header'
