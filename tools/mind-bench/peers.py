@@ -405,6 +405,8 @@ def main():
     args = parser.parse_intermixed_args()
     # Libraries read these when they are loaded; threads that compute stay on as many processors.
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = str(args.threads)
+    # Two to the power of this many cycles pass before its threads sleep: they are not to take the turns of others.
+    os.environ["OPENBLAS_THREAD_TIMEOUT"] = "20"
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: args.threads])
     global np
