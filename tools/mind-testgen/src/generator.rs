@@ -198,14 +198,24 @@ impl<'c> Generator<'c> {
         if self.is_region || self.rng.once_in(3) && ty.view().count().is_some() {
             self.constant(ty, false)
         } else {
-            self.input(ty)
+            let is_param = self.rng.once_in(4);
+            self.input(ty, is_param)
         }
     }
 
-    fn input(&mut self, ty: &TensorType) -> ValueId {
+    /// A new weight or constant.
+    pub(crate) fn weight(&mut self, ty: &TensorType) -> ValueId {
+        if self.is_region || self.rng.once_in(3) {
+            self.constant(ty, false)
+        } else {
+            self.input(ty, true)
+        }
+    }
+
+    fn input(&mut self, ty: &TensorType, is_param: bool) -> ValueId {
         let name = self.graph.intern(&format!("x{}", self.inputs));
         self.inputs += 1;
-        let attrs = Input::attrs(name, self.rng.once_in(4), None);
+        let attrs = Input::attrs(name, is_param, None);
         let ty = self.graph.intern_type(ty.view());
         let at = InsertPoint::End(self.graph.body());
         let mut builder = Builder::new(&mut self.graph, at, Span::FILE);

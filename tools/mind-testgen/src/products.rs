@@ -107,7 +107,12 @@ pub(crate) fn block_matmul(draw: &mut Generator<'_>) -> Option<ValueId> {
         TensorType::fixed(DType::F32, &[rows, terms / TERMS as i64]),
         TensorType::fixed(DType::U8, &[columns, bytes]),
     ];
-    let operands = types.map(|ty| draw.value_of(&ty));
+    let [lhs, scale, blocks] = types;
+    let operands = [
+        draw.value_of(&lhs),
+        draw.value_of(&scale),
+        draw.weight(&blocks),
+    ];
     let attrs = BlockMatMul::attrs(Some(format));
     draw.op(BlockMatMul::DEF, &operands, &attrs)
 }
