@@ -1,5 +1,6 @@
 //! Matrix products.
 
+use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::pairs::Side;
@@ -14,6 +15,14 @@ use super::{Form, Row};
 use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
+    (
+        BlockMatMul::DEF,
+        Form::One(|_, _| {
+            Err(Refused::new(
+                "ONNX has no weights in blocks of quantised numbers",
+            ))
+        }),
+    ),
     (
         Dot::DEF,
         Form::One(|op, e| {
