@@ -133,7 +133,7 @@ fn main() -> ExitCode {
 ///
 /// No engine, no workload of that name, or one that does not run.
 fn turns(args: &Args) -> Result<(), String> {
-    let named = |workload: &Workload| args.names.iter().any(|name| *name == workload.name);
+    let named = |workload: &Workload| args.names.contains(&workload.name);
     let workload = all().into_iter().find(named);
     let workload = workload.ok_or("`--turns` needs the whole name of a workload")?;
     let engine = engine(args, args.threads[0])?;
