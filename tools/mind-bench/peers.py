@@ -356,7 +356,7 @@ class Peer:
 
 
 class Ours:
-    """A workload in this compiler, in a process that measures when it is told to."""
+    """A workload in this compiler, in a process that measures once for each line it is sent."""
 
     def __init__(self, program, name, threads):
         command = [program, name, "--turns", "--quick", "--threads", str(threads)]
@@ -373,11 +373,11 @@ class Ours:
         self.process.wait()
 
 
-def in_turns(all, turns, seconds):
+def in_turns(contestants, turns, seconds):
     """The medians of all turns of each."""
-    found = {name: [] for name in all}
+    found = {name: [] for name in contestants}
     for _ in range(turns):
-        for name, one in all.items():
+        for name, one in contestants.items():
             found[name].append(one.turn(seconds))
             # Threads that wait for the next call by spinning give the processor back.
             time.sleep(0.02)
@@ -415,16 +415,16 @@ def main():
     rows = []
     for name, nodes, outputs in [("call", CALL, ["%1"]), *modules(args.workloads, args.names)]:
         print(f"{name:22}", end="", flush=True)
-        all = {} if name == "call" else {"ours": Ours(args.workloads, name, args.threads)}
+        contestants = {} if name == "call" else {"ours": Ours(args.workloads, name, args.threads)}
         for peer in args.peers.split(","):
             try:
-                all[peer] = Peer(PEERS[peer](nodes, outputs, args.threads))
+                contestants[peer] = Peer(PEERS[peer](nodes, outputs, args.threads))
             except (NotImplementedError, ValueError) as why:
                 if peer != "numpy":
                     print(f"  {peer}: {why}", file=sys.stderr)
-        found = in_turns(all, args.turns, args.seconds)
-        if "ours" in all:
-            all["ours"].close()
+        found = in_turns(contestants, args.turns, args.seconds)
+        if "ours" in contestants:
+            contestants["ours"].close()
         for who, times in found.items():
             print(f"  {who} {statistics.median(times):10.1f} ({min(times):.1f})", end="")
         print(flush=True)

@@ -122,7 +122,7 @@ impl<'f> Decoder<'f> {
         &self.warnings
     }
 
-    /// The tokens behind which a text ends, as the files of the model say.
+    /// The tokens after which a text ends, as the files of the model say.
     pub fn ends(&self) -> &[u32] {
         &self.ends
     }
@@ -163,17 +163,17 @@ impl<'f> Decoder<'f> {
         Ok(Session::new(self.model.clone(), capacity)?)
     }
 
-    /// A sequence without tokens behind a text that an encoder-decoder reads, with room for `capacity` tokens.
+    /// An empty sequence that follows a text which an encoder-decoder reads, with room for `capacity` tokens.
     ///
     /// # Errors
     ///
-    /// A model that reads no text in front of a sequence, a text without tokens or with more than the model has positions, a
+    /// A model that reads no text before a sequence, a text without tokens or with more than the model has positions, a
     /// token outside of the vocabulary; those of [`session`](Decoder::session).
     pub fn session_behind(&self, text: &[u32], capacity: usize) -> Result<Session<'f>, Error> {
         Ok(Session::behind(self.model.clone(), text, capacity)?)
     }
 
-    /// The tokens that follow `prompt`, `count` at most: they end behind one of [`ends`](Decoder::ends), and as `how` says.
+    /// The tokens that follow `prompt`, `count` at most: they end after one of [`ends`](Decoder::ends), and as `how` says.
     /// The last one may be that with which a text of [`Generation::stops`] has come.
     ///
     /// # Errors

@@ -17,11 +17,11 @@ use crate::error::Error;
 pub struct Generation {
     /// How tokens are drawn.
     pub sampling: Sampling,
-    /// The text ends in front of the first of these. Empty ones do not count.
+    /// The text ends before the first of these. Empty ones do not count.
     pub stops: Vec<String>,
-    /// The tokens end in front of the first of these.
+    /// The tokens end before the first of these.
     pub stop_tokens: Vec<u32>,
-    /// Whether the text goes on behind tokens that end it for the model.
+    /// Whether the text goes on after tokens that end it for the model.
     pub ignores_ends: bool,
 }
 
@@ -37,7 +37,7 @@ impl From<Sampling> for Generation {
 /// What a sequence goes on by.
 pub(crate) struct Drawing<'a> {
     pub(crate) how: &'a Generation,
-    /// Tokens behind which the text ends.
+    /// Tokens after which the text ends.
     pub(crate) ends: &'a [u32],
     pub(crate) forced: Forced,
     pub(crate) suppressed: &'a Suppressed,

@@ -166,7 +166,7 @@ fn rewrite(
     Ok(())
 }
 
-/// The rows of `x` as integers, and a scale for each 32, behind what computes `x`.
+/// The rows of `x` as integers, and a scale for each 32, right after the op that computes `x`.
 fn on_scales(g: &mut Graph, x: ValueId) -> Result<[ValueId; 2], Box<VerifyError>> {
     let ty = g.ty(x);
     let (lead, terms) = (&ty.shape[..ty.rank() - 1], ty.shape[ty.rank() - 1]);

@@ -268,7 +268,7 @@ fn value_length(keys: &Keys<'_, '_>, head_dim: usize) -> Result<(), Diagnostics>
 
 /// # Errors
 ///
-/// Positions of an encoder that see those in front of them alone.
+/// Refuses an encoder whose positions see earlier ones alone.
 fn sees_all(keys: &Keys<'_, '_>) -> Result<(), Diagnostics> {
     let key = "attention.causal";
     match keys.get(key) {

@@ -1,12 +1,12 @@
 //! Texts of functions that differ in numbers alone.
 
-/// What stands in front of a number that a variable of the type `int64_t` could stand for.
+/// Precedes a number that a variable of the type `int64_t` could replace.
 const OPEN: char = '\u{1}';
 
-/// What stands behind such a number.
+/// Follows such a number.
 const CLOSE: char = '\u{2}';
 
-/// A number that a variable of the type `int64_t` could stand for.
+/// A number that a variable of the type `int64_t` could replace.
 pub(super) fn marked(number: String) -> String {
     format!("{OPEN}{number}{CLOSE}")
 }
@@ -16,10 +16,10 @@ pub(super) fn plain(text: &str) -> String {
     text.replace([OPEN, CLOSE], "")
 }
 
-/// The text of a function without its name. Values are numbered in the order in which they stand there.
+/// The text of a function without its name. Values are numbered in order of appearance.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Template {
-    /// What stands in front of each number, and behind the last one.
+    /// The text before each number, and after the last one.
     pieces: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Template {
         }
     }
 
-    /// The text with the parameters `more` behind its own, and `numbers` in it.
+    /// The text with the parameters `more` after its own, and `numbers` in it.
     pub(super) fn with_params<'n>(
         &self,
         more: &str,
@@ -79,8 +79,7 @@ impl Template {
     }
 }
 
-/// `definition` with its values numbered in the order in which they stand there: `v`, `a` or `n` in front of a number, or
-/// `any`.
+/// `definition` with its values numbered in order of appearance: `v`, `a`, `n` or `any` before a number.
 fn renumbered(definition: &str) -> String {
     let mut text = String::with_capacity(definition.len());
     let mut numbers = rustc_hash::FxHashMap::default();

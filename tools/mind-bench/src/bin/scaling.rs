@@ -5,8 +5,8 @@
 //! ```
 //!
 //! `NAME` is a part of a workload's name; without one, all are simulated. Nothing runs: each workload is compiled, and
-//! the tasks of its calls are divided as a run on so many threads divides them. `Program::simulate` says what the
-//! times are. Workloads with control flow or ops without a kernel are left out.
+//! the tasks of its calls are divided as a run on so many threads divides them. `Program::simulate` defines the
+//! times. Workloads with control flow or ops without a kernel are left out.
 
 use std::num::NonZero;
 use std::process::ExitCode;

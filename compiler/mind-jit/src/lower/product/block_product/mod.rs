@@ -43,7 +43,7 @@ pub struct BlockProduct {
     pub n: usize,
     /// Terms, whole blocks.
     pub k: usize,
-    /// How the columns lie.
+    /// The layout of the columns.
     pub panels: QuantPanels,
     /// How words are multiplied; no choice changes a bit of the result.
     pub method: Method,
@@ -286,7 +286,7 @@ impl Context<'_> {
         });
     }
 
-    /// The integers of a row in 16 bits: the first and the third of each word, then, behind all of those, the others.
+    /// The integers of a row in 16 bits: the first and the third of each word, then, after all of those, the others.
     fn widen(&self, b: &mut Builder, lhs: Value, to: Value) {
         let words = self.p.k / 4;
         let extent = b.index(words as i64);
@@ -443,7 +443,7 @@ impl Part for Copied<'_> {
     }
 }
 
-/// `bytes` behind `base`.
+/// `bytes` after `base`.
 fn beyond_bytes(base: Value, bytes: usize) -> Addr {
     Addr::at(base).plus(i32::try_from(bytes).expect("scratch memory has few bytes"))
 }
