@@ -8,6 +8,7 @@ use mind_text::Limits;
 pub mod dense;
 pub mod generate;
 pub mod pages;
+pub mod qwen2;
 pub mod workloads;
 
 /// The median of some times.

@@ -13,15 +13,15 @@ use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use mind_bench::qwen2;
 use mind_driver::engine::{Config as EngineConfig, Engine};
 use mind_ir::tensor::rust_types::F16;
-use mind_irv2::{Activation, Attributes, Config, Family, Layers, Parameters, Rope, RopeScaling};
+use mind_irv2::Config;
 use mind_jit::program::PanelChoice;
 use mind_model::{Model, ModelOptions, Products, Runner, Session, Stored, WeightError, Weights};
 use mind_weights::WeightType;
 
-const HIDDEN: usize = 896;
-const INTERMEDIATE: usize = 4864;
+/// Tokens of the vocabulary.
 const VOCABULARY: usize = 4096;
 
 /// How embeddings and tokens are made.
@@ -62,7 +62,8 @@ fn run(mut words: impl Iterator<Item = String>) -> Result<(), String> {
             _ => return Err(format!("unknown flag `{word}`")),
         }
     }
-    let config = Config::new(parameters(layers)).map_err(|why| format!("{why:?}"))?;
+    let config = Config::new(qwen2::parameters(layers, VOCABULARY, false))
+        .map_err(|why| format!("{why:?}"))?;
     let engine = Engine::new(&EngineConfig {
         threads: NonZero::new(1),
         panels: PanelChoice::Shared,
@@ -197,17 +198,7 @@ impl Balanced {
 
 impl Weights for Balanced {
     fn stored_as(&self, name: &str, _: Option<usize>) -> Result<WeightType, WeightError> {
-        let inputs = match name {
-            "ln1_gamma" | "ln2_gamma" | "final_ln_weight" | "bq" | "bk" | "bv" => {
-                return Ok(WeightType::F32);
-            }
-            "w2" => INTERMEDIATE,
-            _ => HIDDEN,
-        };
-        Ok(match self.format.row_bytes(inputs) {
-            Some(_) => self.format,
-            None => WeightType::Q8_0,
-        })
+        Ok(qwen2::stored_as(self.format, name))
     }
 
     fn weight(
@@ -250,35 +241,5 @@ impl Weights for Balanced {
             }
         }
         Ok(())
-    }
-}
-
-fn parameters(layers: usize) -> Parameters {
-    let qwen2 = Family::named("qwen2").unwrap_or(Family::shipped()[0]);
-    Parameters {
-        family: qwen2,
-        num_layers: layers,
-        hidden_size: HIDDEN,
-        intermediate_size: INTERMEDIATE,
-        num_attention_heads: 14,
-        num_kv_heads: 2,
-        head_dim: 64,
-        vocab_size: VOCABULARY,
-        context_window: 32_768,
-        rms_norm_eps: 1e-6,
-        rope: Some(Rope {
-            theta: 1e6,
-            scaling: RopeScaling::None,
-            factors: None,
-            rotary_dims: 64,
-        }),
-        tie_word_embeddings: false,
-        biases: qwen2.biases(&["bq", "bk", "bv"]),
-        experts: None,
-        encoder: None,
-        activation: Activation::Silu,
-        attributes: Attributes::default(),
-        sliding_layers: Layers::NONE,
-        no_rope_layers: Layers::NONE,
     }
 }

@@ -15,8 +15,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mind_bench::qwen2;
 use mind_driver::engine::{Config as EngineConfig, Engine};
-use mind_irv2::{Activation, Attributes, Config, Family, Layers, Parameters, Rope, RopeScaling};
+use mind_irv2::Config;
 use mind_jit::peaks::{Level, Peaks};
 use mind_jit::program::PanelChoice;
 use mind_model::{Model, ModelOptions, Products, Runner, Session, Stored, WeightError, Weights};
@@ -74,44 +75,12 @@ impl Args {
     }
 }
 
-const HIDDEN: usize = 896;
-const INTERMEDIATE: usize = 4864;
-
-fn config(layers: usize) -> Parameters {
-    // A family of the crate.
-    let qwen2 = Family::named("qwen2").unwrap_or(Family::shipped()[0]);
-    Parameters {
-        family: qwen2,
-        num_layers: layers,
-        hidden_size: HIDDEN,
-        intermediate_size: INTERMEDIATE,
-        num_attention_heads: 14,
-        num_kv_heads: 2,
-        head_dim: 64,
-        vocab_size: 151_936,
-        context_window: 32_768,
-        rms_norm_eps: 1e-6,
-        rope: Some(Rope {
-            theta: 1e6,
-            scaling: RopeScaling::None,
-            factors: None,
-            rotary_dims: 64,
-        }),
-        tie_word_embeddings: true,
-        biases: qwen2.biases(&["bq", "bk", "bv"]),
-        experts: None,
-        encoder: None,
-        activation: Activation::Silu,
-        attributes: Attributes::default(),
-        sliding_layers: Layers::NONE,
-        no_rope_layers: Layers::NONE,
-    }
-}
+/// Tokens of the vocabulary.
+const VOCABULARY: usize = 151_936;
 
 /// Weights that are made up when they are asked for.
 ///
-/// Matrices whose rows are no whole blocks of a format of 256 numbers are stored as `q8_0`, as files have them;
-/// vectors are `f32`.
+/// They are stored as [`qwen2::stored_as`] says.
 struct Random(WeightType);
 
 impl Random {
@@ -124,14 +93,7 @@ impl Random {
 
 impl Weights for Random {
     fn stored_as(&self, name: &str, _: Option<usize>) -> Result<WeightType, WeightError> {
-        let inputs = match name {
-            "ln1_gamma" | "ln2_gamma" | "final_ln_weight" | "bq" | "bk" | "bv" => {
-                return Ok(WeightType::F32);
-            }
-            "w2" => INTERMEDIATE,
-            _ => HIDDEN,
-        };
-        Ok(stored(self.0, inputs))
+        Ok(qwen2::stored_as(self.0, name))
     }
 
     fn weight(
@@ -180,19 +142,11 @@ impl Weights for Random {
     }
 }
 
-/// What a matrix with rows of `inputs` numbers is stored as.
-fn stored(asked: WeightType, inputs: usize) -> WeightType {
-    match asked.row_bytes(inputs) {
-        Some(_) => asked,
-        None => WeightType::Q8_0,
-    }
-}
-
 /// Bytes of the weights that a token is multiplied by.
 fn weight_bytes(config: &Config, asked: WeightType) -> usize {
     let (d, inner) = (config.hidden_size, config.intermediate_size);
     let bytes = |outputs: usize, inputs: usize| {
-        let row = stored(asked, inputs).row_bytes(inputs);
+        let row = qwen2::matrix_stored_as(asked, inputs).row_bytes(inputs);
         outputs * row.expect("rows of whole blocks")
     };
     let [q, kv] = [config.q_width(), config.kv_width()];
@@ -268,7 +222,8 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), String> {
-    let config = Config::new(config(args.layers)).map_err(|why| format!("{why:?}"))?;
+    let config = Config::new(qwen2::parameters(args.layers, VOCABULARY, true))
+        .map_err(|why| format!("{why:?}"))?;
     for &threads in &args.threads {
         for &stored in &args.stored {
             for &products in &args.products {
