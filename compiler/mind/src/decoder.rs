@@ -187,11 +187,7 @@ impl<'f> Decoder<'f> {
         how: impl Into<Generation>,
     ) -> Result<Vec<u32>, Error> {
         let how = how.into();
-        let text = if how.stops.is_empty() {
-            None
-        } else {
-            Some(tokenizer(&self.text)?)
-        };
+        let text = self.reader_of(&how)?;
         Ok(self.drawn(prompt, count, (&how, text))?.tokens)
     }
 
@@ -225,11 +221,7 @@ impl<'f> Decoder<'f> {
         how: impl Into<Generation>,
     ) -> Result<Vec<u32>, Error> {
         let how = how.into();
-        let text = if how.stops.is_empty() {
-            None
-        } else {
-            Some(tokenizer(&self.text)?)
-        };
+        let text = self.reader_of(&how)?;
         Ok(self.heard(wav, asked, count, (&how, text))?.tokens)
     }
 
@@ -248,6 +240,12 @@ impl<'f> Decoder<'f> {
         let text = tokenizer(&self.text)?;
         let drawn = self.heard(wav, asked, count, (&how.into(), Some(text)))?;
         Ok(drawn.text)
+    }
+
+    /// What reads the texts that end a sequence, if there are such.
+    fn reader_of(&self, how: &Generation) -> Result<Option<&Text>, Error> {
+        let needs_one = !how.stops.is_empty();
+        needs_one.then(|| tokenizer(&self.text)).transpose()
     }
 
     fn drawn(
