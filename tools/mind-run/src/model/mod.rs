@@ -23,8 +23,8 @@ use mind_driver::engine::{self, Engine};
 use mind_driver::host::Host;
 use mind_irv2::Config;
 use mind_model::{
-    CheckpointWeights, Files, FolderError, Forced, Hearing, MappedWeights, ModelError, Runner,
-    Speech, Text, TextFiles, WeightsAt,
+    CheckpointWeights, Files, FolderError, Forced, Hearing, MappedWeights, Model, ModelError,
+    Runner, Speech, Text, TextFiles, WeightsAt,
 };
 
 use self::args::{ModelArgs, Start};
@@ -107,7 +107,6 @@ fn execute(
         });
     }
     let text = tokenizer(args, files)?;
-    let kept = args.packs.then(|| files.weight_paths());
     if args.has_form && args.bench.is_none() && !family.is_encoder() {
         return Err(Stop::Usage(args::FORMAT));
     }
@@ -116,19 +115,8 @@ fn execute(
             Some(_) => None,
             None => Some(embed::how(args, files, host)?),
         };
-        let (runner, threads, isa) = runner(args, files, host)?;
-        let weights = MappedWeights {
-            weights: CheckpointWeights(checkpoint),
-            files: files.contents(),
-        };
-        let kept = kept.as_deref();
-        let model = packing::model(
-            document.config,
-            weights,
-            runner,
-            (args.products, kept),
-            host,
-        )?;
+        let weights = CheckpointWeights(checkpoint);
+        let (model, threads, isa) = packed(args, files, (document.config, weights), host)?;
         let Some(how) = how else {
             let tokens = match &args.start {
                 Start::Tokens(tokens) => Some(tokens.clone()),
@@ -193,19 +181,8 @@ fn execute(
         }),
         _ => None,
     };
-    let (runner, threads, isa) = runner(args, files, host)?;
-    let weights = MappedWeights {
-        weights: CheckpointWeights(checkpoint),
-        files: files.contents(),
-    };
-    let kept = kept.as_deref();
-    let model = packing::model(
-        document.config,
-        weights,
-        runner,
-        (args.products, kept),
-        host,
-    )?;
+    let weights = CheckpointWeights(checkpoint);
+    let (model, threads, isa) = packed(args, files, (document.config, weights), host)?;
     if let Some(means) = &means {
         return chat::run(args, model, means, host);
     }
@@ -262,6 +239,24 @@ fn heard(
         sound::save(path, &features, host)?;
     }
     Ok((features, speech))
+}
+
+/// The model with its weights packed, and the threads and the instruction set that it runs on.
+fn packed<'f>(
+    args: &ModelArgs,
+    files: &'f Files,
+    (config, weights): (Config, CheckpointWeights<'f>),
+    host: &mut dyn Host,
+) -> Result<(Arc<Model<'f>>, usize, &'static str), Stop> {
+    let (runner, threads, isa) = runner(args, files, host)?;
+    let weights = MappedWeights {
+        weights,
+        files: files.contents(),
+    };
+    let kept = args.packs.then(|| files.weight_paths());
+    let how = (args.products, kept.as_deref());
+    let model = packing::model(config, weights, runner, how, host)?;
+    Ok((model, threads, isa))
 }
 
 /// What runs the model, on how many threads, and what it is called.
