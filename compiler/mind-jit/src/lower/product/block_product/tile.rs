@@ -106,19 +106,13 @@ impl Tile<'_> {
         let factors: Vec<Factors> = (0..self.strips)
             .map(|strip| part.factors(b, strip))
             .collect();
-        let groups = self.cx.shape.groups;
-        let mut products: Vec<Value> = Vec::new();
-        for group in 0..groups {
-            let own = self.group(b, part, here, group);
-            products = match group {
-                _ if groups == 1 => own,
-                0 => self.weighted(b, &factors, 0, own),
-                _ => {
-                    let own = self.weighted(b, &factors, group, own);
-                    let pairs = products.into_iter().zip(own);
-                    pairs.map(|(x, y)| b.binary(BinaryOp::Add, x, y)).collect()
-                }
-            };
+        let mut products = self.group(b, part, here, 0);
+        if self.cx.shape.groups == 2 {
+            let first = self.weighted(b, &factors, 0, products);
+            let last = self.group(b, part, here, 1);
+            let last = self.weighted(b, &factors, 1, last);
+            let pairs = first.into_iter().zip(last);
+            products = pairs.map(|(x, y)| b.binary(BinaryOp::Add, x, y)).collect();
         }
         let mut next = Vec::new();
         for row in 0..self.rows {
@@ -213,9 +207,10 @@ impl Tile<'_> {
             for at in first..last {
                 self.each(b, part, (here, at), &mut halves, |b, x, word, sum| {
                     let product = b.binary(BinaryOp::MulBytes, word, x);
-                    match at {
-                        at if at == first => product,
-                        _ => b.binary(BinaryOp::AddHalves, sum, product),
+                    if at == first {
+                        product
+                    } else {
+                        b.binary(BinaryOp::AddHalves, sum, product)
                     }
                 });
             }
