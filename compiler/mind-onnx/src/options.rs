@@ -10,6 +10,8 @@ use crate::files::Files;
 pub struct ImportOptions {
     /// The extents of dimensions that the model names, by their names in the model or in the module.
     pub dims: FxHashMap<String, i64>,
+    /// The shapes of the arrays that inputs are given, which close the other open dimensions of these.
+    pub shapes: FxHashMap<String, Vec<usize>>,
     /// Inputs that are constants.
     pub bound: FxHashMap<String, Tensor>,
     /// Whether products of numbers that integers stand for stay products of floats. If not, products and convolutions of

@@ -8,6 +8,8 @@ use rustc_hash::FxHashMap;
 pub struct ImportOptions {
     /// The extents of open dimensions, by their names in the text or in the module.
     pub dims: FxHashMap<String, i64>,
+    /// The shapes of the arrays that inputs are given, which close the other open dimensions of these.
+    pub shapes: FxHashMap<String, Vec<usize>>,
     /// Inputs that are constants.
     pub bound: FxHashMap<String, Tensor>,
 }

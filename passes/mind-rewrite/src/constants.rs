@@ -4,6 +4,7 @@ use mind_ir::attr::Attr;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::tensor::{FloatNum, Tensor};
+use mind_ir::types::Dim;
 use mind_ir::with_float;
 use mind_ir::{Graph, OpId, ValueId};
 use smallvec::SmallVec;
@@ -36,45 +37,107 @@ pub fn constant_value(g: &Graph, value: ValueId, limit: u64) -> Option<Tensor> {
 /// Whether all of the op's operands are constants and there is at least one.
 pub fn constant_operands(g: &Graph, op: OpId) -> bool {
     let operands = g.operands(op);
-    let constant = |&value: &ValueId| {
-        g.defining_op(value)
-            .is_some_and(|source| g.def(source).has(Trait::Constant))
-    };
-    !operands.is_empty() && operands.iter().all(constant)
+    !operands.is_empty() && operands.iter().all(|&value| is_constant(g, value))
 }
+
+fn is_constant(g: &Graph, value: ValueId) -> bool {
+    let source = g.defining_op(value);
+    source.is_some_and(|source| g.def(source).has(Trait::Constant))
+}
+
+/// How many times as many bytes as constants are stored in, what is computed of them may take on the way to a result.
+const ON_THE_WAY: u64 = 8;
 
 /// What an op with constant operands computes, where it is safe to know that when compiling: no
 /// integer overflow, no division without result, no index out of bounds, no NaN or infinity, nothing empty, and no
-/// result larger than the stored operands and `limit` allow.
+/// result larger than the stored operands and `limit` allow. Operands may also be computed of constants and be too large
+/// to be constants themselves, as integers of four bytes that sum up those of one.
 pub fn fold_to_constants(
     g: &Graph,
     op: OpId,
     limit: ConstantLimit,
 ) -> Option<SmallVec<[Tensor; 1]>> {
-    let def: &OpDef = g.def(op);
-    // The ops of a body are folded one by one: each result on the way has to be finite too.
-    if !def.has(Trait::Pure) || def.regions > 0 || !constant_operands(g, op) {
+    let operands = g.operands(op);
+    let is_known = |&value: &ValueId| {
+        let source = g.defining_op(value);
+        is_constant(g, value)
+            || source.is_some_and(|source| folds(g, source) && constant_operands(g, source))
+    };
+    if !folds(g, op) || operands.is_empty() || !operands.iter().all(is_known) {
         return None;
     }
-    let bytes: u64 = g
-        .operands(op)
+    let stored: u64 = operands.iter().map(|&value| stored_below(g, value)).sum();
+    let limit = stored + limit.growth;
+    if !constant_operands(g, op) && results_bytes(g, op).is_none_or(|bytes| bytes > limit) {
+        return None;
+    }
+    let known: Option<SmallVec<[Tensor; 4]>> = operands
         .iter()
-        .map(|&value| stored_bytes(g, value))
-        .sum();
-    let limit = bytes + limit.growth;
-    let operands: Option<SmallVec<[Tensor; 4]>> = g
-        .operands(op)
-        .iter()
-        .map(|&value| constant_value(g, value, limit))
+        .map(|&value| match is_constant(g, value) {
+            true => constant_value(g, value, limit),
+            false => on_the_way(g, value, stored * ON_THE_WAY),
+        })
         .collect();
-    let operands = operands?;
+    evaluated(g, op, &known?, limit)
+}
+
+/// Whether the value of an op may be known when compiling.
+fn folds(g: &Graph, op: OpId) -> bool {
+    let def: &OpDef = g.def(op);
+    // The ops of a body are folded one by one: each result on the way has to be finite too.
+    def.has(Trait::Pure) && def.regions == 0
+}
+
+/// What an op computes of these operands, if it takes at most `limit` bytes.
+fn evaluated(
+    g: &Graph,
+    op: OpId,
+    operands: &[Tensor],
+    limit: u64,
+) -> Option<SmallVec<[Tensor; 1]>> {
     let borrowed: SmallVec<[&Tensor; 4]> = operands.iter().collect();
     let dims = DimEnv::default();
-    let results = def.eval?(op, &EvalCx::fold(g, &dims, limit), &borrowed).ok()?;
+    let results = g.def(op).eval?(op, &EvalCx::fold(g, &dims, limit), &borrowed).ok()?;
     results
         .iter()
         .all(|tensor| tensor.count() > 0 && is_finite(tensor))
         .then_some(results)
+}
+
+/// What an op with one result and constant operands computes, if it takes at most `limit` bytes.
+fn on_the_way(g: &Graph, value: ValueId, limit: u64) -> Option<Tensor> {
+    let op = g.defining_op(value)?;
+    let operands = g.operands(op).iter();
+    let operands: Option<SmallVec<[Tensor; 4]>> = operands
+        .map(|&operand| constant_value(g, operand, limit))
+        .collect();
+    let mut results = evaluated(g, op, &operands?, limit)?;
+    results.pop().filter(|_| results.is_empty())
+}
+
+/// The bytes of all results of an op whose extents are known.
+fn results_bytes(g: &Graph, op: OpId) -> Option<u64> {
+    let bytes = g.results(op).into_iter().map(|value| {
+        let ty = g.ty(value);
+        let extents = ty.shape.iter().map(|dim| match dim {
+            Dim::Fixed(extent) => u64::try_from(*extent).ok(),
+            Dim::Symbol(_) | Dim::Dynamic => None,
+        });
+        let count = extents.product::<Option<u64>>()?;
+        Some(count * ty.dtype.size() as u64)
+    });
+    bytes.sum()
+}
+
+/// The bytes that a constant takes in the module, or those that a value is computed of.
+fn stored_below(g: &Graph, value: ValueId) -> u64 {
+    match g.defining_op(value) {
+        Some(op) if !is_constant(g, value) => {
+            let operands = g.operands(op).iter();
+            operands.map(|&operand| stored_bytes(g, operand)).sum()
+        }
+        _ => stored_bytes(g, value),
+    }
 }
 
 /// The bytes that a constant takes in the module; a splat counts one element.

@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
+use mind_ir::graph::InsertPoint;
 use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::VerifyError;
@@ -81,6 +82,14 @@ impl<'g> Rewriter<'g> {
         let value = self.graph.result(op);
         self.made.push(value);
         Ok(value)
+    }
+
+    /// Creates a copy of `op`, which may stand in a region of `anchor`, before `anchor`, over operands of the same types.
+    pub fn copy(&mut self, anchor: OpId, op: OpId, operands: &[ValueId]) -> OpId {
+        let copy = self.graph.copy(InsertPoint::Before(anchor), op, operands);
+        self.worklist.push(copy);
+        self.made.extend(self.graph.results(copy));
+        copy
     }
 
     /// Creates an op with a closed body and `results` results before `anchor`, with the types its shape rule

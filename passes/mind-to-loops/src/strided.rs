@@ -177,16 +177,20 @@ impl StridedView {
         }
     }
 
-    /// Whether dimension `at` and the next one are one.
+    /// Whether dimension `at` and the next one are one. A dimension of one position continues any other.
     pub(crate) fn continues(&self, at: usize) -> bool {
-        self.strides[at] == self.strides[at + 1] * self.extents[at + 1] as i64
+        self.extents[at] == 1
+            || self.extents[at + 1] == 1
+            || self.strides[at] == self.strides[at + 1] * self.extents[at + 1] as i64
     }
 
     /// With the dimensions `at` and `at + 1` as one, given that they continue each other.
     pub(crate) fn joined(&self, at: usize) -> StridedView {
         let mut joined = self.clone();
+        if self.extents[at + 1] != 1 {
+            joined.strides[at] = joined.strides[at + 1];
+        }
         joined.extents[at] *= joined.extents[at + 1];
-        joined.strides[at] = joined.strides[at + 1];
         joined.extents.remove(at + 1);
         joined.strides.remove(at + 1);
         joined
@@ -197,17 +201,10 @@ impl StridedView {
     pub(crate) fn collapsed(&self, range: std::ops::Range<usize>) -> Option<StridedView> {
         let mut place = self.clone();
         for at in (range.start..range.end - 1).rev() {
-            let either = place.extents[at] == 1 || place.extents[at + 1] == 1;
-            if either {
-                let kept = if place.extents[at] == 1 { at + 1 } else { at };
-                let (extent, stride) = (place.extents[kept], place.strides[kept]);
-                place.extents.splice(at..at + 2, [extent]);
-                place.strides.splice(at..at + 2, [stride]);
-            } else if place.continues(at) {
-                place = place.joined(at);
-            } else {
+            if !place.continues(at) {
                 return None;
             }
+            place = place.joined(at);
         }
         Some(place)
     }

@@ -323,6 +323,7 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
             // The tool has no such option.
             Err(_) => Vec::new(),
         },
+        shapes: Vec::new(),
         bound: Vec::new(),
         keeps_dequantized: false,
         beside: Vec::new(),

@@ -75,8 +75,8 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
 ///
 /// The exit code, after the reason has been reported.
 fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
-    let (mut loaded, mut compile) = load(args, host)?;
     let given = arrays::read(args, host)?;
+    let (mut loaded, mut compile) = load(args, &given, host)?;
     let dims = close(args, &mut loaded, &given, host)?;
     import(args, &mut loaded, host)?;
     let Loaded { file, graph, .. } = &loaded;
@@ -318,9 +318,11 @@ fn stopped(
     }
 }
 
-/// The verified module, and the time that parsing and verifying took.
-fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
-    let given = mind_cli::read_module(host, &args.file, &args.load)?;
+/// The verified module, whose open dimensions may be those of `arrays`, and the time that parsing and verifying took.
+fn load(args: &Args, arrays: &Arrays, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
+    let mut given = mind_cli::read_module(host, &args.file, &args.load)?;
+    let shapes = arrays.iter().map(|(name, array)| (name.clone(), array.shape().to_vec()));
+    given.options.shapes = shapes.collect();
     let started = host.now();
     let session = Session::default();
     let loaded = load_module(

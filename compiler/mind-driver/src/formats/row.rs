@@ -276,6 +276,9 @@ pub struct LoadOptions {
     pub padding: Padding,
     /// The extents of dimensions that a format names, where it computes with them while it is read.
     pub dims: Vec<(String, usize)>,
+    /// The shapes of the arrays that inputs are given, which close the other open dimensions where a format computes with
+    /// them while it is read.
+    pub shapes: Vec<(String, Vec<usize>)>,
     /// Inputs that are constants, where a format takes such.
     pub bound: Vec<(String, Tensor)>,
     /// Whether products of numbers that integers stand for stay products of floats, where a format has such.

@@ -87,6 +87,7 @@ fn onnx_options(options: &LoadOptions) -> mind_onnx::ImportOptions {
         dims: dims
             .map(|(name, extent)| (name.clone(), *extent as i64))
             .collect(),
+        shapes: options.shapes.iter().cloned().collect(),
         bound: options.bound.iter().cloned().collect(),
         keeps_dequantized: options.keeps_dequantized,
         files: beside.collect(),
@@ -189,6 +190,7 @@ pub static FORMATS: &[FormatInfo] = &[
                     dims: dims
                         .map(|(name, extent)| (name.clone(), *extent as i64))
                         .collect(),
+                    shapes: options.shapes.iter().cloned().collect(),
                     bound: options.bound.iter().cloned().collect(),
                 };
                 mind_stablehlo::read(text, &options)

@@ -77,6 +77,23 @@ impl Importer<'_> {
         }
     }
 
+    /// The extent of an open dimension as the arrays that inputs are given have it: that of the first input with it.
+    fn array_extent(
+        &mut self,
+        info: &ValueInfoProto,
+        axis: usize,
+        rank: usize,
+        symbol: &str,
+    ) -> Option<i64> {
+        if let Some(&extent) = self.closed.get(symbol) {
+            return Some(extent);
+        }
+        let shape = self.options.shapes.get(&info.name);
+        let extent = shape.filter(|shape| shape.len() == rank)?[axis] as i64;
+        self.closed.insert(symbol.to_owned(), extent);
+        Some(extent)
+    }
+
     /// A tensor that a run gives.
     fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refused> {
         let ty = tensor_type(info)?;
@@ -103,7 +120,10 @@ impl Importer<'_> {
                     self.used.insert(name);
                     Dim::Fixed(extent)
                 }
-                None => Dim::Symbol(module.intern(&symbol)),
+                None => match self.array_extent(info, axis, shape.dim.len(), &symbol) {
+                    Some(extent) => Dim::Fixed(extent),
+                    None => Dim::Symbol(module.intern(&symbol)),
+                },
             });
             self.open.push(symbol);
         }

@@ -46,6 +46,8 @@ pub(crate) struct Importer<'m> {
     open: Vec<String>,
     /// Those that were given.
     used: FxHashSet<&'m str>,
+    /// The extents of those that arrays closed.
+    closed: FxHashMap<String, i64>,
     report: Report,
     depth: usize,
 }
@@ -68,6 +70,7 @@ pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Grap
         options,
         open: Vec::new(),
         used: FxHashSet::default(),
+        closed: FxHashMap::default(),
         report: Report::default(),
         depth: 0,
     };

@@ -84,7 +84,10 @@ impl<'t> Importer<'t> {
                         used.insert(&name[..]);
                         Dim::Fixed(extent)
                     }
-                    None => Dim::Symbol(graph.intern(&symbol)),
+                    None => match self.options.shapes.get(&labels[first.0]) {
+                        Some(shape) if first.1 < shape.len() => Dim::Fixed(shape[first.1] as i64),
+                        Some(_) | None => Dim::Symbol(graph.intern(&symbol)),
+                    },
                 });
                 if !known.contains(&symbol) {
                     known.push(symbol);

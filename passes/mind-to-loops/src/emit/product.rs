@@ -64,6 +64,24 @@ impl Sides {
         }
     }
 
+    /// Rows of all matrices of the stack that are multiplied by one right side, as rows of one matrix.
+    fn join_stack_to_rows(&mut self) {
+        while let Some(at) = self.batch.checked_sub(1) {
+            let is_shared = self.rhs.extents[at] == 1 || self.rhs.strides[at] == 0;
+            let continues = |place: &StridedView| place.continues(at);
+            if !is_shared || !continues(&self.lhs) || !self.rest.iter().all(continues) {
+                return;
+            }
+            self.lhs = self.lhs.joined(at);
+            self.rest
+                .iter_mut()
+                .for_each(|place| *place = place.joined(at));
+            self.rhs.extents.remove(at);
+            self.rhs.strides.remove(at);
+            self.batch = at;
+        }
+    }
+
     /// Neighbouring dimensions of the stack as one where every operand allows.
     fn join_batch(&mut self) {
         for at in (0..self.batch.saturating_sub(1)).rev() {
@@ -97,6 +115,7 @@ impl Emitter<'_, '_> {
     pub(super) fn contract(&mut self, kernel: &Kernel, matrix: Matrix) -> Emitted<Vec<ValueId>> {
         let mut sides = self.sides(kernel, matrix)?;
         sides.join_rows(matrix.rows);
+        sides.join_stack_to_rows();
         sides.join_batch();
         sides.lay_column_down();
         let lhs = self.value(&sides.lhs);

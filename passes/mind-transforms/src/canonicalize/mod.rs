@@ -4,6 +4,7 @@ mod attrs;
 mod counted_loop;
 mod declare;
 mod known_extents;
+mod loop_invariant;
 pub(crate) mod order;
 mod rules;
 mod tensor;
@@ -64,6 +65,7 @@ pub(crate) fn patterns() -> PatternSet {
     let mut set = PatternSet::new();
     attrs::add(&mut set);
     counted_loop::add(&mut set);
+    loop_invariant::add(&mut set);
     tensor::add(&mut set);
     set
 }

@@ -1,0 +1,187 @@
+//! What a loop computes again in every step though it never changes, before the loop.
+
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::control::{Scan, block, steps};
+use mind_core::ops::index::Slice;
+use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose};
+use mind_ir::builder::Builder;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::{Op, Trait};
+use mind_ir::types::Dim;
+use mind_ir::{OpId, ValueId};
+use mind_rewrite::{MatchFailure, Rewriter};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::declare::patterns;
+
+patterns! {
+    /// What a scan computes of its fixed operands alone is computed before it, and fixed itself.
+    LoopInvariant = "loop-invariant" on [Scan] => loop_invariant;
+}
+
+/// Bytes that a value may have beyond those of what it is computed from, to be kept and not computed in each step.
+const GROWTH: u64 = 1024;
+
+fn loop_invariant(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
+    let view = Scan::from_id(op);
+    // What is computed in steps alone may fail, which it may not where there is no step.
+    if !matches!(steps(view, rw), Ok(Dim::Fixed(1..))) {
+        return Err(MatchFailure("the scan may have no step"));
+    }
+    let invariants = Invariants::of(rw, view);
+    if invariants.kept.is_empty() {
+        return Err(MatchFailure("each step computes something else"));
+    }
+    let body = block(rw, op, 0);
+    let arguments: Vec<ValueId> = rw.arguments(body).into_iter().collect();
+    let given = rw.operands(op).to_vec();
+    let mut outside: FxHashMap<ValueId, ValueId> =
+        arguments.iter().copied().zip(given.iter().copied()).collect();
+    for inner in invariants.sources(rw) {
+        let operands = rw.operands(inner).iter().map(|own| outside[own]);
+        let operands: Vec<ValueId> = operands.collect();
+        let copy = rw.copy(op, inner, &operands);
+        outside.extend(rw.results(inner).into_iter().zip(rw.results(copy)));
+    }
+    let kept = invariants.kept.iter().map(|value| outside[value]);
+    let operands: Vec<ValueId> = given.into_iter().chain(kept).collect();
+    let lists = [
+        view.in_axes(rw).to_vec(),
+        view.out_axes(rw).to_vec(),
+        view.in_reverse(rw).to_vec(),
+        view.out_reverse(rw).to_vec(),
+    ];
+    let [in_axes, out_axes, in_reverse, out_reverse] = &lists;
+    let (carried, scanned) = (view.carried(rw), view.scanned(rw));
+    let attrs = Scan::attrs(carried, scanned, in_axes, out_axes, in_reverse, out_reverse);
+    let results = rw.results(op).len();
+    let names = arguments.iter().chain(&invariants.kept).copied();
+    let names: Vec<ValueId> = names.collect();
+    let scan = rw.create_with_body(op, Scan::DEF, &operands, &attrs, results, |b, own| {
+        let inner = names.iter().copied().zip(own.iter().copied());
+        Ok(rest(b, body, &invariants, inner.collect()))
+    })?;
+    let results: Vec<ValueId> = rw.results(scan).into_iter().collect();
+    rw.replace_all(op, &results)
+}
+
+/// Copies what is left of a body, whose values `copies` names; what it yields.
+fn rest(
+    b: &mut Builder<'_>,
+    body: mind_ir::BlockId,
+    invariants: &Invariants,
+    mut copies: FxHashMap<ValueId, ValueId>,
+) -> Vec<ValueId> {
+    let ops = b.graph.ops(body).filter(|op| !invariants.ops.contains(op));
+    let ops: Vec<OpId> = ops.collect();
+    for op in ops {
+        let operands = b.graph.operands(op).iter().map(|value| copies[value]);
+        let operands: Vec<ValueId> = operands.collect();
+        if b.graph.def(op).has(Trait::Terminator) {
+            return operands;
+        }
+        let copy = b.copy(op, &operands);
+        let results = b.graph.results(op).into_iter();
+        copies.extend(results.zip(b.graph.results(copy)));
+    }
+    Vec::new()
+}
+
+/// What leaves a loop.
+struct Invariants {
+    body: mind_ir::BlockId,
+    /// The ops that stay there no longer.
+    ops: FxHashSet<OpId>,
+    /// What steps read of their results.
+    kept: Vec<ValueId>,
+}
+
+impl Invariants {
+    fn of(g: &Graph, view: Scan) -> Invariants {
+        let body = block(g, view.id(), 0);
+        let candidates = computed_of_fixed(g, view);
+        let mut ops: FxHashSet<OpId> = candidates.iter().copied().collect();
+        let mut kept = Vec::new();
+        // Readers first: an op leaves with all that only it reads.
+        for &op in candidates.iter().rev() {
+            let results = g.results(op).into_iter();
+            let stays = |&value: &ValueId| g.uses(value).any(|(reader, _)| !ops.contains(&reader));
+            let read: Vec<ValueId> = results.filter(stays).collect();
+            if read.is_empty() {
+                continue;
+            }
+            if is_worth_keeping(g, op, &read) {
+                kept.extend(read);
+            } else {
+                ops.remove(&op);
+            }
+        }
+        kept.reverse();
+        Invariants { body, ops, kept }
+    }
+
+    /// The ops that compute what is kept, in order.
+    fn sources(&self, g: &Graph) -> Vec<OpId> {
+        let mut needed: FxHashSet<ValueId> = self.kept.iter().copied().collect();
+        let ops: Vec<OpId> = g.ops(self.body).collect();
+        let mut sources = Vec::new();
+        for op in ops.into_iter().rev() {
+            if g.results(op).into_iter().any(|value| needed.contains(&value)) {
+                needed.extend(g.operands(op));
+                sources.push(op);
+            }
+        }
+        sources.reverse();
+        sources
+    }
+}
+
+/// The ops of a scan that read fixed operands and constants alone, in order.
+fn computed_of_fixed(g: &Graph, view: Scan) -> Vec<OpId> {
+    let body = block(g, view.id(), 0);
+    let first = view.operands(g).len() - view.fixed(g).len();
+    let mut fixed: FxHashSet<ValueId> = g.arguments(body).into_iter().skip(first).collect();
+    let is_constant = |value: ValueId| {
+        let source = g.defining_op(value);
+        source.is_some_and(|source| g.def(source).has(Trait::Constant))
+    };
+    let mut ops = Vec::new();
+    for op in g.ops(body) {
+        let (def, operands) = (g.def(op), g.operands(op));
+        let is_same = operands.iter().all(|&own| fixed.contains(&own) || is_constant(own));
+        let reads_fixed = operands.iter().any(|own| fixed.contains(own));
+        let has_sizes = g.results(op).into_iter().all(|value| bytes(g, value).is_some());
+        if def.has(Trait::Pure) && def.regions == 0 && is_same && reads_fixed && has_sizes {
+            fixed.extend(g.results(op));
+            ops.push(op);
+        }
+    }
+    ops
+}
+
+/// Whether reading results of an op costs steps less than computing them: what only says where elements stand costs
+/// nothing, and what is larger than its operands is sooner computed than read.
+fn is_worth_keeping(g: &Graph, op: OpId, results: &[ValueId]) -> bool {
+    let size = |values: &[ValueId]| {
+        let sizes = values.iter().map(|&value| bytes(g, value));
+        sizes.map(|size| size.unwrap_or(0)).sum::<u64>()
+    };
+    let is_view = g.is::<Transpose>(op)
+        || g.is::<Reshape>(op)
+        || g.is::<ExpandDims>(op)
+        || g.is::<Squeeze>(op)
+        || g.is::<Slice>(op)
+        || g.is::<BroadcastTo>(op);
+    !is_view && size(results) <= size(g.operands(op)).max(GROWTH)
+}
+
+/// The bytes of a value whose extents are known.
+fn bytes(g: &Graph, value: ValueId) -> Option<u64> {
+    let ty = g.ty(value);
+    let extents = ty.shape.iter().map(|dim| match dim {
+        Dim::Fixed(extent) => u64::try_from(*extent).ok(),
+        Dim::Symbol(_) | Dim::Dynamic => None,
+    });
+    let count: Option<u64> = extents.product();
+    Some(count? * ty.dtype.size() as u64)
+}
