@@ -5,6 +5,7 @@
 //! dimension, along which the input is repeated.
 
 mod patches;
+mod phases;
 
 use mind_core::eval::sliding::SlideAxis;
 use mind_core::ops::convolution::{Conv, ConvTranspose, Convolve, Direction, Layout};
@@ -109,6 +110,9 @@ impl Form<'_> {
         if self.is_dense() {
             return self.dense(b, input, filter);
         }
+        if self.is_in_phases() {
+            return self.in_phases(b, input, filter);
+        }
         if self.is_tiling() {
             return self.tiles(b, input, filter);
         }
@@ -210,15 +214,23 @@ impl Form<'_> {
 
     /// A convolution as `tensor.window` says it, one dimension as two.
     fn dense(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
-        let (mut input, mut filter) = self.channels_last(b, input, filter)?;
+        let (input, filter) = self.channels_last(b, input, filter)?;
         let c = self.convolve;
-        let mut strides = c.strides.clone();
-        let mut pads: Vec<i64> = c
-            .low
-            .iter()
-            .zip(&c.high)
-            .flat_map(|(&low, &high)| [low, high])
-            .collect();
+        let pads = c.low.iter().zip(&c.high);
+        let pads: Vec<i64> = pads.flat_map(|(&low, &high)| [low, high]).collect();
+        let result = self.windows(b, [input, filter], &c.strides, &pads)?;
+        self.restored(b, result)
+    }
+
+    /// `tensor.window` of operands with their channels last, of one dimension or two, with the zeros before and behind each.
+    fn windows(
+        &self,
+        b: &mut Builder<'_>,
+        [mut input, mut filter]: [ValueId; 2],
+        strides: &[i64],
+        pads: &[i64],
+    ) -> Lowered {
+        let (mut strides, mut pads) = (strides.to_vec(), pads.to_vec());
         if self.spatial() == 1 {
             let unit = |b: &mut Builder<'_>, value: ValueId, at: usize| {
                 let mut wide = shape(b, value);
@@ -242,7 +254,7 @@ impl Form<'_> {
             narrow.remove(1);
             result = reshape(b, result, &narrow, &[])?;
         }
-        self.restored(b, result)
+        Ok(result)
     }
 
     /// Windows over `[N, s.., G, C / G, F / G]`, for `[N, o.., F]`.

@@ -63,6 +63,16 @@ fn lower_reduce_window(op: OpId, b: &mut Builder<'_>) -> Known {
     let Some(axes) = axes.filter(|axes| is_small(axes)) else {
         return Ok(None);
     };
+    if matches!(kind, Reduction::Max | Reduction::Min)
+        && let Some(stages) = one_dimension_at_a_time(&axes)
+    {
+        let mut value = input;
+        for axes in stages {
+            let kind = SlideKind::of(kind);
+            value = slide(b, &Windows { kind, axes }, &[value])?;
+        }
+        return Ok(Some(value));
+    }
     let mut inputs = vec![input];
     if kind == Reduction::Mean {
         let dtype = divisor_dtype(b.graph.ty(input).dtype);
@@ -73,6 +83,32 @@ fn lower_reduce_window(op: OpId, b: &mut Builder<'_>) -> Known {
     }
     let kind = SlideKind::of(kind);
     slide(b, &Windows { kind, axes }, &inputs).map(Some)
+}
+
+/// Windows along one dimension after the other, the last one first, where a window has many taps: the largest and the
+/// smallest element are the same in any order.
+fn one_dimension_at_a_time(axes: &[SlideAxis]) -> Option<Vec<Vec<SlideAxis>>> {
+    const MANY: usize = 16;
+    let taps = axes.iter().map(|axis| axis.window);
+    let taps = taps.fold(1, usize::saturating_mul);
+    let order: Vec<usize> = (0..axes.len()).rev().collect();
+    let (wide, others): (Vec<usize>, Vec<usize>) =
+        order.into_iter().partition(|&at| axes[at].window > 1);
+    if wide.len() < 2 || taps < MANY {
+        return None;
+    }
+    let extents = axes.iter().map(|axis| SlideAxis::fixed(axis.extent));
+    let mut left: Vec<SlideAxis> = extents.collect();
+    // What skips elements does so at once.
+    others.iter().for_each(|&at| left[at] = axes[at]);
+    let mut stages = Vec::with_capacity(wide.len());
+    for at in wide {
+        left[at] = axes[at];
+        stages.push(left.clone());
+        let done = left.iter().map(|axis| SlideAxis::fixed(axis.positions));
+        left = done.collect();
+    }
+    Some(stages)
 }
 
 /// The numbers of taps that means divide by; `None` if they are too many, or not numbers other than 0 of `dtype`.

@@ -321,7 +321,9 @@ fn stopped(
 /// The verified module, whose open dimensions may be those of `arrays`, and the time that parsing and verifying took.
 fn load(args: &Args, arrays: &Arrays, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
     let mut given = mind_cli::read_module(host, &args.file, &args.load)?;
-    let shapes = arrays.iter().map(|(name, array)| (name.clone(), array.shape().to_vec()));
+    let shapes = arrays
+        .iter()
+        .map(|(name, array)| (name.clone(), array.shape().to_vec()));
     given.options.shapes = shapes.collect();
     let started = host.now();
     let session = Session::default();

@@ -93,6 +93,10 @@ fn dimensions_are_given() {
     let given = dims(&[("batch", 2), ("x_1", 5)]);
     let g = read(bytes.clone().into(), &given).expect("a model");
     assert!(printed(&g).contains("f32[2, 5]"));
+    let mut given = dims(&[("batch", 2)]);
+    given.shapes.insert("x".to_owned(), vec![3, 7]);
+    let g = read(bytes.clone().into(), &given).expect("a model");
+    assert!(printed(&g).contains("f32[2, 7]"), "{}", printed(&g));
     let found = read(bytes.into(), &dims(&[("bach", 2)]))
         .err()
         .expect("a typing error");

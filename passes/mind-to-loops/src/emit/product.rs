@@ -66,7 +66,10 @@ impl Sides {
 
     /// Rows of all matrices of the stack that are multiplied by one right side, as rows of one matrix.
     fn join_stack_to_rows(&mut self) {
-        while let Some(at) = self.batch.checked_sub(1) {
+        // Without elements a stack may have no matrix, but rows would multiply by one.
+        while self.rhs.count() > 0
+            && let Some(at) = self.batch.checked_sub(1)
+        {
             let is_shared = self.rhs.extents[at] == 1 || self.rhs.strides[at] == 0;
             let continues = |place: &StridedView| place.continues(at);
             if !is_shared || !continues(&self.lhs) || !self.rest.iter().all(continues) {

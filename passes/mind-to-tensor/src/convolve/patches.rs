@@ -65,23 +65,7 @@ impl Form<'_> {
         for (at, axis) in self.slides.iter().enumerate() {
             let low = axis.low.max(0);
             let high = (end(axis, axis.window - 1) - axis.low - axis.extent as i64).max(0);
-            for (count, is_front) in [(low, true), (high, false)] {
-                if count == 0 {
-                    continue;
-                }
-                let dtype = b.graph.ty(input).dtype;
-                let zero = Tensor::new(Vec::new(), Buffer::zeros(dtype, 1));
-                let zero = mind_core::constant(b, &zero);
-                let mut edge = shape(b, input);
-                edge[at + 1] = mind_ir::types::Dim::Fixed(count);
-                let zeros = Broadcast::with(&[], &edge).build(b, &[zero])?;
-                let parts = if is_front {
-                    [zeros, input]
-                } else {
-                    [input, zeros]
-                };
-                input = Concat::with(at as i64 + 1).build(b, &parts)?;
-            }
+            input = zeros_around(b, input, at + 1, [low, high])?;
         }
         Ok(input)
     }
@@ -100,6 +84,32 @@ impl Form<'_> {
         }
         Slice::with(&starts, &ends, &steps).build(b, input)
     }
+}
+
+/// As many zeros in front of `input` along a dimension, and behind it.
+pub(super) fn zeros_around(
+    b: &mut Builder<'_>,
+    mut input: ValueId,
+    axis: usize,
+    counts: [i64; 2],
+) -> Lowered {
+    for (count, is_front) in counts.into_iter().zip([true, false]) {
+        if count == 0 {
+            continue;
+        }
+        let dtype = b.graph.ty(input).dtype;
+        let zero = Tensor::new(Vec::new(), Buffer::zeros(dtype, 1));
+        let zero = mind_core::constant(b, &zero);
+        let mut edge = shape(b, input);
+        edge[axis] = mind_ir::types::Dim::Fixed(count);
+        let zeros = Broadcast::with(&[], &edge).build(b, &[zero])?;
+        let parts = match is_front {
+            true => [zeros, input],
+            false => [input, zeros],
+        };
+        input = Concat::with(axis as i64).build(b, &parts)?;
+    }
+    Ok(input)
 }
 
 /// Behind the coordinate at which tap `tap` meets an element at the last position, counted from the first one.

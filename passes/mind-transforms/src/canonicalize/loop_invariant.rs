@@ -35,8 +35,11 @@ fn loop_invariant(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let body = block(rw, op, 0);
     let arguments: Vec<ValueId> = rw.arguments(body).into_iter().collect();
     let given = rw.operands(op).to_vec();
-    let mut outside: FxHashMap<ValueId, ValueId> =
-        arguments.iter().copied().zip(given.iter().copied()).collect();
+    let mut outside: FxHashMap<ValueId, ValueId> = arguments
+        .iter()
+        .copied()
+        .zip(given.iter().copied())
+        .collect();
     for inner in invariants.sources(rw) {
         let operands = rw.operands(inner).iter().map(|own| outside[own]);
         let operands: Vec<ValueId> = operands.collect();
@@ -126,7 +129,10 @@ impl Invariants {
         let ops: Vec<OpId> = g.ops(self.body).collect();
         let mut sources = Vec::new();
         for op in ops.into_iter().rev() {
-            if g.results(op).into_iter().any(|value| needed.contains(&value)) {
+            if g.results(op)
+                .into_iter()
+                .any(|value| needed.contains(&value))
+            {
                 needed.extend(g.operands(op));
                 sources.push(op);
             }
@@ -148,9 +154,14 @@ fn computed_of_fixed(g: &Graph, view: Scan) -> Vec<OpId> {
     let mut ops = Vec::new();
     for op in g.ops(body) {
         let (def, operands) = (g.def(op), g.operands(op));
-        let is_same = operands.iter().all(|&own| fixed.contains(&own) || is_constant(own));
+        let is_same = operands
+            .iter()
+            .all(|&own| fixed.contains(&own) || is_constant(own));
         let reads_fixed = operands.iter().any(|own| fixed.contains(own));
-        let has_sizes = g.results(op).into_iter().all(|value| bytes(g, value).is_some());
+        let has_sizes = g
+            .results(op)
+            .into_iter()
+            .all(|value| bytes(g, value).is_some());
         if def.has(Trait::Pure) && def.regions == 0 && is_same && reads_fixed && has_sizes {
             fixed.extend(g.results(op));
             ops.push(op);
