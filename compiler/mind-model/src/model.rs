@@ -245,7 +245,7 @@ impl<'w> Model<'w> {
         Model::with_options(config, weights, runner, ModelOptions::default())
     }
 
-    /// As [`new`](Model::new), made as `options` say.
+    /// As [`new`](Model::new), made as `options` say. What was packed before is used where no byte of it is damaged.
     ///
     /// # Errors
     ///
@@ -256,7 +256,19 @@ impl<'w> Model<'w> {
         runner: Runner,
         options: ModelOptions<'_>,
     ) -> Result<Model<'w>, ModelError> {
-        Model::shared(config, Arc::from(weights), runner, options)
+        let weights: Arc<dyn Weights + 'w> = Arc::from(weights);
+        if let Some(kept) = options.kept {
+            // While threads verify what is kept.
+            let model = Model::shared(config, weights.clone(), runner.clone(), options)?;
+            if kept.is_whole() {
+                return Ok(model);
+            }
+        }
+        let anew = ModelOptions {
+            kept: None,
+            ..options
+        };
+        Model::shared(config, weights, runner, anew)
     }
 
     /// Keeps what is packed of the weights.
