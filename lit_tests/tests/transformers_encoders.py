@@ -33,6 +33,7 @@ ENCODERS = [
     ("modernbert", "plain", AutoModel, MODERNBERT),
     ("modernbert", "biases", AutoModel, {**MODERNBERT, **BIASES}),
     ("modernbert", "with a head", AutoModelForMaskedLM, dict(MODERNBERT, global_attn_every_n_layers=2)),
+    ("nomic_bert", "plain", AutoModel, dict(type_vocab_size=3, pad_token_id=0)),
 ]
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 LENGTHS = [1, 17, 255, 300]
@@ -70,7 +71,11 @@ def write(folder, first):
             own = folder / str(number)
             own.mkdir()
             state = {key: value.to(dtype).clone().contiguous() for key, value in model.state_dict().items()}
-            save_file(state, own / "model.safetensors")
+            if family == "nomic_bert":
+                # Its files have other names and shapes of tensors than modules.
+                model.save_pretrained(own, state_dict=state)
+            else:
+                save_file(state, own / "model.safetensors")
             (own / "config.json").write_text(json.dumps(model.config.to_dict(), default=str))
             tokens = torch.randint(0, SIZES["vocab_size"], (1, 300))
             hidden, pooled = [], []

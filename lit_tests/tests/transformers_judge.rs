@@ -114,7 +114,11 @@ fn rounded(error: f64) -> &'static str {
 fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, _) = files.model(family)?;
-    let session = || Session::new(model.clone(), 320).map_err(|why| why.to_string());
+    // With more room layers with a window keep what it reaches alone.
+    let mut layers = 0..model.config().num_layers;
+    let has_window = layers.any(|layer| model.config().window(layer).is_some());
+    let capacity = if has_window { 512 } else { 320 };
+    let session = || Session::new(model.clone(), capacity).map_err(|why| why.to_string());
     let tokens = files::ids(&folder.join("tokens"))?;
     let expected = files::numbers(&folder.join("logits"))?;
     let vocab = model.config().vocab_size;

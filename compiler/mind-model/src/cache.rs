@@ -5,14 +5,31 @@ use std::ops::Range;
 use mind_irv2::Config;
 
 use crate::error::ModelError;
-use crate::sizes::cache_rows;
+use crate::sizes::{cache_rows, window_rows, window_start};
 
 /// The keys and values of every layer, `[rows, kv_heads, head_dim]` each; rows that hold nothing are zeros.
+///
+/// Layers with a window that is much shorter than the sequence may become keep the positions from `base` on alone: before a
+/// pass their rows move down over those that no query will see. `base` is a multiple of 64, as many as sums have partial
+/// results, so that what is left of a row of scores goes to the same partial sums as the whole row.
 pub(crate) struct Cache {
     /// Keys, then values, of a layer after the other.
     elements: Vec<f32>,
-    rows: usize,
+    layers: Vec<Rows>,
     width: usize,
+    /// The window of layers whose rows move; `None` where all positions are kept.
+    window: Option<usize>,
+    /// The position of the first row of layers whose rows move.
+    base: usize,
+}
+
+/// Where the rows of a layer are.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    /// The element of the first key.
+    start: usize,
+    count: usize,
+    moves: bool,
 }
 
 impl Cache {
@@ -22,40 +39,58 @@ impl Cache {
     ///
     /// The system gives no memory.
     pub(crate) fn new(config: &Config, capacity: usize) -> Result<Cache, ModelError> {
-        Cache::with_rows(config, cache_rows(capacity))
-    }
-
-    fn with_rows(config: &Config, rows: usize) -> Result<Cache, ModelError> {
         let width = config.kv_width();
-        let count = (rows * width).checked_mul(2 * config.num_layers);
-        let count = count.filter(|&count| count < isize::MAX as usize / 4);
-        let refused = ModelError::OutOfMemory {
-            bytes: 8 * rows as u64 * width as u64 * config.num_layers as u64,
-        };
-        let Some(count) = count else {
-            return Err(refused);
-        };
-        let mut probe: Vec<f32> = Vec::new();
-        if probe.try_reserve_exact(count).is_err() {
-            return Err(refused);
+        let most = cache_rows(capacity);
+        let window = (0..config.num_layers).find_map(|layer| config.window(layer));
+        let window = window.filter(|&window| window_rows(window) < most);
+        let mut layers = Vec::with_capacity(config.num_layers);
+        let mut count = Some(0usize);
+        for layer in 0..config.num_layers {
+            let own = window.filter(|_| config.window(layer).is_some());
+            let rows = own.map_or(most, window_rows);
+            layers.push(Rows {
+                start: count.unwrap_or(0),
+                count: rows,
+                moves: own.is_some(),
+            });
+            let more = (2 * rows).checked_mul(width);
+            count = count.and_then(|count| count.checked_add(more?));
         }
-        drop(probe);
+        let rows: u64 = layers.iter().map(|own| own.count as u64).sum();
+        let refused = || ModelError::OutOfMemory {
+            bytes: 8 * rows * width as u64,
+        };
+        let count = count.filter(|&count| count < isize::MAX as usize / 4);
         Ok(Cache {
-            elements: vec![0.0; count],
-            rows,
+            elements: zeros(count.ok_or_else(refused)?).ok_or_else(refused)?,
+            layers,
             width,
+            window,
+            base: 0,
         })
     }
 
-    /// A cache of the same size that holds the first `rows` rows of every layer, and nothing in the others.
+    /// The bytes of all rows.
+    pub(crate) fn bytes(&self) -> u64 {
+        4 * self.elements.len() as u64
+    }
+
+    /// A cache of the same size that holds the first `length` positions, and nothing behind them.
     ///
     /// # Errors
     ///
     /// The system gives no memory.
-    pub(crate) fn fork(&self, config: &Config, rows: usize) -> Result<Cache, ModelError> {
-        let mut own = Cache::with_rows(config, self.rows)?;
-        for layer in 0..config.num_layers {
-            let copies = own.rows_mut(layer, 0..rows);
+    pub(crate) fn fork(&self, length: usize) -> Result<Cache, ModelError> {
+        let bytes = self.bytes();
+        let elements = zeros(self.elements.len()).ok_or(ModelError::OutOfMemory { bytes })?;
+        let mut own = Cache {
+            elements,
+            layers: self.layers.clone(),
+            ..*self
+        };
+        for layer in 0..self.layers.len() {
+            let rows = length - self.first(layer);
+            let copies = own.rows_mut(layer, self.first(layer)..length);
             for (copy, kept) in copies.into_iter().zip(self.seen(layer, rows)) {
                 copy.copy_from_slice(kept);
             }
@@ -63,27 +98,85 @@ impl Cache {
         Ok(own)
     }
 
+    /// The position of the first row of a layer.
+    pub(crate) fn first(&self, layer: usize) -> usize {
+        if self.layers[layer].moves {
+            self.base
+        } else {
+            0
+        }
+    }
+
+    /// Makes room for a pass whose first token has position `first`: forgets what windows do not reach from there on.
+    pub(crate) fn advance(&mut self, first: usize) {
+        let Some(window) = self.window else {
+            return;
+        };
+        let base = window_start(first, window);
+        if base <= self.base {
+            return;
+        }
+        let (kept, used) = (first - base, first - self.base);
+        for layer in 0..self.layers.len() {
+            if !self.layers[layer].moves {
+                continue;
+            }
+            let width = self.width;
+            for half in self.rows_mut(layer, self.base..first) {
+                half.copy_within((used - kept) * width.., 0);
+                half[kept * width..].fill(0.0);
+            }
+        }
+        self.base = base;
+    }
+
+    /// Forgets all positions from `length` to `held`, behind which there are none; how many are left, which is none where
+    /// windows of what follows reach positions that are forgotten already.
+    pub(crate) fn truncate(&mut self, length: usize, held: usize) -> usize {
+        let reached = |window: usize| (length + 1).saturating_sub(window);
+        let is_lost = self.window.is_some_and(|own| reached(own) < self.base);
+        let kept = if is_lost { 0 } else { length };
+        for layer in 0..self.layers.len() {
+            self.clear(layer, kept..held);
+        }
+        if kept == 0 {
+            self.base = 0;
+        }
+        kept
+    }
+
     /// The first `rows` keys and values of a layer.
     pub(crate) fn seen(&self, layer: usize, rows: usize) -> [&[f32]; 2] {
-        let whole = self.rows * self.width;
-        let start = 2 * layer * whole;
+        let Rows { start, count, .. } = self.layers[layer];
+        let whole = count * self.width;
         let (keys, values) = self.elements[start..start + 2 * whole].split_at(whole);
         [keys, values].map(|half| &half[..rows * self.width])
     }
 
-    /// Some keys and values of a layer, to be written.
-    pub(crate) fn rows_mut(&mut self, layer: usize, rows: Range<usize>) -> [&mut [f32]; 2] {
-        let whole = self.rows * self.width;
-        let start = 2 * layer * whole;
+    /// Keys and values of some positions of a layer, to be written; of those that it keeps.
+    pub(crate) fn rows_mut(&mut self, layer: usize, positions: Range<usize>) -> [&mut [f32]; 2] {
+        let first = self.first(layer);
+        let Rows { start, count, .. } = self.layers[layer];
+        let whole = count * self.width;
         let (keys, values) = self.elements[start..start + 2 * whole].split_at_mut(whole);
-        let here = rows.start * self.width..rows.end * self.width;
+        let [from, to] = [positions.start, positions.end].map(|own| own.max(first) - first);
+        let here = from * self.width..to * self.width;
         [&mut keys[here.clone()], &mut values[here]]
     }
 
-    /// Makes rows of a layer hold nothing.
-    pub(crate) fn clear(&mut self, layer: usize, rows: Range<usize>) {
-        for half in self.rows_mut(layer, rows) {
+    /// Makes positions of a layer hold nothing.
+    pub(crate) fn clear(&mut self, layer: usize, positions: Range<usize>) {
+        for half in self.rows_mut(layer, positions) {
             half.fill(0.0);
         }
     }
+}
+
+/// So many zeros; `None` if the system gives no memory.
+fn zeros(count: usize) -> Option<Vec<f32>> {
+    let mut probe: Vec<f32> = Vec::new();
+    probe.try_reserve_exact(count).ok()?;
+    drop(probe);
+    // Memory that the system has zeroed is not touched.
+    Some(vec![0.0; count])
 }

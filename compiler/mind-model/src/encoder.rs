@@ -310,7 +310,7 @@ fn layers(model: &Model<'_>, passes: &Passes, x: &mut [f32]) -> Result<(), Model
     });
     let whole = passes.mask(0, None);
     let project = model.stage(Stage::Project(passes.tokens))?;
-    let attend = model.attend(passes.tokens, passes.seen)?;
+    let [attend, _] = model.attend(passes.tokens, [passes.seen; 2])?;
     let distances: Vec<Vec<f32>> = match model.distances() {
         Some(own) => (0..passes.passes)
             .map(|pass| own.rows(pass * passes.tokens, passes.tokens, passes.seen))

@@ -245,7 +245,7 @@ impl<'w> Model<'w> {
         Model::with_options(config, weights, runner, ModelOptions::default())
     }
 
-    /// As [`new`](Model::new), made as `options` say.
+    /// As [`new`](Model::new), made as `options` say. What was packed before is used where no byte of it is damaged.
     ///
     /// # Errors
     ///
@@ -256,7 +256,19 @@ impl<'w> Model<'w> {
         runner: Runner,
         options: ModelOptions<'_>,
     ) -> Result<Model<'w>, ModelError> {
-        Model::shared(config, Arc::from(weights), runner, options)
+        let weights: Arc<dyn Weights + 'w> = Arc::from(weights);
+        if let Some(kept) = options.kept {
+            // While threads verify what is kept.
+            let model = Model::shared(config, weights.clone(), runner.clone(), options)?;
+            if kept.is_whole() {
+                return Ok(model);
+            }
+        }
+        let anew = ModelOptions {
+            kept: None,
+            ..options
+        };
+        Model::shared(config, weights, runner, anew)
     }
 
     /// Keeps what is packed of the weights.
@@ -372,23 +384,43 @@ impl<'w> Model<'w> {
         self.distances.as_ref()
     }
 
-    /// Attention of `tokens` queries over so many rows of the cache. The memory of other extents is given back: a
-    /// sequence that grows leaves them behind.
-    pub(crate) fn attend(&self, tokens: usize, seen: usize) -> Result<Arc<Part>, ModelError> {
-        self.attention(Attention {
+    /// Attention of `tokens` queries over so many rows of the cache, twice: layers with a window may keep fewer of them. The
+    /// memory of other extents is given back: a sequence that grows leaves them behind.
+    pub(crate) fn attend(
+        &self,
+        tokens: usize,
+        seen: [usize; 2],
+    ) -> Result<[Arc<Part>; 2], ModelError> {
+        let [whole, narrow] = seen.map(|seen| Attention {
             is_across: false,
             tokens,
             seen,
-        })
+        });
+        self.release_others(&[whole, narrow]);
+        Ok([self.attention(whole)?, self.attention(narrow)?])
     }
 
     /// Attention of `tokens` queries over `seen` rows of the encoder's output.
     pub(crate) fn look(&self, tokens: usize, seen: usize) -> Result<Arc<Part>, ModelError> {
-        self.attention(Attention {
+        let wanted = Attention {
             is_across: true,
             tokens,
             seen,
-        })
+        };
+        self.release_others(&[wanted]);
+        self.attention(wanted)
+    }
+
+    /// Gives back the memory of attention of other extents.
+    fn release_others(&self, wanted: &[Attention]) {
+        let made = self
+            .attention
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let is_across = wanted.iter().any(|own| own.is_across);
+        let is_other = |own: &Attention| own.is_across == is_across && !wanted.contains(own);
+        let others = made.iter().filter(|(own, _)| is_other(own));
+        others.for_each(|(_, part)| part.release());
     }
 
     fn attention(&self, wanted: Attention) -> Result<Arc<Part>, ModelError> {
@@ -396,9 +428,6 @@ impl<'w> Model<'w> {
             .attention
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let is_other = |own: &Attention| own.is_across == wanted.is_across && *own != wanted;
-        let others = made.iter().filter(|(own, _)| is_other(own));
-        others.for_each(|(_, part)| part.release());
         if let Some(part) = made.get(&wanted) {
             return Ok(part.clone());
         }

@@ -1,9 +1,10 @@
 //! One pass of some tokens through all layers.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use mind_irv2::Turning;
 use mind_irv2::graph::parts::MASKED;
+use mind_irv2::{Config, Turning};
 
 use crate::cache::Cache;
 use crate::error::ModelError;
@@ -37,6 +38,7 @@ pub(crate) fn run(
     tokens: &[u32],
 ) -> Result<Vec<f32>, ModelError> {
     let padded = pass_tokens(tokens.len());
+    cache.advance(first);
     let result = layers(of, cache, first, tokens, padded);
     if result.is_err() {
         for layer in 0..of.model.config().num_layers {
@@ -81,18 +83,13 @@ fn layers(
         let here = if used { here.clone() } else { 0..0 };
         rotation.rows(turning, here)
     });
-    let seen = seen_rows(first + tokens.len());
-    let whole = mask(first, padded, seen, None);
-    let window = (0..config.num_layers).find_map(|layer| config.window(layer));
-    let narrow = window.map(|width| mask(first, padded, seen, Some(width)));
+    let views = Views::new(model, cache, first..first + tokens.len(), padded)?;
     let project = model.stage(Stage::Project(padded))?;
     let finish = model.stage(Stage::Finish(padded))?;
     let mut mixture = match model.cut() {
         Some(cut) => Some(Mixture::new(model, cut, padded)?),
         None => None,
     };
-    let attend = model.attend(padded, seen)?;
-    let distances = model.distances().map(|own| own.rows(first, padded, seen));
     let mut across = match source {
         Some(source) => Some(Across::new(model, source, padded)?),
         None => None,
@@ -111,14 +108,11 @@ fn layers(
         let owner = (Some(layer), None);
         project[&owner].run(inputs, &mut [&mut q, keys, values])?;
         cache.clear(layer, first + tokens.len()..here.end);
-        let [keys, values] = cache.seen(layer, seen);
-        let mask = match (&narrow, config.window(layer)) {
-            (Some(narrow), Some(_)) => narrow,
-            _ => &whole,
-        };
-        let mut looked: Vec<&[f32]> = vec![&q, keys, values, mask];
-        looked.extend(distances.as_deref());
-        attend.run(&looked, &mut [&mut mixed])?;
+        let view = views.of(config, layer);
+        let [keys, values] = cache.seen(layer, view.seen);
+        let mut looked: Vec<&[f32]> = vec![&q, keys, values, &view.mask];
+        looked.extend(view.distances.as_deref());
+        view.attend.run(&looked, &mut [&mut mixed])?;
         let kept = match &mut across {
             Some(own) => own.run(layer, &x, &mut mixed)?,
             None => &x,
@@ -135,6 +129,62 @@ fn layers(
     }
     x.truncate(tokens.len() * width);
     Ok(x)
+}
+
+/// What the queries of a pass see of the cache.
+struct View {
+    attend: Arc<Part>,
+    /// Rows that attention reads.
+    seen: usize,
+    mask: Vec<f32>,
+    distances: Option<Vec<f32>>,
+}
+
+/// What queries see in layers without a window, and in those with one, if there are such.
+struct Views {
+    whole: View,
+    narrow: Option<View>,
+}
+
+impl Views {
+    fn new(
+        model: &Model<'_>,
+        cache: &Cache,
+        positions: Range<usize>,
+        padded: usize,
+    ) -> Result<Views, ModelError> {
+        let config = model.config();
+        let layers = 0..config.num_layers;
+        let window = |layer| Some((config.window(layer)?, cache.first(layer)));
+        let window = layers.clone().find_map(window);
+        let base = window.map_or(0, |(_, base)| base);
+        let sees_all = layers.clone().any(|layer| config.window(layer).is_none());
+        let bases = [if sees_all { 0 } else { base }, base];
+        let seen = bases.map(|base| seen_rows(positions.end - base));
+        let [whole, narrow] = model.attend(padded, seen)?;
+        let view = |attend: Arc<Part>, seen: usize, base: usize, window: Option<usize>| {
+            // Masks and distances are the same for positions that are counted from another one.
+            let first = positions.start - base;
+            let distances = model.distances();
+            View {
+                attend,
+                seen,
+                mask: mask(first, padded, seen, window),
+                distances: distances.map(|own| own.rows(first, padded, seen)),
+            }
+        };
+        Ok(Views {
+            whole: view(whole, seen[0], bases[0], None),
+            narrow: window.map(|(width, base)| view(narrow, seen[1], base, Some(width))),
+        })
+    }
+
+    /// What queries of a layer see.
+    fn of(&self, config: &Config, layer: usize) -> &View {
+        let narrow = self.narrow.as_ref();
+        let narrow = narrow.filter(|_| config.window(layer).is_some());
+        narrow.unwrap_or(&self.whole)
+    }
 }
 
 /// Attention of a pass to what an encoder says.

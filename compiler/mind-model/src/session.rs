@@ -121,7 +121,7 @@ impl<'w> Session<'w> {
     /// No memory for its cache.
     pub fn fork(&self) -> Result<Session<'w>, ModelError> {
         Ok(Session {
-            cache: self.cache.fork(self.model.config(), self.length)?,
+            cache: self.cache.fork(self.length)?,
             model: self.model.clone(),
             rotation: self.rotation.clone(),
             source: self.source.clone(),
@@ -129,20 +129,33 @@ impl<'w> Session<'w> {
         })
     }
 
-    /// Forgets all tokens behind the first `length`; those that are not there need not be forgotten.
-    pub fn truncate(&mut self, length: usize) {
-        let forgotten = length.min(self.length)..self.length;
-        for layer in 0..self.model.config().num_layers {
-            self.cache.clear(layer, forgotten.clone());
-        }
-        self.length = forgotten.start;
+    /// The bytes of the keys and values that it has room for.
+    pub fn cache_bytes(&self) -> u64 {
+        self.cache.bytes()
+    }
+
+    /// Forgets all tokens behind the first `length`, if there are any; how many are left.
+    ///
+    /// These are `length` again, unless layers with a window have forgotten positions that it reaches from there: then none
+    /// is left. A sequence can always go back by 64 tokens.
+    #[must_use = "none may be left"]
+    pub fn truncate(&mut self, length: usize) -> usize {
+        let kept = length.min(self.length);
+        self.length = self.cache.truncate(kept, self.length);
+        self.length
+    }
+
+    /// Forgets all tokens.
+    pub fn clear(&mut self) {
+        self.length = self.cache.truncate(0, self.length);
     }
 
     /// Goes on with `tokens`; the logits behind the last one, a number for each token id.
     ///
     /// # Errors
     ///
-    /// No token, one outside of the vocabulary, more than fit, no memory. The sequence is then as it was.
+    /// No token, one outside of the vocabulary, more than fit, no memory. The sequence is then as it was, or empty where there
+    /// was no memory and layers with a window have forgotten what it needs.
     pub fn prefill(&mut self, tokens: &[u32]) -> Result<Vec<f32>, ModelError> {
         let rows = self.extend(tokens, false)?;
         self.logits(&rows, 1)
@@ -192,11 +205,13 @@ impl<'w> Session<'w> {
                 source: self.source.as_deref(),
             };
             let done = pass::run(of, &mut self.cache, first, chunk);
-            let passed = done.inspect_err(|_| {
-                for layer in 0..self.model.config().num_layers {
-                    self.cache.clear(layer, self.length..first);
+            let passed = match done {
+                Ok(passed) => passed,
+                Err(why) => {
+                    self.length = self.cache.truncate(self.length, first);
+                    return Err(why);
                 }
-            })?;
+            };
             first += chunk.len();
             if all {
                 rows.extend(passed)

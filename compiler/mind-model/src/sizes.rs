@@ -29,6 +29,29 @@ pub(crate) fn cache_rows(capacity: usize) -> usize {
     seen_rows(capacity).max(capacity + 16)
 }
 
+/// Tokens that a sequence can always go back by where layers keep what their windows reach alone.
+const REWIND: usize = 64;
+
+/// Partial results of a sum: positions that are forgotten are a multiple of as many.
+const PARTIALS: usize = 64;
+
+/// The first position that layers with a window of `window` positions keep in a pass whose first token has position `first`.
+pub(crate) fn window_start(first: usize, window: usize) -> usize {
+    let reached = (first + 1).saturating_sub(window.saturating_add(REWIND));
+    reached - reached % PARTIALS
+}
+
+/// The rows that a layer with a window of `window` positions needs for any pass.
+pub(crate) fn window_rows(window: usize) -> usize {
+    let rows = window.saturating_add(REWIND + PARTIALS + MOST_TOKENS);
+    // A window as wide as that is wider than any sequence.
+    if rows > 1 << 40 {
+        rows
+    } else {
+        seen_rows(rows)
+    }
+}
+
 /// Bytes of the arrays of a pass of `tokens` over so many rows of the cache: two rows of the stream, of queries and
 /// of what attention gives, the mask and the logits; with experts five rows of the stream more, and their shares.
 pub(crate) fn array_bytes(config: &Config, tokens: usize, seen: usize) -> u64 {
@@ -67,6 +90,28 @@ mod tests {
             for tokens in 1..=capacity.min(MOST_TOKENS) {
                 let first = capacity - tokens;
                 assert!(first + pass_tokens(tokens) <= cache_rows(capacity));
+            }
+        }
+    }
+
+    #[test]
+    fn a_pass_fits_what_windows_keep() {
+        for window in [1, 4, 63, 64, 65, 500, 4096] {
+            let rows = window_rows(window);
+            for first in 0..2 * rows {
+                let start = window_start(first, window);
+                assert!(start.is_multiple_of(64) && start <= first);
+                assert!(start <= (first + 1).saturating_sub(window));
+                for tokens in [1, 3, 9, MOST_TOKENS] {
+                    assert!(
+                        first + pass_tokens(tokens) - start <= rows,
+                        "{window} {first}"
+                    );
+                    assert!(
+                        seen_rows(first + tokens - start) <= rows,
+                        "{window} {first}"
+                    );
+                }
             }
         }
     }

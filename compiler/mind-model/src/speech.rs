@@ -54,7 +54,7 @@ impl Speech {
             Language::Known(own) => *own,
             Language::AmongThese(all) => {
                 let logits = session.decode(self.start)?;
-                session.truncate(0);
+                session.clear();
                 let mut scores = vec![f32::NEG_INFINITY; logits.len()];
                 for &token in all {
                     let vocab_size = logits.len();

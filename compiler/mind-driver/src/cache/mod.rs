@@ -10,6 +10,7 @@
 //!
 //! - `image`: modules as bytes. `store`: files by what is in them. `identity`: which build this is. `panels`: packed weights.
 
+mod checksum;
 mod codec;
 mod identity;
 mod image;

@@ -6,11 +6,9 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
 
 use memmap2::Mmap;
@@ -18,10 +16,11 @@ use mind_ir::Bytes;
 use mind_jit::program::{BoundProgram, Program};
 use rustc_hash::FxHashMap;
 
+use super::checksum::{Verification, checksums};
 use super::codec::{Decoder, Encoder};
 
 /// What every file begins with: what it is, and the version of its form.
-const MAGIC: &[u8; 16] = b"mind-opt panels1";
+const MAGIC: &[u8; 16] = b"mind-opt panels2";
 
 /// Bytes before the table: [`MAGIC`], the hash of the table, and the number of its bytes.
 const HEADER: usize = 64;
@@ -43,13 +42,13 @@ pub struct KeptPanels {
     parts: FxHashMap<String, Bytes>,
     /// Whether a part was asked for that is not there.
     lacks_some: AtomicBool,
+    verification: Verification,
 }
 
-/// What one program made of its weights, and where in the file it is.
+/// Where in the file what one program made of its weights is.
 struct Place {
     start: u64,
     bytes: u64,
-    hash: blake3::Hash,
 }
 
 impl Packing {
@@ -83,7 +82,8 @@ impl Packing {
         })
     }
 
-    /// What is kept; `None` if nothing is, if it is of other weights or another build, or if it is damaged.
+    /// What is kept; `None` if nothing is, if it is of other weights or another build, or if its table is damaged. Whether the
+    /// rest is, threads find out from now on, and [`KeptPanels::is_whole`] says.
     pub fn load(&self) -> Option<KeptPanels> {
         let file = File::open(&self.path).ok()?;
         // SAFETY: such files are never written once they have their name, and the folder is this user's alone.
@@ -108,14 +108,15 @@ impl Packing {
             let [start, bytes] = [table.number()?, table.number()?];
             let end = usize::try_from(start.checked_add(bytes)?).ok()?;
             let start = usize::try_from(start).ok()?;
-            let hash = table.take(blake3::OUT_LEN)?;
             let own = map.get(start..end).map(|_| map.slice(start..end))?;
-            places.push((own.clone(), hash));
+            let sums = (0..checksums(&own).len()).map(|_| table.number());
+            places.push((own.clone(), sums.collect::<Option<Vec<u64>>>()?));
             parts.insert(name.to_owned(), own);
         }
-        are_whole(&places).then(|| KeptPanels {
+        Some(KeptPanels {
             parts,
             lacks_some: AtomicBool::new(false),
+            verification: Verification::start(places),
         })
     }
 
@@ -134,7 +135,7 @@ impl Packing {
             .collect();
         let names: usize = parts
             .iter()
-            .map(|(name, _)| name.len() + 8 + 16 + blake3::OUT_LEN)
+            .map(|(name, bytes)| name.len() + 8 + 16 + 8 * checksums(bytes).len())
             .sum();
         let length = 8 + self.identity.len() + 8 + names;
         let mut end = (HEADER + length) as u64;
@@ -147,12 +148,11 @@ impl Packing {
             let place = Place {
                 start,
                 bytes: bytes.len() as u64,
-                hash: blake3::hash(bytes),
             };
             table.text(name);
             table.number(place.start);
             table.number(place.bytes);
-            table.bytes.extend(place.hash.as_bytes());
+            checksums(bytes).for_each(|sum| table.number(sum));
             end = place.start + place.bytes;
             places.push(place);
         }
@@ -202,30 +202,15 @@ impl KeptPanels {
         restored
     }
 
-    /// Whether a part was asked for that is not there.
-    pub fn lacks_some(&self) -> bool {
-        self.lacks_some.load(Ordering::Relaxed)
+    /// Whether no byte is damaged; waits until that is known.
+    pub fn is_whole(&self) -> bool {
+        self.verification.is_whole()
     }
-}
 
-/// Whether all bytes have their hashes, as threads of their own find out.
-fn are_whole(places: &[(Bytes, &[u8])]) -> bool {
-    let (next, is_whole) = (AtomicUsize::new(0), AtomicBool::new(true));
-    let count = thread::available_parallelism().map_or(1, NonZero::get);
-    let check = || {
-        while let Some((bytes, hash)) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if blake3::hash(bytes).as_bytes() != *hash {
-                is_whole.store(false, Ordering::Relaxed);
-            }
-        }
-    };
-    thread::scope(|scope| {
-        (1..count.min(places.len())).for_each(|_| {
-            scope.spawn(check);
-        });
-        check();
-    });
-    is_whole.into_inner()
+    /// Whether the file is to be written again: a part was asked for that is not there, or is damaged.
+    pub fn lacks_some(&self) -> bool {
+        self.lacks_some.load(Ordering::Relaxed) || !self.is_whole()
+    }
 }
 
 /// The files of packed weights in a folder, and their bytes.

@@ -225,7 +225,8 @@ impl Families {
 
     /// The family called `name`.
     pub fn named(self, name: &str) -> Option<Family> {
-        self.iter().find(|family| family.name() == name)
+        let own = self.own.filter(|family| family.name() == name);
+        own.or_else(|| shipped::named(name))
     }
 
     /// The names of all, for messages.

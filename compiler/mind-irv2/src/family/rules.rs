@@ -78,6 +78,20 @@ pub(crate) struct WindowRule {
     pub(crate) below: Option<(String, usize)>,
 }
 
+impl WindowRule {
+    /// Whether all layers have a window, whatever else a configuration says.
+    pub(crate) fn is_of_all_layers(&self) -> bool {
+        let asks = self.asked_by.is_some() || self.types || self.below.is_some();
+        let of_all = match self.layers {
+            WindowLayers::All => true,
+            WindowLayers::From(..) | WindowLayers::Period(..) | WindowLayers::FirstOfPeriod(..) => {
+                false
+            }
+        };
+        of_all && !asks
+    }
+}
+
 /// Which layers have a window.
 pub(crate) enum WindowLayers {
     /// All.

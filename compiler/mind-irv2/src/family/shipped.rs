@@ -1,6 +1,6 @@
 //! The families and plans that are part of this crate.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use mind_diag::SourceFile;
 
@@ -60,22 +60,32 @@ pub(super) fn config_keys() -> &'static str {
 
 /// The shipped families, by name.
 pub(super) fn families() -> &'static [Family] {
-    static ALL: LazyLock<Vec<Family>> = LazyLock::new(|| {
-        let all = FAMILIES.iter().map(|(name, [text])| {
-            let files = FamilyFiles {
-                family: SourceFile::new(format!("{name}/family.json"), *text),
-                global_buffers: None,
-                layer_plan: None,
-                encoder_layer_plan: None,
-                tensors: None,
-            };
-            // Files of this crate, each of which a test reads.
-            Family::read(&files)
-                .unwrap_or_else(|why| panic!("{}: {:?}", why.file.name(), why.found))
-        });
-        all.collect()
-    });
+    static ALL: LazyLock<Vec<Family>> = LazyLock::new(|| (0..FAMILIES.len()).map(read).collect());
     &ALL
+}
+
+/// The shipped family called `name`. No other one is read.
+pub(super) fn named(name: &str) -> Option<Family> {
+    let at = FAMILIES.iter().position(|(folder, _)| *folder == name)?;
+    Some(read(at))
+}
+
+/// The family in the folder `at`.
+fn read(at: usize) -> Family {
+    static READ: LazyLock<Vec<OnceLock<Family>>> =
+        LazyLock::new(|| FAMILIES.iter().map(|_| OnceLock::new()).collect());
+    *READ[at].get_or_init(|| {
+        let (name, [text]) = FAMILIES[at];
+        let files = FamilyFiles {
+            family: SourceFile::new(format!("{name}/family.json"), text),
+            global_buffers: None,
+            layer_plan: None,
+            encoder_layer_plan: None,
+            tensors: None,
+        };
+        // Files of this crate, each of which a test reads.
+        Family::read(&files).unwrap_or_else(|why| panic!("{}: {:?}", why.file.name(), why.found))
+    })
 }
 
 #[cfg(test)]

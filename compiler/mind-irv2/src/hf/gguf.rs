@@ -11,11 +11,10 @@ use crate::checkpoint::{Index, Source, TABLE, gguf_architecture, long_factors};
 use crate::codes;
 use crate::config::{Biases, Parameters, Rope, RopeScaling, Yarn};
 use crate::experts::Experts;
-use crate::family::{Base, Families, Family};
+use crate::family::{Base, Families, Family, WindowRule};
 
 /// Why a window limits a run.
-const WINDOW_HELP: &str =
-    "every position sees all others then; the header does not say which layers have the window";
+const WINDOW_HELP: &str = "every position sees all others then; neither the header nor the family says which layers have the window";
 
 /// The keys of an architecture.
 struct Keys<'s, 'a> {
@@ -107,7 +106,9 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
     }
     let heads = keys.count("attention.head_count")?;
     let hidden = keys.count("embedding_length")?;
-    let context = window(&keys, keys.count("context_length")?, &mut warnings)?;
+    let num_layers = keys.count("block_count")?;
+    let said_context = keys.count("context_length")?;
+    let (context, width) = window(&keys, family, said_context, &mut warnings)?;
     let said_head_dim = keys.natural("attention.key_length")?;
     let head_dim = said_head_dim.or(hidden.checked_div(heads));
     let head_dim = head_dim.unwrap_or_default();
@@ -131,7 +132,7 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
     let activation = family.rules().activation.as_ref();
     let parameters = Parameters {
         family,
-        num_layers: keys.count("block_count")?,
+        num_layers,
         hidden_size: hidden,
         intermediate_size: inner,
         num_attention_heads: heads,
@@ -151,8 +152,8 @@ pub(super) fn read(source: &Source<'_>, families: Families) -> Result<RawHfConfi
         experts: experts(&keys, family, inner)?,
         encoder: None,
         activation: activation.map_or(Activation::default(), |own| own.default),
-        attributes: attributes(&keys, family)?,
-        sliding_layers: Layers::NONE,
+        attributes: attributes(&keys, family, width)?,
+        sliding_layers: Layers::of(width.map_or(0..0, |_| 0..num_layers)),
         no_rope_layers: Layers::NONE,
     };
     Ok(RawHfConfig {
@@ -208,8 +209,15 @@ fn experts(
 }
 
 /// The numbers that steps of the family read.
-fn attributes(keys: &Keys<'_, '_>, family: Family) -> Result<Attributes, Diagnostics> {
+fn attributes(
+    keys: &Keys<'_, '_>,
+    family: Family,
+    window: Option<usize>,
+) -> Result<Attributes, Diagnostics> {
     let mut attributes = Attributes::default();
+    if let Some(width) = window {
+        attributes.set(Attribute::SlidingWindow, width as f64);
+    }
     let key = "use_parallel_residual";
     for rule in &family.rules().numbers {
         if rule.attribute == Attribute::TypeVocabSize {
@@ -230,23 +238,29 @@ fn attributes(keys: &Keys<'_, '_>, family: Family) -> Result<Attributes, Diagnos
     Ok(attributes)
 }
 
-/// The positions that a run may have: no more than a window lets each of them see, which is warned of.
+/// The positions that a run may have, and the window of all layers, if they have one. Where the family does not say which
+/// layers have it, a run has no more positions than it lets each of them see, which is warned of.
 fn window(
     keys: &Keys<'_, '_>,
+    family: Family,
     context: usize,
     warnings: &mut Diagnostics,
-) -> Result<usize, Diagnostics> {
+) -> Result<(usize, Option<usize>), Diagnostics> {
     let width = keys.natural("attention.sliding_window")?;
     let Some(width) = width.filter(|width| *width > 0 && *width < context) else {
-        return Ok(context);
+        return Ok((context, None));
     };
+    let rule = family.rules().window.as_ref();
+    if rule.is_some_and(WindowRule::is_of_all_layers) {
+        return Ok((context, Some(width)));
+    }
     let message = format!(
         "`{}.attention.sliding_window` is {width}, less than the context of {context}: a run has {width} tokens at most",
         keys.word
     );
     let found = keys.warning(codes::UNSUPPORTED, &message);
     warnings.push(found.help(WINDOW_HELP));
-    Ok(width)
+    Ok((width, None))
 }
 
 /// # Errors

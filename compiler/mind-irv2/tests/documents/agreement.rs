@@ -280,6 +280,22 @@ fn keys_that_make_another_model_are_refused() {
 }
 
 #[test]
+fn a_window_is_of_all_layers_where_the_family_says_so() {
+    let of = |word: &str| {
+        let key = format!("{word}.attention.sliding_window");
+        let (document, messages) = of_header(family(word), word, &[(&key, Meta::U32(9))], None);
+        let config = document.expect("a model").config;
+        (config.context_window, config.window(1), messages)
+    };
+    let context = config(family("phi3")).context_window;
+    assert_eq!(of("phi3"), (context, Some(9), Vec::new()));
+    let warning = format!(
+        "E4211 m.gguf: `qwen2.attention.sliding_window` is 9, less than the context of {context}: a run has 9 tokens at most"
+    );
+    assert_eq!(of("qwen2"), (9, None, vec![warning]));
+}
+
+#[test]
 fn factors_of_a_file_divide_its_frequencies() {
     let factors = |values: &[f32]| Some(Tensor::f32("rope_freqs.weight", &[values.len()], values));
     let (document, messages) = of_header(family("llama"), "llama", &[], factors(&[1.0, 2.5, 8.0]));

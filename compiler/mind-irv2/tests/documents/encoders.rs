@@ -57,7 +57,7 @@ pub fn shown(why: &FamilyError) -> String {
 }
 
 /// What the configurations of families say besides sizes.
-const SAID: [(&str, &str); 4] = [
+const SAID: [(&str, &str); 5] = [
     (
         "bert",
         r#""intermediate_size": 24, "type_vocab_size": 3, "hidden_act": "gelu", "layer_norm_eps": 1e-12"#,
@@ -70,6 +70,10 @@ const SAID: [(&str, &str); 4] = [
     (
         "modernbert",
         r#""intermediate_size": 24, "local_attention": 8, "norm_bias": true, "layer_types": ["full_attention", "sliding_attention"]"#,
+    ),
+    (
+        "nomic_bert",
+        r#""intermediate_size": 24, "type_vocab_size": 3"#,
     ),
 ];
 
@@ -90,7 +94,7 @@ fn document_of(name: &str) -> Document {
 
 #[test]
 fn an_encoder_is_what_its_plan_of_layers_says() {
-    for plan in ["bert", "modernbert"] {
+    for plan in ["bert", "modernbert", "nomic_bert"] {
         let own = family_of(&files(plan)).unwrap_or_else(|why| panic!("{:?}", why.found));
         assert_eq!(own.architecture(), Architecture::Encoder);
         let families = Families::with(own);
@@ -99,7 +103,7 @@ fn an_encoder_is_what_its_plan_of_layers_says() {
         let text = write(&document);
         assert!(text.contains("\"scope\": \"encoder\"") && !text.contains("\"scope\": \"layer\""));
         assert!(text.contains("\"bidirectional_attention\"") && !text.contains("\"lm_head\""));
-        assert_eq!(text.contains("\"type_vocab\""), plan == "bert");
+        assert_eq!(text.contains("\"type_vocab\""), plan != "modernbert");
         let options = ReadOptions {
             families,
             ..ReadOptions::default()

@@ -1,7 +1,7 @@
 
 /* One sequence. */
 static struct bound project_bound[LAYERS], finish_bound[LAYERS], head_bound;
-static float *keys, *values;
+static float *keys[LAYERS], *values[LAYERS];
 static float x[CHUNK * WIDTH], y[CHUNK * WIDTH], q[CHUNK * Q_WIDTH], mixed[CHUNK * Q_WIDTH];
 static float cosines[3][CHUNK * PAIRS + 1], sines[3][CHUNK * PAIRS + 1], logits[VOCAB];
 /* For layers without and with a window. */
@@ -10,8 +10,40 @@ static float masks[2][CHUNK * ROWS];
 static struct bound embed_bound;
 #endif
 #if DISTANCES
-static float *numbers, *added;
+static float *numbers, *added[2];
 #endif
+#if NARROW_ROWS > 0
+/* The position of the first row of layers with a window, which keep what it reaches. */
+static int base;
+
+/* Moves the rows of layers with a window down over those that no query sees from position `first` on. `base` is a multiple of 64,
+   as many as sums have partial results. */
+static void advance(int first)
+{
+    int next = first + 1 < WINDOW ? 0 : (first + 1 - WINDOW) / 64 * 64;
+    if (next == base) {
+        return;
+    }
+    size_t forgotten = (size_t)(next - base) * KV_WIDTH, kept = (size_t)(first - next) * KV_WIDTH;
+    for (int layer = 0; layer < LAYERS; ++layer) {
+        if (layers[layer].window > 0) {
+            memmove(keys[layer], keys[layer] + forgotten, kept * sizeof(float));
+            memmove(values[layer], values[layer] + forgotten, kept * sizeof(float));
+            memset(keys[layer] + kept, 0, forgotten * sizeof(float));
+            memset(values[layer] + kept, 0, forgotten * sizeof(float));
+        }
+    }
+    base = next;
+}
+#else
+static const int base = 0;
+#endif
+
+/* The rows that a layer keeps. */
+static uint64_t kept_rows(int layer)
+{
+    return NARROW_ROWS > 0 && layers[layer].window > 0 ? NARROW_ROWS : ROWS;
+}
 
 #if SOURCE
 static struct bound ask_bound[LAYERS], source_bound[LAYERS];
@@ -125,11 +157,16 @@ static void mixture(int layer, int padded, int count)
 /* Runs `count` tokens, from position `first` on, through all layers; the rows of the last one are in `x`. */
 static void pass(const uint32_t *tokens, int count, int first)
 {
-    int padded = count == 1 ? 1 : CHUNK, choice = 0;
-    while (attention[choice].rows < first + count) {
-        ++choice;
+#if NARROW_ROWS > 0
+    advance(first);
+#endif
+    /* The position of the first row, and which attention reads them, of layers without and with a window. */
+    int padded = count == 1 ? 1 : CHUNK, starts[2] = {0, base}, choices[2] = {0, 0};
+    for (int narrow = 0; narrow < 2; ++narrow) {
+        while (attention[choices[narrow]].rows < first + count - starts[narrow]) {
+            ++choices[narrow];
+        }
     }
-    int seen = attention[choice].rows;
     memset(x, 0, sizeof x);
     for (int at = 0; at < count; ++at) {
         token_row(&tables, tokens[at], (uint64_t)(FIRST_POSITION + first + at), x + at * WIDTH);
@@ -141,7 +178,9 @@ static void pass(const uint32_t *tokens, int count, int first)
     memcpy(x, y, sizeof x);
 #endif
 #if DISTANCES
-    fill_distances(&distances, numbers, added, first, padded, seen);
+    for (int narrow = 0; narrow < 2; ++narrow) {
+        fill_distances(&distances, numbers, added[narrow], first - starts[narrow], padded, attention[choices[narrow]].rows);
+    }
 #endif
     int window = 0;
     for (int layer = 0; layer < LAYERS; ++layer) {
@@ -151,17 +190,20 @@ static void pass(const uint32_t *tokens, int count, int first)
         for (int turning = 0; turning < 3; ++turning) {
             rotation(turning, (uint32_t)(first + at), cosines[turning] + at * PAIRS, sines[turning] + at * PAIRS);
         }
-        for (int other = 0; other < seen; ++other) {
-            int is_before = other <= first + at;
-            int is_near = is_before && (window == 0 || first + at - other < window);
-            uint32_t bits = is_before ? 0 : 0xff800000u, near_bits = is_near ? 0 : 0xff800000u;
-            memcpy(&masks[0][at * seen + other], &bits, 4);
-            memcpy(&masks[1][at * seen + other], &near_bits, 4);
+        for (int narrow = 0; narrow < 2; ++narrow) {
+            int seen = attention[choices[narrow]].rows;
+            for (int row = 0; row < seen; ++row) {
+                int away = first + at - (starts[narrow] + row);
+                int is_seen = away >= 0 && (narrow == 0 || window == 0 || away < window);
+                uint32_t bits = is_seen ? 0 : 0xff800000u;
+                memcpy(&masks[narrow][at * seen + row], &bits, 4);
+            }
         }
     }
     for (int layer = 0; layer < LAYERS; ++layer) {
-        float *k = keys + (size_t)layer * ROWS * KV_WIDTH, *v = values + (size_t)layer * ROWS * KV_WIDTH;
-        float *new_k = k + (size_t)first * KV_WIDTH, *new_v = v + (size_t)first * KV_WIDTH;
+        int narrow = layers[layer].window > 0, row = first - starts[narrow], choice = choices[narrow];
+        float *k = keys[layer], *v = values[layer];
+        float *new_k = k + (size_t)row * KV_WIDTH, *new_v = v + (size_t)row * KV_WIDTH;
         size_t unused = sizeof(float) * (size_t)(padded - count) * KV_WIDTH;
         int turning = layers[layer].turning;
         void *projecting = padded == 1 ? project_bound[layer].one : project_bound[layer].many;
@@ -173,9 +215,9 @@ static void pass(const uint32_t *tokens, int count, int first)
         (padded == 1 ? project->one : project->many)(PAIRS > 0 ? rotated : straight, projected);
         memset(new_k + (size_t)count * KV_WIDTH, 0, unused);
         memset(new_v + (size_t)count * KV_WIDTH, 0, unused);
-        const void *looked[6] = {q, k, v, masks[layers[layer].window > 0], NULL, NULL};
+        const void *looked[6] = {q, k, v, masks[narrow], NULL, NULL};
 #if DISTANCES
-        looked[4] = added;
+        looked[4] = added[narrow];
 #endif
         void *found[1] = {mixed};
         (padded == 1 ? attention[choice].one : attention[choice].many)(looked, found);
@@ -326,10 +368,14 @@ int main(int count, char **words)
 #endif
 #if DISTANCES
     numbers = distance_numbers(&distances);
-    added = room(sizeof(float) * (uint64_t)distances.heads * CHUNK * ROWS);
+    for (int narrow = 0; narrow < 2; ++narrow) {
+        added[narrow] = room(sizeof(float) * (uint64_t)distances.heads * CHUNK * ROWS);
+    }
 #endif
-    keys = room(sizeof(float) * (uint64_t)LAYERS * ROWS * KV_WIDTH);
-    values = room(sizeof(float) * (uint64_t)LAYERS * ROWS * KV_WIDTH);
+    for (int layer = 0; layer < LAYERS; ++layer) {
+        keys[layer] = room(sizeof(float) * kept_rows(layer) * KV_WIDTH);
+        values[layer] = room(sizeof(float) * kept_rows(layer) * KV_WIDTH);
+    }
     clock_t started = clock();
 #if SOURCE
     bind_encoder();
@@ -409,11 +455,14 @@ int main(int count, char **words)
 #endif
 #if DISTANCES
     free(numbers);
-    free(added);
+    free(added[0]);
+    free(added[1]);
 #endif
     unbind(head_bound);
-    free(keys);
-    free(values);
+    for (int layer = 0; layer < LAYERS; ++layer) {
+        free(keys[layer]);
+        free(values[layer]);
+    }
     for (int at = 0; at < opened; ++at) {
         fclose(files[at]);
     }

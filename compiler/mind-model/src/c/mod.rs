@@ -413,9 +413,17 @@ impl<'m> PartWriter<'m> {
         if has_embed {
             singles.push(self.single(config, (parts::embed, &tokens), "embed")?);
         }
-        let rows = attention_rows(capacity);
+        let mut rows = attention_rows(capacity);
+        let narrow = narrow_rows(config, &rows);
+        if let Some((_, own)) = narrow
+            && let Err(at) = rows.binary_search(&own)
+        {
+            rows.insert(at, own);
+        }
         let mut attention = self.attention(config, ATTEND, &rows, &tokens)?;
         let mut tables = sizes(config, capacity, (&rows, CHUNK));
+        let (window, narrow) = narrow.unwrap_or_default();
+        tables += &defines("", &[("NARROW_ROWS", narrow), ("WINDOW", window)]);
         tables += &has("", "embed", has_embed);
         tables += &choice("", ["attention", ATTEND.0], &rows, &tokens);
         if let Some(own) = config.encoder() {
@@ -553,6 +561,14 @@ fn attention_rows(capacity: usize) -> Vec<usize> {
         rows.push(2 * rows[rows.len() - 1]);
     }
     rows
+}
+
+/// The window of a decoder's layers and the rows that these keep, if they need not keep all of `rows`: those that the window
+/// reaches from the first token of a pass, from a multiple of as many positions as sums have partial results, and the pass.
+fn narrow_rows(config: &Config, rows: &[usize]) -> Option<(usize, usize)> {
+    let window = (0..config.num_layers).find_map(|layer| config.window(layer))?;
+    let own = window.checked_add(64 + CHUNK)?.next_multiple_of(64);
+    (own < *rows.last()?).then_some((window, own))
 }
 
 /// A macro for each number.

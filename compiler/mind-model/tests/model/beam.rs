@@ -164,12 +164,10 @@ fn a_session_forgets_and_forks() {
     assert_eq!((session.len(), other.len(), other.capacity()), (5, 3, 20));
     // What one of them does, the other does not see.
     other.prefill(&[9, 9, 9, 9]).expect("logits");
-    session.truncate(3);
-    assert_eq!(session.len(), 3);
+    assert_eq!((session.truncate(3), session.len()), (3, 3));
     assert_eq!(session.prefill(&[4, 5]).expect("logits"), expected);
-    other.truncate(3);
+    assert_eq!(other.truncate(3), 3);
     assert_eq!(other.prefill(&[4, 5]).expect("logits"), expected);
     // There is nothing to forget.
-    other.truncate(100);
-    assert_eq!(other.len(), 5);
+    assert_eq!((other.truncate(100), other.len()), (5, 5));
 }

@@ -21,6 +21,11 @@ fn tiny() -> PathBuf {
 /// Checks the tokens and logits of the program of a model against those of a session; `config` is its text, if it
 /// has one. Returns the text of the program.
 fn check(name: &str, config: Option<&str>, bytes: &[u8]) -> String {
+    check_long(name, config, bytes, 24)
+}
+
+/// Checks those with room for `capacity` tokens, of which four are drawn.
+fn check_long(name: &str, config: Option<&str>, bytes: &[u8], capacity: usize) -> String {
     let parsed = WeightFile::parse(bytes).expect("a weight file");
     let sources = [Source {
         name: name.to_owned(),
@@ -30,12 +35,12 @@ fn check(name: &str, config: Option<&str>, bytes: &[u8]) -> String {
     let config = document.config;
     let checkpoint = Checkpoint::new(&config, &sources).expect("a checkpoint");
     let tensors = Stored::new(&config, &checkpoint, &[bytes]).expect("weights of the file");
-    let program = c_program(&config, &tensors, 24, &Default::default()).expect("a program");
+    let program = c_program(&config, &tensors, capacity, &Default::default()).expect("a program");
     let weights = Box::new(CheckpointWeights(checkpoint));
     let model = Arc::new(Model::new(config, weights, jit(1)).expect("a model"));
     let vocab = config.vocab_size as u32;
-    let prompt: Vec<u32> = (0..19).map(|at| at * 5 % vocab).collect();
-    let mut session = Session::new(model, 24).unwrap();
+    let prompt: Vec<u32> = (0..capacity as u32 - 5).map(|at| at * 5 % vocab).collect();
+    let mut session = Session::new(model, capacity).unwrap();
     let mut last = session.prefill(&prompt).unwrap();
     let (mut expected, mut tokens) = (last.clone(), vec![largest(&last)]);
     for _ in 0..3 {
@@ -81,6 +86,18 @@ fn check_families(names: &[&str]) {
 #[test]
 fn every_kind_of_layer_gives_the_same_bits_in_c() {
     check_families(&["gemma2", "phi", "cohere2"]);
+}
+
+#[test]
+fn sequences_of_several_windows_give_the_same_bits_in_c() {
+    // Layers with a window keep 128 positions.
+    let of = |row: &&(&str, &str)| row.0 == "gemma3_text";
+    let &(name, more) = FAMILIES.iter().find(of).expect("a family");
+    let config = families::config(name, more);
+    let weights = Tensors::random(&config, WeightType::F32, 30);
+    let bytes = families::file(&config, &weights);
+    let program = check_long("windows", Some(&families::text(name, more)), &bytes, 230);
+    assert!(program.contains("\n#define NARROW_ROWS 128\n"));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::writers::{Tensor, safetensors};
 use crate::{c, described, encoder_reference as reference, table};
 
 /// What the configuration of a tiny model of each family says besides its sizes.
-const ENCODERS: [(&str, &str); 5] = [
+const ENCODERS: [(&str, &str); 6] = [
     ("bert", r#""type_vocab_size": 3"#),
     ("roberta", r#""type_vocab_size": 1"#),
     ("distilbert", r#""hidden_dim": 42"#),
@@ -30,6 +30,7 @@ const ENCODERS: [(&str, &str); 5] = [
         "modernbert",
         r#""local_attention": 7, "norm_bias": true, "attention_bias": true, "mlp_bias": true, "hidden_activation": "silu""#,
     ),
+    ("nomic_bert", r#""type_vocab_size": 3"#),
 ];
 
 /// Numbers of tokens: one, a few, as many as a pass takes less one, more than it takes.

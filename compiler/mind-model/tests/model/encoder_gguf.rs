@@ -13,8 +13,8 @@ use crate::random::{Tensors, jit, model, tokens};
 use crate::sentence::Memory;
 use crate::writers::{Meta, Tensor, gguf};
 
-/// What GGUF calls the weights of BERT, those of a layer behind their number.
-const NAMES: [(&str, &str); 21] = [
+/// What GGUF calls the weights of BERT and of Nomic's, those of a layer behind their number.
+const NAMES: [(&str, &str); 25] = [
     ("token_emb", "token_embd.weight"),
     ("pos_emb", "position_embd.weight"),
     ("token_type_emb", "token_types.weight"),
@@ -26,23 +26,29 @@ const NAMES: [(&str, &str); 21] = [
     ("bk", "attn_k.bias"),
     ("wv", "attn_v.weight"),
     ("bv", "attn_v.bias"),
+    ("w_qkv", "attn_qkv.weight"),
+    ("b_qkv", "attn_qkv.bias"),
     ("wo", "attn_output.weight"),
     ("bo", "attn_output.bias"),
     ("ln1_gamma", "attn_output_norm.weight"),
     ("ln1_beta", "attn_output_norm.bias"),
     ("w1", "ffn_up.weight"),
     ("b1", "ffn_up.bias"),
+    ("w_gate", "ffn_gate.weight"),
+    ("w_up", "ffn_up.weight"),
     ("w2", "ffn_down.weight"),
     ("b2", "ffn_down.bias"),
     ("ln2_gamma", "layer_output_norm.weight"),
     ("ln2_beta", "layer_output_norm.bias"),
 ];
 
-/// A small BERT without a pooler, as files of GGUF have it, whose rows are whole blocks of 32.
-fn config() -> Config {
-    let text = r#"{"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96,
-        "num_attention_heads": 4, "vocab_size": 37, "max_position_embeddings": 40, "type_vocab_size": 3}"#;
-    let read = hf::document(Some(text), &[], Families::default());
+/// A small BERT, or Nomic's, without a pooler, as files of GGUF have it, whose rows are whole blocks of 32.
+fn config(family: &str) -> Config {
+    let text = format!(
+        r#"{{"model_type": "{family}", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96,
+        "num_attention_heads": 4, "vocab_size": 37, "max_position_embeddings": 40, "type_vocab_size": 3}}"#
+    );
+    let read = hf::document(Some(&text), &[], Families::default());
     let (document, _) = read.unwrap_or_else(|why| panic!("{why:?}"));
     let biases = Biases::default();
     let own = Parameters {
@@ -62,9 +68,10 @@ fn keys(config: &Config) -> Vec<(String, Meta)> {
         ("attention.head_count", config.num_attention_heads),
         ("pooling_type", 2),
     ];
+    let called = config.family.name().replace('_', "-");
     let word = (
         "general.architecture".to_owned(),
-        Meta::Text("bert".to_owned()),
+        Meta::Text(called.clone()),
     );
     let eps = Meta::F32(config.rms_norm_eps as f32);
     let others = [
@@ -73,8 +80,31 @@ fn keys(config: &Config) -> Vec<(String, Meta)> {
     ];
     let counts = counts.map(|(key, count)| (key, Meta::U32(count as u32)));
     let below = counts.into_iter().chain(others);
-    let below = below.map(|(key, value)| (format!("bert.{key}"), value));
+    let rope = config.rope.iter();
+    let rope = rope.map(|rope| ("rope.freq_base", Meta::F32(rope.theta as f32)));
+    let below = below.chain(rope);
+    let below = below.map(|(key, value)| (format!("{called}.{key}"), value));
     std::iter::once(word).chain(below).collect()
+}
+
+/// The weights, where queries, keys and values of each layer are in one tensor.
+fn joined(config: &Config, weights: &Tensors) -> Tensors {
+    let mut all = weights.clone();
+    for layer in 0..config.num_layers {
+        for (name, parts) in [("w_qkv", ["wq", "wk", "wv"]), ("b_qkv", ["bq", "bk", "bv"])] {
+            let take = |part: &str| all.tensors.remove(&(part.to_owned(), Some(layer)));
+            let mut own = parts.map(take).into_iter().flatten();
+            let Some(mut whole) = own.next() else {
+                continue;
+            };
+            for part in own {
+                whole.shape[0] += part.shape[0];
+                whole.bytes.extend(part.bytes);
+            }
+            all.tensors.insert((name.to_owned(), Some(layer)), whole);
+        }
+    }
+    all
 }
 
 /// Its tensors.
@@ -96,7 +126,24 @@ fn stored(weights: &Tensors) -> Vec<Tensor> {
 
 #[test]
 fn files_of_bert_give_the_vectors_of_their_weights() {
-    let config = config();
+    check("bert", WeightType::F16, |_, weights| weights.clone());
+    check("bert", WeightType::Q8_0, |_, weights| weights.clone());
+}
+
+#[test]
+fn files_may_have_queries_keys_and_values_in_one_tensor() {
+    check("bert", WeightType::F16, joined);
+    check("nomic_bert", WeightType::F16, joined);
+    check("nomic_bert", WeightType::Q8_0, joined);
+}
+
+/// Checks a file of a model of `family`, which has the weights as `as_files_have_them` says.
+fn check(
+    family: &str,
+    weight_type: WeightType,
+    as_files_have_them: fn(&Config, &Tensors) -> Tensors,
+) {
+    let config = config(family);
     let (tokens, kinds) = (tokens(&config, 17), [0, 2, 1].repeat(6)[..17].to_vec());
     let bits = |encoder: Encoder<'_>| {
         let encoded = encoder
@@ -105,32 +152,33 @@ fn files_of_bert_give_the_vectors_of_their_weights() {
         let bits = encoded.hidden.iter().map(|x| x.to_bits());
         (bits.collect::<Vec<u32>>(), encoded.pooled)
     };
-    for weight_type in [WeightType::F16, WeightType::Q8_0] {
-        let weights = Tensors::random(&config, weight_type, 23);
-        let bytes = gguf(&keys(&config), &stored(&weights));
-        let name = "model.gguf".to_owned();
-        let file = WeightFile::parse(&bytes).unwrap_or_else(|why| panic!("{why}"));
-        let sources = [Source { name, file }];
-        let read = hf::document(None, &sources, Families::default());
-        let (document, found) = read.unwrap_or_else(|why| panic!("{why:?}"));
-        assert!(found.is_empty(), "{found:?}");
-        let checkpoint = Checkpoint::new(&document.config, &sources);
-        let checkpoint = checkpoint.unwrap_or_else(|why| panic!("{why:?}"));
-        let read = Model::new(
-            document.config,
-            Box::new(CheckpointWeights(checkpoint)),
-            jit(1),
-        );
-        let read = Encoder::new(Arc::new(read.unwrap_or_else(|why| panic!("{why}"))));
-        let own = Encoder::new(model(config, &weights, jit(1)));
-        let [read, own] = [read, own].map(|own| bits(own.unwrap_or_else(|why| panic!("{why}"))));
-        assert_eq!(read, own, "{weight_type}");
-    }
+    let weights = Tensors::random(&config, weight_type, 23);
+    let bytes = gguf(
+        &keys(&config),
+        &stored(&as_files_have_them(&config, &weights)),
+    );
+    let name = "model.gguf".to_owned();
+    let file = WeightFile::parse(&bytes).unwrap_or_else(|why| panic!("{why}"));
+    let sources = [Source { name, file }];
+    let read = hf::document(None, &sources, Families::default());
+    let (document, found) = read.unwrap_or_else(|why| panic!("{why:?}"));
+    assert!(found.is_empty(), "{found:?}");
+    let checkpoint = Checkpoint::new(&document.config, &sources);
+    let checkpoint = checkpoint.unwrap_or_else(|why| panic!("{why:?}"));
+    let read = Model::new(
+        document.config,
+        Box::new(CheckpointWeights(checkpoint)),
+        jit(1),
+    );
+    let read = Encoder::new(Arc::new(read.unwrap_or_else(|why| panic!("{why}"))));
+    let own = Encoder::new(model(config, &weights, jit(1)));
+    let [read, own] = [read, own].map(|own| bits(own.unwrap_or_else(|why| panic!("{why}"))));
+    assert_eq!(read, own, "{family} {weight_type}");
 }
 
 #[test]
 fn a_header_says_how_vectors_become_one_and_what_is_refused() {
-    let config = config();
+    let config = config("bert");
     let tensors = stored(&Tensors::random(&config, WeightType::F32, 24));
     let said = |key: &str, value: Option<Meta>| {
         let mut keys = keys(&config);

@@ -192,7 +192,26 @@ fn attended(config: &Config, layer: usize, [q, k, v]: [&[Vec<f64>]; 3]) -> Vec<V
     (0..q.len()).map(mix).collect()
 }
 
-/// A layer of BERT, which normalises sums.
+/// Turns the heads of queries and keys.
+fn turn(config: &Config, layer: usize, rows: [&mut Vec<Vec<f64>>; 2]) {
+    for (position, row) in rows.into_iter().flat_map(|all| all.iter_mut().enumerate()) {
+        for head in row.chunks_exact_mut(config.head_dim) {
+            rotate(config, layer, position, head, config.most_tokens());
+        }
+    }
+}
+
+/// What a gated MLP makes of `x` in front of its last product.
+fn gated(config: &Config, tensors: &Tensors, layer: usize, x: &[f64]) -> Vec<f64> {
+    let gate = linear(tensors, layer, x, "w_gate", "b_gate");
+    let up = linear(tensors, layer, x, "w_up", "b_up");
+    let pairs = gate.iter().zip(&up);
+    pairs
+        .map(|(&g, u)| activated(g, config.activation) * u)
+        .collect()
+}
+
+/// A layer of BERT, which normalises sums, or of Nomic's, which turns heads and has a gated MLP.
 fn post_norm_layer(
     config: &Config,
     tensors: &Tensors,
@@ -204,7 +223,10 @@ fn post_norm_layer(
         rows.map(|x| linear(tensors, layer, x, weight, bias))
             .collect()
     };
-    let (q, k, v) = (all("wq", "bq"), all("wk", "bk"), all("wv", "bv"));
+    let (mut q, mut k, v) = (all("wq", "bq"), all("wk", "bk"), all("wv", "bv"));
+    if config.rope.is_some() {
+        turn(config, layer, [&mut q, &mut k]);
+    }
     let mixed = attended(config, layer, [&q, &k, &v]);
     let rows = xs.iter().zip(&mixed).map(|(x, mixed)| {
         let projected = linear(tensors, layer, mixed, "wo", "bo");
@@ -215,11 +237,14 @@ fn post_norm_layer(
             Some(layer),
             &added(x, &projected),
         );
-        let inner = linear(tensors, layer, &x, "w1", "b1");
-        let bent: Vec<f64> = inner
-            .iter()
-            .map(|&x| activated(x, config.activation))
-            .collect();
+        let is_gated = tensors.find_elements("w_gate", Some(layer)).is_some();
+        let bent = if is_gated {
+            gated(config, tensors, layer, &x)
+        } else {
+            let inner = linear(tensors, layer, &x, "w1", "b1");
+            let bent = inner.iter().map(|&x| activated(x, config.activation));
+            bent.collect()
+        };
         let down = linear(tensors, layer, &bent, "w2", "b2");
         normed(
             config,
@@ -253,21 +278,12 @@ fn pre_norm_layer(
             .collect()
     };
     let (mut q, mut k, v) = (all("wq", "bq"), all("wk", "bk"), all("wv", "bv"));
-    for (position, row) in q.iter_mut().enumerate().chain(k.iter_mut().enumerate()) {
-        for head in row.chunks_exact_mut(config.head_dim) {
-            rotate(config, layer, position, head, config.most_tokens());
-        }
-    }
+    turn(config, layer, [&mut q, &mut k]);
     let mixed = attended(config, layer, [&q, &k, &v]);
     let rows = xs.iter().zip(&mixed).map(|(x, mixed)| {
         let x = added(x, &linear(tensors, layer, mixed, "wo", "bo"));
         let inner = norm(&x, ("ln2_gamma", "ln2_beta"));
-        let gate = linear(tensors, layer, &inner, "w_gate", "b_gate");
-        let up = linear(tensors, layer, &inner, "w_up", "b_up");
-        let pairs = gate.iter().zip(&up);
-        let bent: Vec<f64> = pairs
-            .map(|(&g, u)| activated(g, config.activation) * u)
-            .collect();
+        let bent = gated(config, tensors, layer, &inner);
         added(&x, &linear(tensors, layer, &bent, "w2", "b2"))
     });
     rows.collect()

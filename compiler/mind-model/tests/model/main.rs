@@ -31,3 +31,4 @@ mod sentence;
 mod stored;
 mod table;
 mod tokenizer;
+mod window;

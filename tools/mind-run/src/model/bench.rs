@@ -258,7 +258,7 @@ fn timed(
 ) -> Result<Times, Stop> {
     let (first, mut logits) = pass(&mut session, prompt, host)?;
     let read = repeated(|| {
-        session.truncate(0);
+        session.clear();
         let (time, last) = pass(&mut session, prompt, host)?;
         logits = last;
         Ok(time)

@@ -52,12 +52,12 @@ pub(super) fn run(
         if needed > capacity {
             return Err(Stop::Full { needed, capacity });
         }
-        // What was said before is seen already, unless the template writes it otherwise now. One token is left to be read,
-        // since its logits are needed.
+        // What was said before is seen already, unless the template writes it otherwise now, further back than layers with a
+        // window remember. One token is left to be read, since its logits are needed.
         let pairs = seen.iter().zip(&tokens);
         let same = pairs.take_while(|(one, other)| one == other).count();
         let same = same.min(needed.saturating_sub(1));
-        session.truncate(same);
+        let same = session.truncate(same);
         let started = host.now();
         let work = host.working("reading");
         let logits = session.prefill(&tokens[same..]);
