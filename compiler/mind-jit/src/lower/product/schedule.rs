@@ -481,10 +481,13 @@ fn best_tile(
                 .map(move |height| (height, width))
         });
     let best = tiles.min_by_key(|&(height, width)| {
+        // A strip that tiles below each other read, and that leaves no room in the first level, comes from the second one.
+        let strip = k * width * target.vector_bits as usize / 8;
+        let is_far = m > height && strip > target.l1_bytes / 2;
+        let cost = |height, width| tile_cost(target, (height, width), k, is_far);
         let costs = [(height, m / height), (m % height, 1)].map(|(height, count)| {
-            let whole = tile_cost(target, height, width, k) * (vectors / width);
-            let rest = tile_cost(target, height, vectors % width, k);
-            count * (whole + rest)
+            let whole = cost(height, width) * (vectors / width);
+            count * (whole + cost(height, vectors % width))
         });
         (costs[0] + costs[1], height + width)
     });
@@ -504,11 +507,18 @@ const fn registers_of(rows: usize, vectors: usize) -> usize {
     rows * vectors + kept + 1
 }
 
-/// Half cycles that a tile of chains of `k` terms takes: of multiply-adds, of loads, or of waiting for the one
-/// before; and what it costs to begin and end.
-fn tile_cost(target: &TargetInfo, rows: usize, vectors: usize, k: usize) -> usize {
+/// Half cycles that a tile of `rows` rows of `vectors` vectors of chains of `k` terms takes: of multiply-adds, of loads, of
+/// the second level if its strip `is_far`, or of waiting for the one before; and what it costs to begin and end.
+fn tile_cost(
+    target: &TargetInfo,
+    (rows, vectors): (usize, usize),
+    k: usize,
+    is_far: bool,
+) -> usize {
     const LATENCY: usize = 4;
     const LOAD_PORTS: usize = 2;
+    /// Bytes that the second level gives in a cycle.
+    const FAR_BYTES: usize = 24;
     const ENDS: usize = 24;
     if rows == 0 || vectors == 0 {
         return 0;
@@ -516,7 +526,9 @@ fn tile_cost(target: &TargetInfo, rows: usize, vectors: usize, k: usize) -> usiz
     let ports = target.fma_ports as usize;
     let work = (2 * rows * vectors).div_ceil(ports);
     let loads = (2 * (rows + vectors)).div_ceil(LOAD_PORTS);
-    work.max(loads).max(2 * LATENCY) * k + ENDS
+    let bytes = vectors * target.vector_bits as usize / 8;
+    let far = if is_far { (2 * bytes).div_ceil(FAR_BYTES) } else { 0 };
+    work.max(loads).max(far).max(2 * LATENCY) * k + ENDS
 }
 
 #[cfg(test)]
