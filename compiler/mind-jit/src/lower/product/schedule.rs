@@ -406,7 +406,7 @@ impl Blocks {
         // A strip of the second operand fills half of the first level, or an eighth of the second one where it is
         // read from end to end: partial results cost more than that way.
         let strip = if is_packed {
-            (target.l2_bytes / 8).max(target.l1_bytes / 2)
+            strip_bytes(target)
         } else {
             target.l1_bytes / 2
         };
@@ -459,6 +459,11 @@ impl Blocks {
     }
 }
 
+/// Bytes that a strip of the second operand fills where it is read from end to end, at most.
+fn strip_bytes(target: &TargetInfo) -> usize {
+    (target.l2_bytes / 8).max(target.l1_bytes / 2)
+}
+
 /// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors and lives in `registers`.
 ///
 /// Vectors come in multiples of `step`. Among equals the tile with fewer loads is taken.
@@ -489,7 +494,14 @@ fn best_tile(
             let whole = cost(height, width) * (vectors / width);
             count * (whole + cost(height, vectors % width))
         });
-        (costs[0] + costs[1], height + width)
+        // Where chains are cut, the first operand is copied, unless few tiles lie side by side.
+        let is_cut = 2 * k > 3 * strip_bytes(target) / (width * target.vector_bits as usize / 8);
+        let copies = if is_cut && vectors > 2 * width {
+            5 * m * k / 8
+        } else {
+            0
+        };
+        (costs[0] + costs[1] + copies, height + width)
     });
     let (height, width) = best.unwrap_or((1, step));
     (height as u32, width as u32)
@@ -527,7 +539,11 @@ fn tile_cost(
     let work = (2 * rows * vectors).div_ceil(ports);
     let loads = (2 * (rows + vectors)).div_ceil(LOAD_PORTS);
     let bytes = vectors * target.vector_bits as usize / 8;
-    let far = if is_far { (2 * bytes).div_ceil(FAR_BYTES) } else { 0 };
+    let far = if is_far {
+        (2 * bytes).div_ceil(FAR_BYTES)
+    } else {
+        0
+    };
     work.max(loads).max(far).max(2 * LATENCY) * k + ENDS
 }
 
