@@ -50,7 +50,7 @@ pub fn pack(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: (Value
 fn rows_at_a_time(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: (Value, Value)) {
     const TERMS: usize = 4;
     let width = p.panels.width;
-    let mut terms = |b: &mut Builder, first: Value, count: usize| {
+    let terms = |b: &mut Builder, first: Value, count: usize| {
         let from = element_pointer(b, p.dtype, from, first, p.k_stride);
         let to = element_pointer(b, p.panels.dtype, to, first, width);
         for_each_panel(b, (p.n, width), panels, |b, index, columns| {

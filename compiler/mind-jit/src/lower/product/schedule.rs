@@ -588,6 +588,10 @@ mod tests {
         assert_eq!(tile(Isa::Avx2, 64, 8), (6, 2));
         assert_eq!(tile(Isa::Avx2, 8, 6), (4, 3));
         assert_eq!(tile(Isa::Avx2, 7, 2), (4, 2));
+        // Strips of many columns keep the second level busy, and where chains are cut the first operand is copied.
+        let of_long_chains = |m, n, k| best_tile(&TargetInfo::of(Isa::Avx2), 16, (m, n, k), 1);
+        assert_eq!(of_long_chains(1330, 17, 581), (4, 3));
+        assert_eq!(of_long_chains(367, 19, 893), (6, 2));
         // A product of integers is in a register before it is added.
         let target = TargetInfo::of(Isa::Avx2);
         let registers = |dtype| 16 - temporaries(&target, dtype);
