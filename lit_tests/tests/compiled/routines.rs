@@ -50,6 +50,25 @@ fn sorts() {
 }
 
 #[test]
+fn rows_are_sorted_by_several_threads() {
+    let bench = Bench::new();
+    for dtype in [DType::F32, DType::BF16, DType::I64, DType::Bool] {
+        let text = format!(
+            "%0 = Input {{name=x}} : tensor<{dtype}[7, 700]>\n%1, %2 = TopK (%0) {{k=3}}\n\
+             %3, %4 = Sort (%0) {{descending=true}}\n%5, %6 = TopK (%0) {{axis=0, k=2, largest=false}}\n\
+             outputs: %1, %2, %3, %4, %5, %6"
+        );
+        let g = bench.read(&text).expect("a valid module");
+        for (seed, draw) in [random_inputs, special_inputs].into_iter().enumerate() {
+            let arrays = draw(&g, seed as u64, Extents::default()).expect("small arrays");
+            bench
+                .check(&g, &arrays)
+                .unwrap_or_else(|why| panic!("{why}\n{text}"));
+        }
+    }
+}
+
+#[test]
 fn scatters() {
     let (bench, folder) = (Bench::new(), Folder::new("scatters-as-c"));
     for &dtype in DType::ALL {

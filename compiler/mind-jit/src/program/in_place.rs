@@ -1,14 +1,25 @@
 //! Ops without a kernel that are computed on the memory of a program, where their evaluation would copy it first.
 
+use std::sync::{Mutex, PoisonError};
+
 use bytemuck::{
     AnyBitPattern, NoUninit, cast_slice, cast_slice_mut, try_cast_slice, try_cast_slice_mut,
 };
 use mind_core::ops::sample::{GridSample, GridSampling, Images};
 use mind_core::ops::scatter::{Places, ScatterElements, ScatterNd, Update};
+use mind_core::ops::sort::{Key, Selection};
 use mind_ir::graph::Graph;
 use mind_ir::types::DType;
 use mind_ir::{OpId, with_num};
 use mind_vir::program::IndexType;
+use smallvec::SmallVec;
+
+use super::partition::useful_threads;
+use crate::pool::Pool;
+
+/// What it takes to look at an element that a selection is made from, and what to select one, in about nanoseconds.
+const PER_ELEMENT: usize = 1;
+const PER_SELECTED: usize = 20;
 
 /// What is computed.
 #[derive(Clone, Debug)]
@@ -27,6 +38,8 @@ pub(super) enum InPlace {
         dtype: Float,
         grid: Float,
     },
+    /// The first elements of rows in order, and their places.
+    Select { selection: Selection, dtype: DType },
 }
 
 /// A dtype of images and grids that are sampled without a conversion.
@@ -72,6 +85,17 @@ impl InPlace {
                 index: IndexType::of(index)?,
             });
         }
+        if let &[(dtype, shape)] = operands
+            && let Some(selection) = Selection::of(g, op, shape)
+        {
+            // `false` and `true` are in the order of the bytes that they are.
+            let dtype = if dtype == DType::Bool {
+                DType::U8
+            } else {
+                dtype
+            };
+            return Some(InPlace::Select { selection, dtype });
+        }
         let op = g.view::<GridSample>(op)?;
         let &[(dtype, images), (grid, points)] = operands else {
             return None;
@@ -84,10 +108,10 @@ impl InPlace {
         })
     }
 
-    /// Computes the result. Returns `false`, and leaves the result undefined, if the op must be evaluated instead: the operands are not
-    /// aligned, or the evaluation has to say what is wrong with them.
-    pub(super) fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> bool {
-        match (self, operands) {
+    /// Computes the results. Returns `false`, and leaves the results undefined, if the op must be evaluated instead: the operands are
+    /// not aligned, or the evaluation has to say what is wrong with them.
+    pub(super) fn run(&self, pool: &Pool, operands: &[&[u8]], results: &mut [&mut [u8]]) -> bool {
+        match (self, operands, results) {
             (
                 InPlace::Scatter {
                     places,
@@ -96,6 +120,7 @@ impl InPlace {
                     index,
                 },
                 &[data, list, updates],
+                [result],
             ) => {
                 result.copy_from_slice(data);
                 match index {
@@ -117,6 +142,7 @@ impl InPlace {
                     grid,
                 },
                 &[elements, points],
+                [result],
             ) => {
                 let coordinates = match grid {
                     Float::F64 => coordinates(points, f64::from_ne_bytes),
@@ -129,6 +155,15 @@ impl InPlace {
                         .map(|(from, to)| sampling.sample_into(images, from, &coordinates, to)),
                 };
                 whole.is_some()
+            }
+            (InPlace::Select { selection, dtype }, &[input], [values, places]) => {
+                let Ok(places) = try_cast_slice_mut(places) else {
+                    return false;
+                };
+                with_num!(*dtype, T => {
+                    let views = views::<T>(input, values);
+                    views.map(|(input, values)| select(selection, pool, input, (values, places))).is_some()
+                }, else false)
             }
             _ => false,
         }
@@ -195,4 +230,31 @@ where
     places
         .join(result, index, updates, |_, new| Ok(new))
         .is_ok()
+}
+
+/// Selects from the blocks of an array, which threads share.
+fn select<T: Key>(
+    selection: &Selection,
+    pool: &Pool,
+    input: &[T],
+    (values, places): (&mut [T], &mut [i64]),
+) {
+    let (blocks, [before, after]) = selection.blocks();
+    let cost = input.len() * PER_ELEMENT + values.len() * PER_SELECTED;
+    let parts = useful_threads(cost as u64, pool.threads()).min(blocks);
+    if parts <= 1 || values.is_empty() {
+        return selection.select(input, values, places);
+    }
+    let each = blocks.div_ceil(parts);
+    let results = values
+        .chunks_mut(each * after)
+        .zip(places.chunks_mut(each * after));
+    let parts = input.chunks(each * before).zip(results).map(Mutex::new);
+    let parts: SmallVec<[_; 8]> = parts.collect();
+    pool.run(parts.len(), &|part| {
+        let mut part = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+        let (input, (values, places)) = &mut *part;
+        let selection = selection.of_blocks(input.len() / before);
+        selection.select(input, values, places);
+    });
 }

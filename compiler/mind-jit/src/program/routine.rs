@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::error::RunError;
 use super::in_place::InPlace;
+use crate::pool::Pool;
 
 /// The type of an array that a routine reads or writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,11 +91,11 @@ impl Routine {
         }
     }
 
-    /// Writes the result of the op on `operands` to `result`, which is none of them, where it can be computed without copies;
-    /// returns whether it is there.
-    pub(super) fn write(&self, operands: &[&[u8]], result: &mut [u8]) -> bool {
+    /// Writes the results of the op on `operands` to `results`, none of which is one of them, where they can be computed without
+    /// copies; returns whether they are there.
+    pub(super) fn write(&self, pool: &Pool, operands: &[&[u8]], results: &mut [&mut [u8]]) -> bool {
         let own = self.in_place.as_ref();
-        own.is_some_and(|own| own.run(operands, result))
+        own.is_some_and(|own| own.run(pool, operands, results))
     }
 
     /// The results of the op on `operands`, each the bytes of the elements row-major.

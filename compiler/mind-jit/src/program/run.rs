@@ -1,5 +1,6 @@
 //! Running the steps of a program.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -119,7 +120,9 @@ pub(super) unsafe fn run(
                 Step::Call(call) => run_call(call, &code.kernels[call.kernel], pool, memory)?,
                 Step::Gather(gather) => run_gather(gather, memory)?,
                 Step::Transfer(copy) => run_transfer(copy, memory),
-                Step::Evaluate(call) => run_routine(call, &code.routines[call.routine], memory)?,
+                Step::Evaluate(call) => {
+                    run_routine(call, &code.routines[call.routine], pool, memory)?
+                }
                 Step::Control(control) => control::run(control, code.regions, memory)?,
             }
         }
@@ -148,7 +151,7 @@ unsafe fn run_call(
             .iter()
             .map(|&region| memory.address(region) as u64),
     );
-    let run_share = |thread: usize, tasks: std::ops::Range<usize>| {
+    let run_share = |thread: usize, tasks: Range<usize>| {
         let mut args = pointers.clone();
         let fixed = args.len();
         let mut status = Status::OK;
@@ -232,6 +235,7 @@ unsafe fn run_transfer(copy: &Transfer, memory: Memory<'_>) {
 unsafe fn run_routine(
     call: &Evaluate,
     routine: &Routine,
+    pool: &Pool,
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
     let read = |region: &Region| {
@@ -239,19 +243,27 @@ unsafe fn run_routine(
         unsafe { std::slice::from_raw_parts(memory.address(*region).cast_const(), region.bytes) }
     };
     let operands: SmallVec<[&[u8]; 4]> = call.operands.iter().map(read).collect();
-    if let [result] = call.results[..] {
-        let start = memory.address(result);
-        let own = start.addr()..start.addr() + result.bytes;
-        let apart = operands.iter().all(|read| {
-            let read = read.as_ptr_range();
-            read.end.addr() <= own.start || own.end <= read.start.addr()
+    let own = call.results.iter().map(|result| {
+        let start = memory.address(*result);
+        (start, result.bytes)
+    });
+    let own: SmallVec<[(*mut u8, usize); 2]> = own.collect();
+    let span = |&(start, bytes): &(*mut u8, usize)| start.addr()..start.addr() + bytes;
+    let apart = |a: Range<usize>, b: Range<usize>| a.end <= b.start || b.end <= a.start;
+    let are_apart = own.iter().enumerate().all(|(at, result)| {
+        let others = own[..at].iter().map(span);
+        let read = operands.iter().map(|read| read.as_ptr_range());
+        let read = read.map(|read| read.start.addr()..read.end.addr());
+        others.chain(read).all(|other| apart(span(result), other))
+    });
+    if are_apart {
+        let results = own.iter().map(|&(start, bytes)| {
+            // SAFETY: the region is in memory of that size, and neither an operand of the routine nor another result; the
+            // routine alone reads it until it returns.
+            unsafe { std::slice::from_raw_parts_mut(start, bytes) }
         });
-        // SAFETY: the region is in memory of that size, and no operand of the routine, which alone reads it until it returns.
-        if apart
-            && routine.write(&operands, unsafe {
-                std::slice::from_raw_parts_mut(start, result.bytes)
-            })
-        {
+        let mut results: SmallVec<[&mut [u8]; 2]> = results.collect();
+        if routine.write(pool, &operands, &mut results) {
             return Ok(());
         }
     }

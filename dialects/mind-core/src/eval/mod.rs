@@ -22,5 +22,6 @@ pub(crate) mod keys;
 mod lanes;
 pub mod reduce;
 pub mod resize;
+pub(crate) mod select;
 pub mod sliding;
 pub mod strided;

@@ -6,11 +6,12 @@ use mind_ir::ops;
 use mind_ir::tensor::{Element, Tensor};
 use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::verify::{InferManyResult, InferResult, VerifyError};
-use mind_ir::with_buffer;
+use mind_ir::{with_buffer, with_dtype};
 use smallvec::smallvec;
 
 use crate::axes::resolve;
-use crate::eval::keys::{Key, Ranking, Row, keys};
+use crate::eval::keys::{Key, keys};
+use crate::eval::select::{Ranking, Selector};
 use crate::extent::agree;
 
 ops! {
@@ -183,12 +184,7 @@ impl Slices {
             count,
             inner,
         } = self;
-        let all = Row {
-            start: 0,
-            step: 1,
-            count: input.count(),
-        };
-        let keys = keys(input, all);
+        let keys = keys(input);
         let slice = |at: usize| {
             let runs = (0..outer).map(move |run| (run * count + at) * inner);
             let keys = &keys;
@@ -199,7 +195,8 @@ impl Slices {
                 kept: count,
                 descending: false,
             };
-            ranking.places(input.dtype(), &keys)
+            let mut selector = Selector::new(ranking);
+            with_dtype!(input.dtype(), T => selector.select(input.elements::<T>()).to_vec())
         } else {
             let mut order: Vec<usize> = (0..count).collect();
             order.sort_by(|&a, &b| slice(a).cmp(slice(b)));

@@ -2,15 +2,17 @@
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
+use mind_ir::opdef::Op;
 use mind_ir::ops;
-use mind_ir::tensor::Tensor;
+use mind_ir::tensor::{Element, Tensor};
 use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::verify::{InferManyResult, VerifyError};
-use mind_ir::with_buffer;
+use mind_ir::{OpId, with_dtype};
 use smallvec::smallvec;
 
 use crate::axes::resolve;
-use crate::eval::keys::{Ranking, Row, keys};
+pub use crate::eval::keys::Key;
+use crate::eval::select::{Ranking, Selector};
 
 ops! {
     /// The elements along `axis` in ascending order, or descending, and the index that each had.
@@ -83,13 +85,7 @@ fn infer_top_k(op: TopK, g: &Graph) -> InferManyResult {
 }
 
 fn eval_sort(op: Sort, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
-    let (g, input) = (cx.graph, operands[0]);
-    let axis = resolve("sort", op.axis(g), input.rank()).expect("a verified axis");
-    let ranking = Ranking {
-        kept: input.shape()[axis],
-        descending: op.descending(g),
-    };
-    sorted(cx, input, axis, ranking)
+    selected(op.id(), cx, operands[0])
 }
 
 fn eval_top_k(op: TopK, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
@@ -100,43 +96,99 @@ fn eval_top_k(op: TopK, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult
         let text = format!("dimension {axis} has {extent} elements, fewer than `k`, which is {k}");
         return Err(EvalError::Shape(text));
     }
-    let ranking = Ranking {
-        kept: k,
-        descending: op.largest(g),
-    };
-    sorted(cx, input, axis, ranking)
+    selected(op.id(), cx, input)
 }
 
-/// The elements along `axis` that come first, and the index of each.
-fn sorted(cx: &EvalCx<'_>, input: &Tensor, axis: usize, ranking: Ranking) -> EvalManyResult {
-    let (extent, kept) = (input.shape()[axis], ranking.kept);
-    let inner: usize = input.shape()[axis + 1..].iter().product();
+/// The elements that `op` selects, and the index of each.
+fn selected(op: OpId, cx: &EvalCx<'_>, input: &Tensor) -> EvalManyResult {
+    let selection = Selection::of(cx.graph, op, input.shape());
+    let selection = selection.expect("a verified sort of enough elements");
     let mut shape = input.shape().to_vec();
-    shape[axis] = kept;
+    shape[selection.axis] = selection.ranking.kept;
     cx.count(input.dtype(), &shape)?;
     let count = cx.count(DType::I64, &shape)?;
-    // Where each element comes from: its index along the axis, and its place in the input.
-    let (mut places, mut sources) = (vec![0i64; count], vec![0usize; count]);
-    for number in 0..count.checked_div(kept).unwrap_or(0) {
-        let (outer, column) = (number / inner, number % inner);
-        let start = outer * extent * inner + column;
-        let row = Row {
-            start,
-            step: inner,
-            count: extent,
-        };
-        let found = ranking.places(input.dtype(), &keys(input, row));
-        for (at, place) in found.into_iter().enumerate() {
-            let to = (outer * kept + at) * inner + column;
-            places[to] = place as i64;
-            sources[to] = start + place * inner;
-        }
-    }
-    let values = with_buffer!(input.buffer(), |elements| {
-        Tensor::of(
-            shape.clone(),
-            sources.iter().map(|&at| elements[at]).collect(),
-        )
+    let mut places = vec![0i64; count];
+    let values = with_dtype!(input.dtype(), T => {
+        let mut values = vec![T::ZERO; count];
+        selection.select(input.elements::<T>(), &mut values, &mut places);
+        Tensor::of(shape.clone(), values)
     });
     Ok(smallvec![values, Tensor::of(shape, places)])
+}
+
+/// Elements that come first in each row along an axis of an array, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection {
+    axis: usize,
+    /// The product of the extents before the axis.
+    outer: usize,
+    extent: usize,
+    /// The product of the extents after it.
+    inner: usize,
+    ranking: Ranking,
+}
+
+impl Selection {
+    /// What `op`, which is verified, selects of an array of this shape; `None` if it is no sort, or wants more elements than
+    /// there are.
+    pub fn of(g: &Graph, op: OpId, shape: &[usize]) -> Option<Selection> {
+        let (axis, kept, descending) = match (g.view::<Sort>(op), g.view::<TopK>(op)) {
+            (Some(sort), _) => (sort.axis(g), None, sort.descending(g)),
+            (None, Some(top)) => (top.axis(g), Some(top.k(g) as usize), top.largest(g)),
+            (None, None) => return None,
+        };
+        let axis = resolve("sort", axis, shape.len()).ok()?;
+        let extent = shape[axis];
+        let kept = kept.unwrap_or(extent);
+        // Of an array without elements the other extents may be too large to be multiplied.
+        let product = |dims: &[usize]| dims.iter().copied().fold(1, usize::saturating_mul);
+        (kept <= extent).then(|| Selection {
+            axis,
+            outer: product(&shape[..axis]),
+            extent,
+            inner: product(&shape[axis + 1..]),
+            ranking: Ranking { kept, descending },
+        })
+    }
+
+    /// What is selected of `outer` blocks, one after the other in all arrays, each with all rows along the axis.
+    pub fn of_blocks(self, outer: usize) -> Selection {
+        Selection { outer, ..self }
+    }
+
+    /// The blocks there are, and how many elements one has before and after the selection.
+    pub fn blocks(&self) -> (usize, [usize; 2]) {
+        let sizes = [self.extent, self.ranking.kept].map(|along| along.saturating_mul(self.inner));
+        (self.outer, sizes)
+    }
+
+    /// Writes the elements of `input` that are selected, and the index of each along the axis.
+    ///
+    /// # Panics
+    ///
+    /// If the arrays are smaller than the shape says.
+    pub fn select<T: Key>(&self, input: &[T], values: &mut [T], places: &mut [i64]) {
+        let (kept, inner) = (self.ranking.kept, self.inner);
+        if values.is_empty() {
+            return;
+        }
+        let mut selector = Selector::new(self.ranking);
+        let mut gathered = Vec::new();
+        for number in 0..self.outer * inner {
+            let (block, column) = (number / inner, number % inner);
+            let rows = &input[block * self.extent * inner..][..self.extent * inner];
+            let row = if inner == 1 {
+                rows
+            } else {
+                gathered.clear();
+                gathered.extend(rows[column..].iter().step_by(inner));
+                &gathered
+            };
+            for (at, &place) in selector.select(row).iter().enumerate() {
+                let to = (block * kept + at) * inner + column;
+                places[to] = place as i64;
+                values[to] = row[place];
+            }
+        }
+    }
 }

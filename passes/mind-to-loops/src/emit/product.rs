@@ -203,7 +203,7 @@ impl Emitter<'_, '_> {
             Packing::Auto if self.is_fixed(rhs.source) => k * n > 1,
             Packing::Auto => {
                 let size = self.b.graph.ty(self.source(rhs.source)).dtype.size();
-                let large = k * n * size > CACHE;
+                let large = k * n * size > CACHE || rows >= MANY && k * n * size > SMALL;
                 rows >= REUSED && (large || column != 1)
             }
         }
@@ -271,3 +271,8 @@ const CACHE: usize = 256 << 10;
 
 /// Rows from which on packing a right side that changes in every run pays.
 const REUSED: usize = 12;
+
+/// Rows of which a cache holds a part at a time, so that for each part a right side is read again, and bytes of one that is
+/// read faster from panels then.
+const MANY: usize = 256;
+const SMALL: usize = 16 << 10;

@@ -37,8 +37,43 @@ impl Packing {
 ///
 /// `to` points to all panels, of [`Panels::bytes`] bytes. Columns beyond the last one become zero.
 pub fn pack(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: (Value, Value)) {
+    if p.n_stride == 1 && p.k_stride > 1 && p.n > p.panels.width {
+        return rows_at_a_time(b, p, from, to, panels);
+    }
     for_each_panel(b, (p.n, p.panels.width), panels, |b, index, columns| {
         panel(b, p, from, to, index, columns);
+    });
+}
+
+/// Appends the packing of panels of terms whose columns are adjacent: some terms of all panels, then the next ones, so that
+/// few lines are read at a time and each as far as it goes.
+fn rows_at_a_time(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: (Value, Value)) {
+    const TERMS: usize = 4;
+    let width = p.panels.width;
+    let terms = |b: &mut Builder, first: Value, count: usize| {
+        let from = element_pointer(b, p.dtype, from, first, p.k_stride);
+        let to = element_pointer(b, p.panels.dtype, to, first, width);
+        for_each_panel(b, (p.n, width), panels, |b, index, columns| {
+            let from = element_pointer(b, p.dtype, from, index, width);
+            let to = element_pointer(b, p.panels.dtype, to, index, width * p.k);
+            for term in 0..count {
+                let from = element_offset(b, p.dtype, from, term * p.k_stride);
+                let to = element_offset(b, p.panels.dtype, to, term * width);
+                let (from, to) = (b.address(from), b.address(to));
+                row(b, p, from, to, columns);
+            }
+        });
+    };
+    let whole = p.k / TERMS * TERMS;
+    let bounds = (b.index(0), b.index(whole as i64));
+    let (rest, _) = b.repeat(LoopKind::Whole, bounds, TERMS as i64, &[], |b, round| {
+        terms(b, round.index, TERMS);
+        Vec::new()
+    });
+    let end = b.index(p.k as i64);
+    b.repeat(LoopKind::Rest, (rest, end), 1, &[], |b, round| {
+        terms(b, round.index, 1);
+        Vec::new()
     });
 }
 

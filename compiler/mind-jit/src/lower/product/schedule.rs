@@ -166,8 +166,8 @@ impl Schedule {
             // Half the registers hold a square of columns and terms while it is turned.
             (m.clamp(1, 4) as u32, vectors_of_all.clamp(1, 2) as u32)
         } else {
-            let registers = target.vector_registers as usize - temporaries(target, dtype);
-            best_tile(target, registers, (m, vectors_of_all, k), step)
+            let temporaries = temporaries(target, dtype);
+            best_tile(target, temporaries, (m, vectors_of_all, k), step)
         };
         let (rows, vectors) = asked.tile(target, (rows, vectors), step as u32);
         let width = vectors as usize * lanes;
@@ -406,7 +406,7 @@ impl Blocks {
         // A strip of the second operand fills half of the first level, or an eighth of the second one where it is
         // read from end to end: partial results cost more than that way.
         let strip = if is_packed {
-            (target.l2_bytes / 8).max(target.l1_bytes / 2)
+            strip_bytes(target)
         } else {
             target.l1_bytes / 2
         };
@@ -459,15 +459,22 @@ impl Blocks {
     }
 }
 
-/// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors and lives in `registers`.
+/// Bytes that a strip of the second operand fills where it is read from end to end, at most.
+fn strip_bytes(target: &TargetInfo) -> usize {
+    (target.l2_bytes / 8).max(target.l1_bytes / 2)
+}
+
+/// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors and leaves registers for the
+/// `temporaries` of a multiply-add.
 ///
 /// Vectors come in multiples of `step`. Among equals the tile with fewer loads is taken.
 fn best_tile(
     target: &TargetInfo,
-    registers: usize,
+    temporaries: usize,
     (m, vectors, k): (usize, usize, usize),
     step: usize,
 ) -> (u32, u32) {
+    let registers = target.vector_registers as usize - temporaries;
     // More of the same does not change which tile is best.
     const MANY: usize = 4096;
     let [m, vectors, k] = [m.max(1), vectors.max(1), k].map(|extent| extent.min(MANY));
@@ -481,12 +488,23 @@ fn best_tile(
                 .map(move |height| (height, width))
         });
     let best = tiles.min_by_key(|&(height, width)| {
+        // A strip that tiles below each other read, and that leaves no room in the first level, comes from the second one;
+        // multiply-adds of several instructions leave time for it.
+        let strip = k * width * target.vector_bits as usize / 8;
+        let is_far = temporaries == 0 && m > height && strip > target.l1_bytes / 2;
+        let cost = |height, width| tile_cost(target, (height, width), k, is_far);
         let costs = [(height, m / height), (m % height, 1)].map(|(height, count)| {
-            let whole = tile_cost(target, height, width, k) * (vectors / width);
-            let rest = tile_cost(target, height, vectors % width, k);
-            count * (whole + rest)
+            let whole = cost(height, width) * (vectors / width);
+            count * (whole + cost(height, vectors % width))
         });
-        (costs[0] + costs[1], height + width)
+        // Where chains are cut, the first operand is copied, unless few tiles lie side by side.
+        let is_cut = 2 * k > 3 * strip_bytes(target) / (width * target.vector_bits as usize / 8);
+        let copies = if is_cut && vectors > 2 * width {
+            5 * m * k / 8
+        } else {
+            0
+        };
+        (costs[0] + costs[1] + copies, height + width)
     });
     let (height, width) = best.unwrap_or((1, step));
     (height as u32, width as u32)
@@ -504,11 +522,18 @@ const fn registers_of(rows: usize, vectors: usize) -> usize {
     rows * vectors + kept + 1
 }
 
-/// Half cycles that a tile of chains of `k` terms takes: of multiply-adds, of loads, or of waiting for the one
-/// before; and what it costs to begin and end.
-fn tile_cost(target: &TargetInfo, rows: usize, vectors: usize, k: usize) -> usize {
+/// Half cycles that a tile of `rows` rows of `vectors` vectors of chains of `k` terms takes: of multiply-adds, of loads, of
+/// the second level if its strip `is_far`, or of waiting for the one before; and what it costs to begin and end.
+fn tile_cost(
+    target: &TargetInfo,
+    (rows, vectors): (usize, usize),
+    k: usize,
+    is_far: bool,
+) -> usize {
     const LATENCY: usize = 4;
     const LOAD_PORTS: usize = 2;
+    /// Bytes that the second level gives in a cycle.
+    const FAR_BYTES: usize = 24;
     const ENDS: usize = 24;
     if rows == 0 || vectors == 0 {
         return 0;
@@ -516,7 +541,13 @@ fn tile_cost(target: &TargetInfo, rows: usize, vectors: usize, k: usize) -> usiz
     let ports = target.fma_ports as usize;
     let work = (2 * rows * vectors).div_ceil(ports);
     let loads = (2 * (rows + vectors)).div_ceil(LOAD_PORTS);
-    work.max(loads).max(2 * LATENCY) * k + ENDS
+    let bytes = vectors * target.vector_bits as usize / 8;
+    let far = if is_far {
+        (2 * bytes).div_ceil(FAR_BYTES)
+    } else {
+        0
+    };
+    work.max(loads).max(far).max(2 * LATENCY) * k + ENDS
 }
 
 #[cfg(test)]
@@ -554,16 +585,18 @@ mod tests {
     fn tiles_fill_the_registers_and_divide_the_extents() {
         let tile = |isa, m, n| {
             let target = TargetInfo::of(isa);
-            let registers = target.vector_registers as usize;
-            best_tile(&target, registers, (m, n, 256), 1)
+            best_tile(&target, 0, (m, n, 256), 1)
         };
         assert_eq!(tile(Isa::Avx2, 64, 8), (6, 2));
         assert_eq!(tile(Isa::Avx2, 8, 6), (4, 3));
         assert_eq!(tile(Isa::Avx2, 7, 2), (4, 2));
+        // Strips of many columns keep the second level busy, and where chains are cut the first operand is copied.
+        let of_long_chains = |m, n, k| best_tile(&TargetInfo::of(Isa::Avx2), 0, (m, n, k), 1);
+        assert_eq!(of_long_chains(1330, 17, 581), (4, 3));
+        assert_eq!(of_long_chains(367, 19, 893), (6, 2));
         // A product of integers is in a register before it is added.
         let target = TargetInfo::of(Isa::Avx2);
-        let registers = |dtype| 16 - temporaries(&target, dtype);
-        let tile_of = |dtype| best_tile(&target, registers(dtype), (512, 64, 256), 1);
+        let tile_of = |dtype| best_tile(&target, temporaries(&target, dtype), (512, 64, 256), 1);
         assert_eq!((tile_of(DType::F32), tile_of(DType::I32)), ((3, 4), (2, 6)));
         let (rows, vectors) = tile(Isa::Avx512, 1024, 64);
         assert!(rows * vectors >= 24, "{rows} rows of {vectors}");
