@@ -45,8 +45,8 @@ fn is_constant(g: &Graph, value: ValueId) -> bool {
     source.is_some_and(|source| g.def(source).has(Trait::Constant))
 }
 
-/// How many times as many bytes as constants are stored in, what is computed of them may take on the way to a result.
-const ON_THE_WAY: u64 = 8;
+/// The most bytes of what is computed of constants on the way to a result; more takes longer than a program that is bound.
+const ON_THE_WAY: u64 = 1 << 20;
 
 /// What an op with constant operands computes, where it is safe to know that when compiling: no
 /// integer overflow, no division without result, no index out of bounds, no NaN or infinity, nothing empty, and no
@@ -75,7 +75,7 @@ pub fn fold_to_constants(
         .iter()
         .map(|&value| match is_constant(g, value) {
             true => constant_value(g, value, limit),
-            false => on_the_way(g, value, stored * ON_THE_WAY),
+            false => on_the_way(g, value),
         })
         .collect();
     evaluated(g, op, &known?, limit)
@@ -104,14 +104,17 @@ fn evaluated(
         .then_some(results)
 }
 
-/// What an op with one result and constant operands computes, if it takes at most `limit` bytes.
-fn on_the_way(g: &Graph, value: ValueId, limit: u64) -> Option<Tensor> {
+/// What an op with one result and constant operands computes, if it takes at most [`ON_THE_WAY`] bytes.
+fn on_the_way(g: &Graph, value: ValueId) -> Option<Tensor> {
     let op = g.defining_op(value)?;
+    if results_bytes(g, op).is_none_or(|bytes| bytes > ON_THE_WAY) {
+        return None;
+    }
     let operands = g.operands(op).iter();
     let operands: Option<SmallVec<[Tensor; 4]>> = operands
-        .map(|&operand| constant_value(g, operand, limit))
+        .map(|&operand| constant_value(g, operand, ON_THE_WAY))
         .collect();
-    let mut results = evaluated(g, op, &operands?, limit)?;
+    let mut results = evaluated(g, op, &operands?, ON_THE_WAY)?;
     results.pop().filter(|_| results.is_empty())
 }
 
