@@ -202,10 +202,19 @@ impl<'g> Builder<'g> {
     pub fn copy_block(
         &mut self,
         block: BlockId,
-        mut copies: FxHashMap<ValueId, ValueId>,
+        copies: FxHashMap<ValueId, ValueId>,
     ) -> Vec<ValueId> {
         let ops: Vec<OpId> = self.graph.ops(block).collect();
-        for op in ops {
+        self.copy_ops(&ops, copies)
+    }
+
+    /// As [`copy_block`](Builder::copy_block), of some ops of a block, in order.
+    pub fn copy_ops(
+        &mut self,
+        ops: &[OpId],
+        mut copies: FxHashMap<ValueId, ValueId>,
+    ) -> Vec<ValueId> {
+        for &op in ops {
             let operands = self.graph.operands(op).iter();
             let operands = operands.map(|value| copies.get(value).copied().unwrap_or(*value));
             let operands: Vec<ValueId> = operands.collect();

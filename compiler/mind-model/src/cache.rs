@@ -130,8 +130,8 @@ impl Cache {
         self.base = base;
     }
 
-    /// Forgets all positions from `length` to `held`, behind which there are none; how many are left, which is none where
-    /// windows of what follows reach positions that are forgotten already.
+    /// Forgets the positions `length..held`, which are the last ones, and returns how many are left: none if the windows of
+    /// what follows reach positions that are forgotten already.
     pub(crate) fn truncate(&mut self, length: usize, held: usize) -> usize {
         let reached = |window: usize| (length + 1).saturating_sub(window);
         let is_lost = self.window.is_some_and(|own| reached(own) < self.base);

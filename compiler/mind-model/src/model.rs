@@ -384,8 +384,8 @@ impl<'w> Model<'w> {
         self.distances.as_ref()
     }
 
-    /// Attention of `tokens` queries over so many rows of the cache, twice: layers with a window may keep fewer of them. The
-    /// memory of other extents is given back: a sequence that grows leaves them behind.
+    /// Attention of `tokens` queries over `seen` rows of the cache, for layers without a window and for those with one, which
+    /// may keep fewer rows. The memory of other extents is given back: a sequence that grows leaves them behind.
     pub(crate) fn attend(
         &self,
         tokens: usize,

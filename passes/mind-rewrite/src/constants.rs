@@ -134,13 +134,14 @@ fn results_bytes(g: &Graph, op: OpId) -> Option<u64> {
 
 /// The bytes that a constant takes in the module, or those that a value is computed of.
 fn stored_below(g: &Graph, value: ValueId) -> u64 {
-    match g.defining_op(value) {
-        Some(op) if !is_constant(g, value) => {
-            let operands = g.operands(op).iter();
-            operands.map(|&operand| stored_bytes(g, operand)).sum()
-        }
-        _ => stored_bytes(g, value),
+    if is_constant(g, value) {
+        return stored_bytes(g, value);
     }
+    let operands = g.defining_op(value).map_or(&[][..], |op| g.operands(op));
+    operands
+        .iter()
+        .map(|&operand| stored_bytes(g, operand))
+        .sum()
 }
 
 /// The bytes that a constant takes in the module; a splat counts one element.

@@ -61,7 +61,7 @@ fn mixed(sum: u64, word: u64) -> u64 {
     product ^ (product >> 32)
 }
 
-/// The comparison of bytes with their checksums, by threads of its own.
+/// The comparison of bytes with their checksums, on its own threads.
 #[derive(Debug)]
 pub(super) struct Verification {
     pieces: Arc<Pieces>,

@@ -14,16 +14,21 @@ use mind_weights::WeightType;
 use crate::random::{Tensors, family, jit, llama, model, of_expert, tokens};
 use crate::{described, families};
 
-/// The document of a model called `called`, whose matrices are of type `stored`, after it was written and read again, which
-/// loses nothing.
-pub fn read_back(config: Config, stored: WeightType, families: Families, called: &str) -> Document {
-    let document = Document {
+/// The document of a model whose matrices are of type `stored`.
+pub fn of(config: Config, stored: WeightType) -> Document {
+    Document {
         config,
         dtypes: WeightTypes::uniform(&config, stored, WeightType::F32),
         fused_qkv: false,
         notes: Vec::new(),
         foreign: Default::default(),
-    };
+    }
+}
+
+/// The document of a model called `called`, whose matrices are of type `stored`, after it was written and read again, which
+/// loses nothing.
+pub fn read_back(config: Config, stored: WeightType, families: Families, called: &str) -> Document {
+    let document = of(config, stored);
     let written = mind_irv2::write(&document);
     let options = ReadOptions {
         families,
@@ -189,13 +194,7 @@ fn check(change: impl FnOnce(&mut Parameters)) {
 
 fn check_config(config: Config) {
     let tensors = Tensors::random(&config, mind_weights::WeightType::F32, 21);
-    let document = Document {
-        config,
-        dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
-        fused_qkv: false,
-        notes: Vec::new(),
-        foreign: Default::default(),
-    };
+    let document = of(config, WeightType::F32);
     let prompt = tokens(&config, 5);
     // Padding that is cut off may hold anything.
     let found = [(Padding::Stripped, 9.0), (Padding::Kept, 0.0)].map(|(padding, filled)| {
@@ -246,17 +245,12 @@ fn a_document_of_every_family_gives_the_logits_of_its_model() {
 
 #[test]
 fn an_expert_that_is_not_chosen_changes_no_bit_whatever_it_holds() {
-    let of = |row: &&(&str, &str)| row.0 == "mixtral";
-    let &(name, more) = families::FAMILIES.iter().find(of).expect("a family");
+    let is_mixtral = |row: &&(&str, &str)| row.0 == "mixtral";
+    let found = families::FAMILIES.iter().find(is_mixtral);
+    let &(name, more) = found.expect("a family");
     let config = families::config(name, more);
     let tensors = Tensors::random(&config, WeightType::F32, 33);
-    let document = Document {
-        config,
-        dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
-        fused_qkv: false,
-        notes: Vec::new(),
-        foreign: Default::default(),
-    };
+    let document = of(config, WeightType::F32);
     let g = document::model(&document, Padding::Stripped).expect("a module");
     let prompt = tokens(&config, 1);
     let run = |tensors: &Tensors| {

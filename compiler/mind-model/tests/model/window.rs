@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use mind_irv2::graph::document::{self, Padding};
-use mind_irv2::{Attribute, Config, Document, Layers, Parameters, WeightTypes};
+use mind_irv2::{Attribute, Config, Layers, Parameters};
 use mind_model::{BeamSearch, Forced, Model, Runner, Session, Suppressed};
 use mind_weights::WeightType;
 
-use crate::document::{arrays, outputs};
+use crate::document::{arrays, of, outputs};
 use crate::random::{Tensors, jit, llama, model, tokens};
 
 const WINDOW: usize = 70;
@@ -49,13 +49,7 @@ fn what_windows_do_not_reach_is_forgotten_and_changes_no_bit() {
     for layers in [&[0][..], &[0, 1]] {
         let config = config(layers);
         let tensors = random(&config);
-        let document = Document {
-            config,
-            dtypes: WeightTypes::uniform(&config, WeightType::F32, WeightType::F32),
-            fused_qkv: false,
-            notes: Vec::new(),
-            foreign: Default::default(),
-        };
+        let document = of(config, WeightType::F32);
         let prompt = tokens(&config, KEPT + 90);
         // A module has no cache: all positions are there.
         let whole = document::model(&document, Padding::Stripped).expect("a module");

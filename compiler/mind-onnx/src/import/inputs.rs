@@ -90,6 +90,10 @@ impl Importer<'_> {
         }
         let shape = self.options.shapes.get(&info.name);
         let extent = shape.filter(|shape| shape.len() == rank)?[axis] as i64;
+        if extent == 0 {
+            // Declared extents are positive; a run may have none.
+            return None;
+        }
         self.closed.insert(symbol.to_owned(), extent);
         Some(extent)
     }

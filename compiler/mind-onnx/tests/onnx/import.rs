@@ -97,6 +97,9 @@ fn dimensions_are_given() {
     given.shapes.insert("x".to_owned(), vec![3, 7]);
     let g = read(bytes.clone().into(), &given).expect("a model");
     assert!(printed(&g).contains("f32[2, 7]"), "{}", printed(&g));
+    given.shapes.insert("x".to_owned(), vec![3, 0]);
+    let g = read(bytes.clone().into(), &given).expect("a model");
+    assert!(printed(&g).contains("f32[2, x_1]"), "{}", printed(&g));
     let found = read(bytes.into(), &dims(&[("bach", 2)]))
         .err()
         .expect("a typing error");

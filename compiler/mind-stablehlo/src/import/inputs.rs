@@ -84,10 +84,15 @@ impl<'t> Importer<'t> {
                         used.insert(&name[..]);
                         Dim::Fixed(extent)
                     }
-                    None => match self.options.shapes.get(&labels[first.0]) {
-                        Some(shape) if first.1 < shape.len() => Dim::Fixed(shape[first.1] as i64),
-                        Some(_) | None => Dim::Symbol(graph.intern(&symbol)),
-                    },
+                    None => {
+                        let shape = self.options.shapes.get(&labels[first.0]);
+                        let extent = shape.and_then(|shape| shape.get(first.1));
+                        // Declared extents are positive; a run may have none.
+                        match extent {
+                            Some(&extent @ 1..) => Dim::Fixed(extent as i64),
+                            Some(0) | None => Dim::Symbol(graph.intern(&symbol)),
+                        }
+                    }
                 });
                 if !known.contains(&symbol) {
                     known.push(symbol);

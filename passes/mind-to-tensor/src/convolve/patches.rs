@@ -64,7 +64,7 @@ impl Form<'_> {
     fn with_zeros(&self, b: &mut Builder<'_>, mut input: ValueId) -> Lowered {
         for (at, axis) in self.slides.iter().enumerate() {
             let low = axis.low.max(0);
-            let high = (end(axis, axis.window - 1) - axis.low - axis.extent as i64).max(0);
+            let high = zeros_behind(axis).max(0);
             input = zeros_around(b, input, at + 1, [low, high])?;
         }
         Ok(input)
@@ -84,6 +84,11 @@ impl Form<'_> {
         }
         Slice::with(&starts, &ends, &steps).build(b, input)
     }
+}
+
+/// How many zeros windows reach behind the last element.
+pub(super) fn zeros_behind(axis: &SlideAxis) -> i64 {
+    end(axis, axis.window - 1) - axis.low - axis.extent as i64
 }
 
 /// As many zeros in front of `input` along a dimension, and behind it.

@@ -8,7 +8,7 @@ use mind_ir::builder::Builder;
 use mind_tensor::ops::index::Slice;
 use mind_tensor::ops::transpose::Transpose;
 
-use super::patches::zeros_around;
+use super::patches::{zeros_around, zeros_behind};
 use super::{Form, fixed};
 use crate::emit::{Lowered, reshape};
 
@@ -17,7 +17,8 @@ impl Form<'_> {
     /// positions enough for all phases.
     pub(super) fn is_in_phases(&self) -> bool {
         let fits = |axis: &SlideAxis| {
-            let is_plain = axis.stride == 1 && axis.base == 1 && axis.low >= 0 && high(axis) >= 0;
+            let is_plain =
+                axis.stride == 1 && axis.base == 1 && axis.low >= 0 && zeros_behind(axis) >= 0;
             axis.dilation == 1 || is_plain && axis.positions as i64 >= 2 * axis.dilation
         };
         self.groups == 1
@@ -114,10 +115,4 @@ impl Form<'_> {
         };
         self.restored(b, result)
     }
-}
-
-/// The zeros behind the last element that windows reach.
-fn high(axis: &SlideAxis) -> i64 {
-    let reach = (axis.window as i64 - 1) * axis.dilation + axis.positions as i64;
-    reach - axis.low - axis.extent as i64
 }

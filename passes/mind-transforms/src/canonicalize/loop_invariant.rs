@@ -4,7 +4,6 @@ use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::control::{Scan, block, steps};
 use mind_core::ops::index::Slice;
 use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose};
-use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::types::Dim;
@@ -61,33 +60,13 @@ fn loop_invariant(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let names = arguments.iter().chain(&invariants.kept).copied();
     let names: Vec<ValueId> = names.collect();
     let scan = rw.create_with_body(op, Scan::DEF, &operands, &attrs, results, |b, own| {
+        let rest = b.graph.ops(body).filter(|op| !invariants.ops.contains(op));
+        let rest: Vec<OpId> = rest.collect();
         let inner = names.iter().copied().zip(own.iter().copied());
-        Ok(rest(b, body, &invariants, inner.collect()))
+        Ok(b.copy_ops(&rest, inner.collect()))
     })?;
     let results: Vec<ValueId> = rw.results(scan).into_iter().collect();
     rw.replace_all(op, &results)
-}
-
-/// Copies what is left of a body, whose values `copies` names; what it yields.
-fn rest(
-    b: &mut Builder<'_>,
-    body: mind_ir::BlockId,
-    invariants: &Invariants,
-    mut copies: FxHashMap<ValueId, ValueId>,
-) -> Vec<ValueId> {
-    let ops = b.graph.ops(body).filter(|op| !invariants.ops.contains(op));
-    let ops: Vec<OpId> = ops.collect();
-    for op in ops {
-        let operands = b.graph.operands(op).iter().map(|value| copies[value]);
-        let operands: Vec<ValueId> = operands.collect();
-        if b.graph.def(op).has(Trait::Terminator) {
-            return operands;
-        }
-        let copy = b.copy(op, &operands);
-        let results = b.graph.results(op).into_iter();
-        copies.extend(results.zip(b.graph.results(copy)));
-    }
-    Vec::new()
 }
 
 /// What leaves a loop.

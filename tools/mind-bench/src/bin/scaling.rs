@@ -5,7 +5,7 @@
 //! ```
 //!
 //! `NAME` is a part of a workload's name; without one, all are simulated. Nothing runs: each workload is compiled, and
-//! the tasks of its calls are divided as a run on so many threads divides them. `Program::simulate` defines the
+//! the tasks of its calls are divided as a run on that many threads divides them. `Program::simulate` defines the
 //! times. Workloads with control flow or ops without a kernel are left out.
 
 use std::num::NonZero;
