@@ -279,6 +279,13 @@ impl TargetInfo {
         target
     }
 
+    /// Whether a division of full vectors takes longer than half a dozen multiply-adds.
+    ///
+    /// With vectors of 512 bits it takes 10 to 16 cycles, in which 20 to 32 of those start; with 256 bits half that and less.
+    pub const fn divides_slowly(&self) -> bool {
+        self.vector_bits > 256
+    }
+
     /// Lanes of a vector whose widest elements have `bits` bits.
     ///
     /// # Panics

@@ -68,8 +68,8 @@ impl Engines {
         if first.code() != second.code() || first_segments != second_segments {
             return Err("other code was found".to_owned());
         }
-        same(&expected, execute(first, arrays))?;
-        same(&expected, execute(second, arrays))
+        same(&expected, execute(&first, arrays))?;
+        same(&expected, execute(&second, arrays))
     }
 }
 

@@ -238,7 +238,7 @@ fn check(bench: &Bench, g: &Graph, arrays: &Arrays, folder: &Folder) -> Result<(
     for engine in &bench.engines {
         let program = engine.program(g).map_err(|found| format!("{found:?}"))?;
         let isa = engine.target().isa;
-        same(&expected, execute(program, arrays)).map_err(|why| format!("{isa}: {why}"))?;
+        same(&expected, execute(&program, arrays)).map_err(|why| format!("{isa}: {why}"))?;
     }
     let c = emit_c(g, "module", true).map_err(|why| why.to_string())?;
     same(&expected, run_c(&c, g, arrays, &folder.0)).map_err(|why| format!("as C: {why}"))
@@ -540,7 +540,7 @@ fn options_of_the_lowering_suit_every_op() {
             };
             let program = bench.engines[0].program(&low);
             let program = program.unwrap_or_else(|found| panic!("{options}: {found:?}\n{text}"));
-            same(&expected, execute(program, &arrays))
+            same(&expected, execute(&program, &arrays))
                 .unwrap_or_else(|why| panic!("{options}: {why}\n{text}"));
         }
     }

@@ -74,7 +74,7 @@ fn check_alternatives(bench: &Bench, g: &Graph, arrays: &Arrays) -> Result<usize
             let Ok(program) = engine.program(&other) else {
                 continue;
             };
-            same(&expected, execute(program, arrays))
+            same(&expected, execute(&program, arrays))
                 .map_err(|why| format!("{schedule}: {why}"))?;
             ran += 1;
         }
@@ -112,7 +112,7 @@ fn whatever_the_clock_favours_is_chosen_and_has_the_same_bits() {
             let (program, _) = engine(&tuner, None)
                 .compile(g.clone())
                 .expect("it has kernels");
-            same(&expected, execute(program, &arrays))
+            same(&expected, execute(&program, &arrays))
                 .unwrap_or_else(|why| panic!("{why}\n{text}"));
             for choice in tuner.choices() {
                 assert_eq!(

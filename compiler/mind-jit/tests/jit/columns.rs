@@ -40,6 +40,7 @@ fn as_rows(c: &Columns) -> Nest {
         inner: c.depth,
         total: None,
         unroll: None,
+        divides_by_products: false,
         inputs: c.inputs.iter().map(turned).collect(),
         nodes: c.nodes.clone(),
         outputs: (c.outputs.iter())

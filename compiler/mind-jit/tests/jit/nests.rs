@@ -149,6 +149,7 @@ fn rows(outer: &[usize], inner: usize) -> Nest {
         inner,
         total: None,
         unroll: None,
+        divides_by_products: true,
         inputs: Vec::new(),
         nodes: Vec::new(),
         outputs: Vec::new(),
@@ -385,6 +386,7 @@ fn truth_values_meet_at_any_width() {
                 inner,
                 total: None,
                 unroll: None,
+                divides_by_products: false,
                 inputs: inputs.map(|dtype| dense(dtype, &[3], inner)).into(),
                 nodes: vec![
                     Node::Input(0),
@@ -445,6 +447,7 @@ fn flat_ranges_cut_into_rows_end_where_they_should() {
             let n = Nest {
                 total: Some(total),
                 unroll: None,
+                divides_by_products: false,
                 ..chain(dtype, &[total.div_ceil(100)], 100)
             };
             check(&n, &mut random);
@@ -625,5 +628,79 @@ fn operands_across_rows_are_turned_in_squares() {
         .collect();
     for rows in [0..0, 3..4, 7..29, 40..50] {
         check_rows(&n, &inputs, rows);
+    }
+}
+
+/// The float of 32 or 64 bits with this sign, exponent and mantissa.
+fn float(dtype: DType, is_negative: bool, exponent: i64, mantissa: u64) -> u64 {
+    let (bias, bits, width) = match dtype {
+        DType::F64 => (1023, 52, 64),
+        _ => (127, 23, 32),
+    };
+    let exponent = (bias + exponent) as u64;
+    (u64::from(is_negative) << (width - 1)) | (exponent << bits) | (mantissa & ((1 << bits) - 1))
+}
+
+/// Bytes of the number of `dtype` that is nearest to a product of two, or one of its neighbours.
+fn near_product(dtype: DType, a: u64, b: u64, random: &mut Random) -> Vec<u8> {
+    let step = random.pick(&[-1i64, 0, 0, 1]);
+    match dtype {
+        DType::F64 => {
+            let product = f64::from_bits(a) * f64::from_bits(b);
+            let bits = product.to_bits().wrapping_add_signed(step);
+            bits.to_le_bytes().to_vec()
+        }
+        _ => {
+            let product = f32::from_bits(a as u32) * f32::from_bits(b as u32);
+            let bits = product.to_bits().wrapping_add_signed(step as i32);
+            bits.to_le_bytes().to_vec()
+        }
+    }
+}
+
+/// Divisors and quotients on both sides of the limits within which products stand in for divisions, and dividends next to
+/// their products, whose quotients are all but numbers.
+#[test]
+fn quotients_of_rows_by_one_number() {
+    let mut random = Random::new(29);
+    let (count, inner) = (40, 131);
+    for dtype in [DType::F32, DType::F64] {
+        let limits: [&[i64]; 2] = match dtype {
+            DType::F64 => [&[-101, -100, 0, 3, 199, 200], &[-801, -800, 0, 1, 799, 800]],
+            _ => [&[-126, -21, -20, 0, 3, 59, 60], &[-105, -81, -80, 0, 1, 59, 60]],
+        };
+        let n = Nest {
+            inputs: vec![dense(dtype, &[count], inner), per_row(dtype, 1)],
+            nodes: vec![
+                Node::Input(0),
+                Node::Input(1),
+                apply(ScalarFn::Div, dtype, &[0, 1]),
+            ],
+            outputs: vec![output(2, dense(dtype, &[count], inner))],
+            ..rows(&[count], inner)
+        };
+        for _ in 0..20 {
+            let mut draw = |exponents: &[i64]| {
+                let exponent = random.pick(exponents);
+                let any = random.bits();
+                let mantissa = random.pick(&[0, 1, u64::MAX, any, any]);
+                float(dtype, random.below(4) == 0, exponent, mantissa)
+            };
+            let divisors: Vec<u64> = (0..count).map(|_| draw(limits[0])).collect();
+            let quotients: Vec<u64> = (0..count * inner).map(|_| draw(limits[1])).collect();
+            let dividends = quotients.iter().enumerate();
+            let dividends: Vec<u8> = dividends
+                .flat_map(|(at, &quotient)| {
+                    near_product(dtype, quotient, divisors[at / inner], &mut random)
+                })
+                .collect();
+            let divisors: Vec<u8> = (divisors.iter())
+                .flat_map(|bits| bits.to_le_bytes()[..dtype.size()].to_vec())
+                .collect();
+            let inputs = [dividends, divisors].map(|bytes| Buffer::from_bytes(dtype, &bytes));
+            check_rows(&n, &inputs, 0..count);
+            // Numbers of all kinds.
+            check(&n, &mut random);
+        }
     }
 }

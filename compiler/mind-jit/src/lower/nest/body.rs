@@ -1,12 +1,15 @@
 //! The values of a program at the lanes of one vector.
 
+use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
 
+use crate::lower::scalar::round;
 use crate::lower::{apply, constant, convert};
 use mind_vir::ir::{Builder, Value};
 
 use super::plan::{Location, Plan};
 use super::program::Node;
+use super::quotient::Divisor;
 
 /// The nodes of a program, and how they are spread over passes.
 #[derive(Clone, Copy)]
@@ -23,6 +26,8 @@ pub(super) trait Operands {
     fn kept(&self, b: &mut Builder, dtype: DType, place: Location) -> Value;
     /// How many lanes hold elements, where not all do.
     fn count(&self) -> Option<Value>;
+    /// What stands in for dividing by the value of `node`, if anything does.
+    fn divisor(&self, node: usize) -> Option<Divisor>;
 }
 
 impl Body<'_> {
@@ -58,11 +63,17 @@ impl Body<'_> {
                     args,
                 },
             ) => {
-                let args = args
+                let values = args
                     .iter()
                     .map(|&arg| self.value(b, pass, known, from, arg));
-                let args: Vec<Value> = args.collect();
-                apply(b, *function, *dtype, &args, from.count())
+                let values: Vec<Value> = values.collect();
+                match divisor_of(*function, args).and_then(|by| from.divisor(by)) {
+                    Some(divisor) => {
+                        let quotient = divisor.divide(b, values[0]);
+                        round(b, *dtype, quotient)
+                    }
+                    None => apply(b, *function, *dtype, &values, from.count()),
+                }
             }
             (
                 None,
@@ -103,6 +114,14 @@ impl Body<'_> {
             }
         }
         needs
+    }
+}
+
+/// The node that `function` divides by, if it does.
+pub(super) fn divisor_of(function: ScalarFn, args: &[usize]) -> Option<usize> {
+    match (function, args) {
+        (ScalarFn::Div, &[_, by]) => Some(by),
+        _ => None,
     }
 }
 

@@ -12,6 +12,7 @@ mod mean;
 mod operands;
 mod plan;
 mod program;
+mod quotient;
 mod row;
 mod stream;
 mod strip;

@@ -8,6 +8,7 @@ use mind_vir::ir::{Addr, Builder, Lane, Op, Value};
 use super::body::Operands;
 use super::plan::Location;
 use super::program::StridedAccess;
+use super::quotient::Divisor;
 
 /// Where the elements are that one vector works on.
 #[derive(Clone, Copy)]
@@ -45,6 +46,8 @@ pub(super) struct Along<'a> {
     pub inputs: &'a [StridedAccess],
     pub places: Places<'a>,
     pub at: At,
+    /// What stands in for dividing by the value of a node, for those that divide whole rows.
+    pub divisors: &'a [Option<Divisor>],
 }
 
 impl Operands for Along<'_> {
@@ -76,5 +79,9 @@ impl Operands for Along<'_> {
 
     fn count(&self) -> Option<Value> {
         self.at.count
+    }
+
+    fn divisor(&self, node: usize) -> Option<Divisor> {
+        self.divisors.get(node).copied().flatten()
     }
 }

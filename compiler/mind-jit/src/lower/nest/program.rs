@@ -56,6 +56,9 @@ pub struct Nest {
     pub outputs: Vec<Output>,
     /// Vectors in a round of each loop that reduces nothing; chosen by what a pass computes if `None`.
     pub unroll: Option<u32>,
+    /// Whether quotients by what is the same for a whole row are products, corrected to the same bits: for targets on which
+    /// a division takes longer than that.
+    pub divides_by_products: bool,
 }
 
 /// A program of reductions over a dimension `depth`, for vectors of columns side by side.

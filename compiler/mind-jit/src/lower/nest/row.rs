@@ -4,11 +4,12 @@ use crate::lower::reduce::{PARTIALS, fold};
 use crate::lower::{At, combine, compute_lane, identity, narrow, storage_lane, store};
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
-use super::body::Body;
+use super::body::{Body, divisor_of};
 use super::mean;
 use super::operands::{Along, Places};
 use super::plan::{Pass, Plan, is_long};
 use super::program::{Nest, Node, StridedAccess, dtype};
+use super::quotient::Divisor;
 use super::stream;
 use super::sweep::{self, Extent};
 
@@ -22,6 +23,8 @@ pub(super) struct Row<'a> {
     places: Places<'a>,
     /// The values that are the same for the whole row, in every lane.
     uniform: Vec<Option<Value>>,
+    /// What stands in for dividing by some of them.
+    divisors: Vec<Option<Divisor>>,
 }
 
 impl<'a> Row<'a> {
@@ -34,6 +37,7 @@ impl<'a> Row<'a> {
             },
             places,
             uniform: vec![None; n.nodes.len()],
+            divisors: vec![None; n.nodes.len()],
         }
     }
 
@@ -82,8 +86,39 @@ impl<'a> Row<'a> {
             ahead: 0,
             count: None,
         };
-        let from = self.along(at);
+        let from = Along {
+            inputs: &self.n.inputs,
+            places: self.places,
+            at,
+            divisors: &self.divisors,
+        };
         self.body.value(b, 0, &mut self.uniform, &from, node)
+    }
+
+    /// What is computed once for the divisors of a pass that computes these nodes for each vector.
+    fn prepare_divisors(&mut self, b: &mut Builder, extent: Extent, computed: &[usize]) {
+        /// Vectors of a row from which on a division more is worth it.
+        const LONG: usize = 4;
+        let is_short = match extent {
+            Extent::Known(inner) => inner < LONG * b.lanes() as usize,
+            Extent::Given(_) => false,
+        };
+        if !self.n.divides_by_products || is_short {
+            return;
+        }
+        for &node in computed {
+            let by = match &self.n.nodes[node] {
+                Node::Apply { function, args, .. } => divisor_of(*function, args),
+                _ => None,
+            };
+            let Some(by) = by.filter(|&by| !self.body.plan.varies[by]) else {
+                continue;
+            };
+            if self.divisors[by].is_none() {
+                let divisor = self.uniform(b, by);
+                self.divisors[by] = Divisor::new(b, divisor);
+            }
+        }
     }
 
     fn pass(&mut self, b: &mut Builder, number: usize, pass: &Pass, extent: Extent) {
@@ -109,6 +144,7 @@ impl<'a> Row<'a> {
         for &node in &needs.uniform {
             self.uniform(b, node);
         }
+        self.prepare_divisors(b, extent, &needs.varying);
         if !pass.reduces.is_empty() {
             let Extent::Known(inner) = extent else {
                 panic!("rows that are reduced have one extent");
@@ -153,11 +189,12 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn along(&self, at: At) -> Along<'a> {
+    fn along(&self, at: At) -> Along<'_> {
         Along {
             inputs: &self.n.inputs,
             places: self.places,
             at,
+            divisors: &self.divisors,
         }
     }
 
@@ -223,7 +260,7 @@ struct Vector<'a> {
 }
 
 impl<'a> Vector<'a> {
-    fn new(row: &Row<'a>, pass: usize, at: At) -> Vector<'a> {
+    fn new(row: &'a Row<'_>, pass: usize, at: At) -> Vector<'a> {
         Vector {
             body: row.body,
             pass,

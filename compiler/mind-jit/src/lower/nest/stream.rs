@@ -69,6 +69,7 @@ mod tests {
                 replaces,
             }],
             unroll: None,
+            divides_by_products: false,
         }
     }
 

@@ -69,6 +69,7 @@ impl<'a> Strip<'a> {
             inputs: &self.c.inputs,
             places: self.places,
             at: self.ats[vector],
+            divisors: &[],
         };
         (self.body).value(b, 0, &mut self.known[vector], &from, node)
     }
@@ -127,6 +128,7 @@ impl<'a> Strip<'a> {
                 inputs: &self.c.inputs,
                 places,
                 at,
+                divisors: &[],
             };
             let mut known = known.clone();
             let args = reduces

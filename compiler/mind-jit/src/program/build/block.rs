@@ -132,6 +132,7 @@ impl ProgramBuilder<'_> {
             unroll: u32::try_from(middle.unroll(g))
                 .ok()
                 .filter(|&unroll| unroll > 0),
+            divides_by_products: self.target.divides_slowly(),
         };
         if rows.unroll.is_some() && !can_unroll(&rows) {
             return self.refuse(middle.id(), NOTHING_TO_UNROLL);

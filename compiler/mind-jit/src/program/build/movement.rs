@@ -120,6 +120,7 @@ impl ProgramBuilder<'_> {
             inner: inner.0,
             total: None,
             unroll: None,
+            divides_by_products: false,
             inputs: vec![access(
                 from.offset,
                 dims.iter().map(|dim| dim.1).collect(),

@@ -175,6 +175,7 @@ impl ProgramBuilder<'_> {
             nodes,
             outputs,
             unroll,
+            divides_by_products: self.target.divides_slowly(),
         };
         if unroll.is_some() && !can_unroll(&whole) {
             return self.refuse(op.id(), NOTHING_TO_UNROLL);

@@ -38,6 +38,7 @@ fn row(name: &str, operands: &[DType], nodes: Vec<Node>, to: DType) -> Case {
             inner: COUNT,
             total: None,
             unroll: None,
+            divides_by_products: false,
             inputs: operands.iter().map(|&dtype| flat(dtype)).collect(),
             outputs: vec![Output {
                 node: nodes.len() - 1,
