@@ -1,5 +1,7 @@
 //! Reductions.
 
+mod apart;
+
 use mind_core::axes::resolve;
 use mind_core::ops::cumulative::Cumulative;
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
@@ -11,7 +13,7 @@ use mind_ir::verify::VerifyError;
 use mind_tensor::ops::cumulative::Cumulative as TensorCumulative;
 use mind_tensor::ops::reduce::Reduction;
 
-use crate::emit::{Lower, Lowered, cast, reduce};
+use crate::emit::{Lower, Lowered, cast, reduce, reshape, shape};
 
 /// The row of a reduction of core, whose views have the same accessors.
 macro_rules! reduction {
@@ -62,6 +64,14 @@ fn lower(
     }
     axes.sort_unstable();
     let axes: Vec<i64> = axes.into_iter().map(|axis| axis as i64).collect();
+    if let Some(extents) = apart::extents(b, kind, input, &axes) {
+        let result = apart::lower(b, kind, input, &extents)?;
+        if keepdims {
+            return Ok(result);
+        }
+        let shape = shape(b, b.graph.result(op));
+        return reshape(b, result, &shape, &[]);
+    }
     if b.graph.ty(input).dtype != DType::Bool {
         return reduce(b, kind, input, &axes, keepdims);
     }

@@ -136,6 +136,9 @@ fn reductions() -> Vec<Case> {
             add(&[66, 256], "[0]", keepdims);
             add(&[3, 7, 2], "[-1, 0]", keepdims);
             add(&[2, 3, 5], "[2, 1, 0]", keepdims);
+            add(&[2, 5, 2, 3], "[0, 2]", keepdims);
+            add(&[4, 3, 4], "[0, -1]", keepdims);
+            add(&[4, 3, 5], "[0, -1]", keepdims);
         }
     }
     for name in ["ArgMax", "ArgMin"] {
