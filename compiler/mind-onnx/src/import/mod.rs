@@ -10,7 +10,7 @@ mod inputs;
 pub(crate) mod node;
 pub(crate) mod region;
 mod scope;
-mod source;
+pub(crate) mod source;
 pub(crate) mod value;
 
 use std::cell::RefCell;
@@ -127,7 +127,7 @@ impl<'m> Importer<'m> {
         for value in &found {
             match e.value(value) {
                 Ok(value) => values.push(value),
-                Err(refused) => return self.report.model(refused.0),
+                Err(refused) => return self.report.model(refused.reason),
             }
         }
         let end = InsertPoint::End(module.body());
@@ -201,10 +201,14 @@ impl<'m> Importer<'m> {
                 Ok(Made::Skipped) => node.output.iter().for_each(|name| scope.refuse(name)),
                 Err(refused) => {
                     node.output.iter().for_each(|name| scope.refuse(name));
+                    if refused.follows {
+                        continue;
+                    }
                     let refusal = Refusal {
                         operator: operators::qualified(&node.domain, &node.op_type),
                         opset: version(opsets, &node.domain).unwrap_or(0),
-                        reason: refused.0,
+                        reason: refused.reason,
+                        help: refused.help,
                     };
                     self.report.node(refusal, label(node));
                 }

@@ -3,15 +3,16 @@
 use mind_core::ops::control::{If, Scan};
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::shape::{ExpandDims, Squeeze};
-use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::opdef::Op;
+use mind_ir::{Graph, ValueId};
 
 use super::Operator;
 use super::slice::part_of;
 use crate::import::emit::Emit;
 use crate::import::node::Node;
 use crate::import::region::{Body, Captures};
+use crate::import::source::fixing_inputs;
 use crate::import::value::Value;
 use crate::refused::Refused;
 
@@ -49,7 +50,22 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
         })
     };
     let mut bodies = branches.map(body);
-    of_module(n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures)?)
+    let made = n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures);
+    of_module(made.map_err(|why| why.or_help(way_to_one_branch(n.e.g(), condition)))?)
+}
+
+/// How a user makes the condition of a choice known, so that only the branch that it takes is imported.
+fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
+    let inputs = fixing_inputs(g, condition)?;
+    let options = inputs.iter().map(|name| format!("--bind {name}=FILE.npz"));
+    let options = options.collect::<Vec<_>>().join(" ");
+    let (which, them) = match inputs.len() {
+        1 => ("one input", "makes it a constant"),
+        _ => ("inputs", "makes them constants"),
+    };
+    Some(format!(
+        "the condition depends on {which} alone: `{options}` {them}, and only the branch that is taken is imported"
+    ))
 }
 
 /// A scan of `results` results with a step that reads captures.
