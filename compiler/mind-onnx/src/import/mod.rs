@@ -9,7 +9,7 @@ mod fold;
 mod inputs;
 pub(crate) mod node;
 pub(crate) mod region;
-mod scope;
+pub(crate) mod scope;
 pub(crate) mod source;
 pub(crate) mod value;
 
@@ -50,6 +50,8 @@ pub(crate) struct Importer<'m> {
     closed: FxHashMap<String, i64>,
     report: Report,
     depth: usize,
+    /// How many loops around a node are imported twice.
+    pub tried_loops: usize,
 }
 
 /// The versions of the operator sets, by domain.
@@ -73,6 +75,7 @@ pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Grap
         closed: FxHashMap::default(),
         report: Report::default(),
         depth: 0,
+        tried_loops: 0,
     };
     let mut module = Graph::new();
     match &model.graph {
