@@ -209,8 +209,7 @@ fn yields<'a>(
 fn no_rows(e: &mut Emit<'_>, row: &TensorType) -> One {
     if let Some(axis) = row.shape.iter().position(|dim| *dim == Dim::Dynamic) {
         return Err(Refused::new(format!(
-            "it stacks values of {} dimensions, and only a run knows the extent of dimension {axis} and how many steps there are",
-            row.shape.len()
+            "only a run knows the extent of dimension {axis} of the values that it stacks, and how many steps there are"
         )));
     }
     any_value(e, row.dtype, &[&[Dim::Dynamic], &row.shape[..]].concat())

@@ -216,9 +216,7 @@ fn rows_of_a_loop_that_ends_by_itself_have_extents_that_are_known() {
     assert!(found.contains("f32[?, batch, 2]"), "{found}");
     let found = problems(&stacked("Neg(r)"));
     assert!(
-        found.contains(
-            "stacks values of 1 dimensions, and only a run knows the extent of dimension 0"
-        ),
+        found.contains("the extent of dimension 0 of the values that it stacks"),
         "{found}"
     );
 }
