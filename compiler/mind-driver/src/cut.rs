@@ -13,7 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) struct Cut {
     /// What can be computed with the extents that are known; `None` if that is nothing.
     pub(crate) first: Option<Part>,
-    /// Ops of the module that only running tells the extents of, and whose operands have known ones.
+    /// Ops of the module that only running tells the extents of, their own or those of values in their regions, and whose
+    /// operands have known ones.
     pub(crate) evaluated: Vec<OpId>,
     /// What reads their results, with `?` for the extents that are not known yet; `None` if nothing does.
     pub(crate) rest: Option<Part>,
@@ -43,7 +44,7 @@ pub(crate) fn cut(g: &Graph) -> Option<Cut> {
         let results = || g.results(op).into_iter();
         if !g.operands(op).iter().all(|value| closed.contains(value)) {
             rest.push(op);
-        } else if results().any(is_open) {
+        } else if results().any(is_open) || has_in_regions(g, op, is_open) {
             evaluated.push(op);
         } else {
             closed.extend(results());
@@ -64,6 +65,26 @@ pub(crate) fn cut(g: &Graph) -> Option<Cut> {
         evaluated,
         rest: part(g, &rest, &outputs),
     })
+}
+
+/// Whether a value in the regions of an op, however deep, is as `is_wanted` says.
+pub(crate) fn has_in_regions(g: &Graph, op: OpId, is_wanted: impl Fn(ValueId) -> bool) -> bool {
+    let mut inner = vec![op];
+    while let Some(op) = inner.pop() {
+        for &region in g.regions(op) {
+            let block = g.block(region);
+            if g.arguments(block).into_iter().any(&is_wanted) {
+                return true;
+            }
+            for op in g.ops(block) {
+                if g.results(op).into_iter().any(&is_wanted) {
+                    return true;
+                }
+                inner.push(op);
+            }
+        }
+    }
+    false
 }
 
 /// The ops that outputs are computed from.

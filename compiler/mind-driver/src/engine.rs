@@ -30,7 +30,7 @@ use mind_vir::target::{Isa, TargetInfo, processor};
 use serde_json::Value;
 
 use crate::cache::{CompileCache, Entry, Packing};
-use crate::cut::cut;
+use crate::cut::{cut, has_in_regions};
 use crate::segments::Segments;
 use crate::session::{PASSES, Session};
 use crate::tune::{Choice, Tuner, Tuning};
@@ -198,7 +198,7 @@ impl Engine {
     pub fn is_cut(&self, g: &Graph, bound: &Bound<'_>) -> Result<bool, Diagnostics> {
         let is_open = |value: ValueId| g.ty(value).shape.contains(&Dim::Dynamic);
         let mut ops = g.ops(g.body()).filter(|&op| !g.is::<Input>(op));
-        if !ops.any(|op| g.results(op).into_iter().any(is_open)) {
+        if !ops.any(|op| g.results(op).into_iter().any(is_open) || has_in_regions(g, op, is_open)) {
             return Ok(false);
         }
         let mut g = g.clone();

@@ -21,6 +21,8 @@ pub(crate) struct Refusal {
     pub opset: i64,
     /// Why.
     pub reason: String,
+    /// The way out, if there is one that the reason does not name.
+    pub help: Option<String>,
 }
 
 struct Nodes {
@@ -55,21 +57,27 @@ impl Report {
                 operator,
                 opset,
                 reason,
+                help,
             } = refusal;
             let Nodes { count, first } = nodes;
             let which = match count {
                 1 => format!("node `{first}`"),
                 _ => format!("{count} nodes, of which the first is `{first}`"),
             };
-            Diagnostic::error(
+            let error = Diagnostic::error(
                 Span::FILE,
                 format!("`{operator}` of opset {opset}: {reason}: {which}"),
-            )
-            .context("operator", operator)
-            .context("opset", opset.to_string())
-            .context("count", count.to_string())
-            .context("node", first)
-            .context("reason", reason)
+            );
+            let error = match help {
+                Some(help) => error.help(help),
+                None => error,
+            };
+            error
+                .context("operator", operator)
+                .context("opset", opset.to_string())
+                .context("count", count.to_string())
+                .context("node", first)
+                .context("reason", reason)
         });
         let mut found = Diagnostics::new();
         for diagnostic in model.chain(nodes) {

@@ -310,8 +310,8 @@ fn what_an_encoder_refuses() {
 
 #[test]
 fn an_encoder_as_c_gives_the_same_bits() {
-    // Tables of all kinds and a pooler; rotations, windows and a last normalisation.
-    for (name, more) in [ENCODERS[1], ENCODERS[4]] {
+    // Tables of all kinds and a pooler; rotations, windows and a last normalisation; rotations and gates without either.
+    for (name, more) in [ENCODERS[1], ENCODERS[4], ENCODERS[5]] {
         let config = config(name, more);
         let tensors = Tensors::random(&config, WeightType::F32, 18);
         let bytes = file(&config, &tensors, &|name| name);

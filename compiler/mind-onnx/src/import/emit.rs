@@ -60,7 +60,11 @@ impl Emit<'_> {
                     constants: &mut constants,
                 };
                 let next = step(&mut e, arguments);
-                next.map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))
+                next.map_err(|refused| {
+                    Box::new(VerifyError::Structure {
+                        problem: refused.reason,
+                    })
+                })
             })?;
         Ok(self.g().results(op).into_iter().collect())
     }

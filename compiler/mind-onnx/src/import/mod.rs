@@ -9,8 +9,8 @@ mod fold;
 mod inputs;
 pub(crate) mod node;
 pub(crate) mod region;
-mod scope;
-mod source;
+pub(crate) mod scope;
+pub(crate) mod source;
 pub(crate) mod value;
 
 use std::cell::RefCell;
@@ -50,6 +50,8 @@ pub(crate) struct Importer<'m> {
     closed: FxHashMap<String, i64>,
     report: Report,
     depth: usize,
+    /// How many loops around a node are imported twice.
+    pub tried_loops: usize,
 }
 
 /// The versions of the operator sets, by domain.
@@ -73,6 +75,7 @@ pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Grap
         closed: FxHashMap::default(),
         report: Report::default(),
         depth: 0,
+        tried_loops: 0,
     };
     let mut module = Graph::new();
     match &model.graph {
@@ -127,7 +130,7 @@ impl<'m> Importer<'m> {
         for value in &found {
             match e.value(value) {
                 Ok(value) => values.push(value),
-                Err(refused) => return self.report.model(refused.0),
+                Err(refused) => return self.report.model(refused.reason),
             }
         }
         let end = InsertPoint::End(module.body());
@@ -201,10 +204,14 @@ impl<'m> Importer<'m> {
                 Ok(Made::Skipped) => node.output.iter().for_each(|name| scope.refuse(name)),
                 Err(refused) => {
                     node.output.iter().for_each(|name| scope.refuse(name));
+                    if refused.follows {
+                        continue;
+                    }
                     let refusal = Refusal {
                         operator: operators::qualified(&node.domain, &node.op_type),
                         opset: version(opsets, &node.domain).unwrap_or(0),
-                        reason: refused.0,
+                        reason: refused.reason,
+                        help: refused.help,
                     };
                     self.report.node(refusal, label(node));
                 }

@@ -108,7 +108,11 @@ impl<'a> Captures<'a> {
             match node.scope.get(name) {
                 Named::Value(value) => named.push((name, value)),
                 Named::LeftOut => {}
-                Named::Refused | Named::Nothing => {
+                Named::Refused => {
+                    let problem = format!("what makes `{name}`, which it reads, is refused");
+                    return Err(Refused::following(problem));
+                }
+                Named::Nothing => {
                     return Err(Refused::new(format!(
                         "nothing makes `{name}`, which it reads"
                     )));
@@ -206,7 +210,7 @@ impl<'a> Node<'a, '_, '_> {
             };
             let yielded = bodies[region](&mut region_of, &mut e, &arguments[..outside]);
             yielded.map_err(|why| {
-                let problem = why.0.clone();
+                let problem = why.reason.clone();
                 refused = Some(why);
                 Box::new(VerifyError::Structure { problem })
             })

@@ -1,5 +1,6 @@
 //! Which inputs of the model a value is computed from, for the reasons of refusals.
 
+use mind_core::ops::control::If;
 use mind_core::ops::input::Input;
 use mind_ir::graph::{Graph, ValueDef};
 use mind_ir::types::{Dim, TypeView};
@@ -23,6 +24,33 @@ fn sources(g: &Graph, value: ValueId) -> Vec<String> {
         }
     }
     found
+}
+
+/// The names of the inputs that decide `value`, if these are single elements, and what it is computed with are single
+/// elements, too; `None` if arrays or open extents have a say, or no input has.
+pub(crate) fn fixing_inputs(g: &Graph, value: ValueId) -> Option<Vec<String>> {
+    let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        let is_one = g.ty(value).shape.iter().all(|dim| *dim == Dim::Fixed(1));
+        match g.value_def(value) {
+            _ if !is_one => return None,
+            ValueDef::Argument(block, at) => {
+                // Values that loops carry change, whatever they begin with.
+                g.view::<If>(g.block_owner(block)?)?;
+                open.push(operand_of(g, block, at)?);
+            }
+            ValueDef::Result(op, _) => match g.view::<Input>(op) {
+                Some(input) => found.push(g.name(input.name(g)).to_owned()),
+                None => open.extend(g.operands(op)),
+            },
+        }
+    }
+    found.sort_unstable();
+    (!found.is_empty()).then_some(found)
 }
 
 /// The operand that an argument of a region stands for: the last argument for the last operand, and so on.

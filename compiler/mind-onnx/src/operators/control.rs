@@ -3,16 +3,19 @@
 use mind_core::ops::control::{If, Scan};
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::shape::{ExpandDims, Squeeze};
-use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::opdef::Op;
+use mind_ir::types::Dim;
+use mind_ir::{Graph, ValueId};
 
 use super::Operator;
 use super::slice::part_of;
 use crate::import::emit::Emit;
 use crate::import::node::Node;
 use crate::import::region::{Body, Captures};
+use crate::import::source::fixing_inputs;
 use crate::import::value::Value;
+use crate::proto::{GraphProto, ValueInfoProto};
 use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -45,11 +48,48 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
         Box::new(move |region, e, arguments| {
             debug_assert!(arguments.is_empty(), "branches have no inputs");
             let values = region.graph(graph, &[], e)?;
-            yielded(&values, e)
+            let mut values = yielded(&values, e)?;
+            for (at, value) in values.iter_mut().enumerate() {
+                let is_one = e.dims(*value).iter().all(|dim| *dim == Dim::Fixed(1));
+                if is_one && is_single(branches, at) {
+                    *value = e.reshape(*value, &[])?;
+                }
+            }
+            Ok(values)
         })
     };
     let mut bodies = branches.map(body);
-    of_module(n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures)?)
+    let made = n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures);
+    of_module(made.map_err(|why| why.or_help(way_to_one_branch(n.e.g(), condition)))?)
+}
+
+/// Whether both branches declare output `at` as one element. Where one of them yields a list of one instead, the types of core
+/// differ; runtimes take what comes.
+fn is_single(branches: [&GraphProto; 2], at: usize) -> bool {
+    branches.iter().all(|graph| {
+        let output = graph.output.get(at);
+        output.and_then(declared_rank) == Some(0)
+    })
+}
+
+/// The rank that a graph declares of an output, if it does.
+pub(super) fn declared_rank(output: &ValueInfoProto) -> Option<usize> {
+    let ty = output.r#type.as_ref()?.tensor_type.as_ref()?;
+    Some(ty.shape.as_ref()?.dim.len())
+}
+
+/// How a user makes the condition of a choice known, so that only the branch that it takes is imported.
+fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
+    let inputs = fixing_inputs(g, condition)?;
+    let options = inputs.iter().map(|name| format!("--bind {name}=FILE.npz"));
+    let options = options.collect::<Vec<_>>().join(" ");
+    let (which, them) = match inputs.len() {
+        1 => ("one input", "makes it a constant"),
+        _ => ("inputs", "makes them constants"),
+    };
+    Some(format!(
+        "the condition depends on {which} alone: `{options}` {them}, and only the branch that is taken is imported"
+    ))
 }
 
 /// A scan of `results` results with a step that reads captures.

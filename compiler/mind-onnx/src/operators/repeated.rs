@@ -13,15 +13,17 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
 
 use super::Operator;
-use super::control::{Values, of_module, scan, yielded};
+use super::control::{Values, declared_rank, of_module, scan, yielded};
+use super::runtime_shape::{Align, own_extents};
 use crate::files::Files;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::region::{Body, Captures};
+use crate::import::scope::read_names;
 use crate::import::value::Value;
 use crate::proto::GraphProto;
 use crate::refused::Refused;
-use crate::tensor::constant;
+use crate::tensor::{Constant, constant};
 
 pub(super) const ROWS: &[Operator] = &[Operator::values(
     "Loop",
@@ -37,20 +39,81 @@ fn repeated(n: &mut Node<'_, '_, '_>) -> Values {
     }
     let outputs = body.output.len().checked_sub(1 + carried.len());
     let outputs = outputs.ok_or_else(|| Refused::new("its graph has too few outputs"))?;
-    let starts = match n.known(1) {
-        Ok(None) => true,
-        Ok(Some(condition)) => condition.bytes.iter().all(|byte| *byte == 1),
-        Err(_) => false,
-    };
-    if starts && goes_on(body, &n.importer.options.files) && n.given(0).is_some() {
-        let steps = steps(n)?;
-        return counted(n, body, &carried, outputs, steps);
+    let is_true = |own: &Constant| own.bytes.iter().all(|byte| *byte == 1);
+    let starts = n.known(1);
+    let starts = starts.is_ok_and(|own| own.is_none_or(|own| is_true(&own)));
+    let is_counted = starts && goes_on(body, &n.importer.options.files) && n.given(0).is_some();
+    let takes_a_step = n
+        .ints_in(0)
+        .is_ok_and(|own| own.is_none_or(|count| count.first().is_some_and(|&count| count > 0)));
+    let is_replaced = |at: usize| starts && takes_a_step && !is_read(body, at);
+    let replaced: Vec<usize> = (0..carried.len()).filter(|at| is_replaced(*at)).collect();
+    let is_tried = !replaced.is_empty() || (outputs > 0 && !is_counted);
+    if !is_tried {
+        return match is_counted {
+            true => counted(n, body, &carried, outputs),
+            false => conditional(n, body, &carried, &[]),
+        };
     }
-    let rows = match outputs {
-        0 => Vec::new(),
-        _ => rows(n, body, &carried)?,
+    if n.importer.tried_loops == MOST_TRIED {
+        return Err(Refused::new(format!(
+            "more than {MOST_TRIED} loops inside of each other, whose types their graphs do not tell"
+        )));
+    }
+    n.importer.tried_loops += 1;
+    let made = tried(n, body, &mut carried, &replaced).and_then(|rows| match is_counted {
+        true => counted(n, body, &carried, outputs),
+        false => conditional(n, body, &carried, &rows),
+    });
+    n.importer.tried_loops -= 1;
+    made
+}
+
+/// The most loops inside of each other whose graphs are imported once more for their types, each of which doubles the work.
+const MOST_TRIED: usize = 8;
+
+/// The types of the values that a loop stacks. Carried values `replaced`, which no step reads and which the first one replaces, become
+/// values of the types that a step yields.
+fn tried<'a>(
+    n: &mut Node<'a, '_, '_>,
+    body: &'a GraphProto,
+    carried: &mut [ValueId],
+    replaced: &[usize],
+) -> Result<Vec<TensorType>, Refused> {
+    let mut yields = yields(n, body, carried)?;
+    let rows = yields.split_off(carried.len());
+    for &at in replaced {
+        if yields[at].view().meet(n.e.g().ty(carried[at])).is_none() {
+            carried[at] = any_value(&mut n.e, yields[at].dtype, &yields[at].shape)?;
+        }
+    }
+    Ok(rows)
+}
+
+/// Whether a loop's graph reads carried value `at` of the step before.
+fn is_read(body: &GraphProto, at: usize) -> bool {
+    let Some(input) = body.input.get(2 + at) else {
+        return true;
     };
-    conditional(n, body, &carried, &rows)
+    let yielded = body.output.iter().any(|output| output.name == input.name);
+    let mut nodes = body.node.iter();
+    yielded || nodes.any(|node| read_names(node).contains(&input.name[..]))
+}
+
+/// A value of a type that nothing reads. Extents that only a run knows are 0.
+fn any_value(e: &mut Emit<'_>, dtype: DType, shape: &[Dim]) -> One {
+    let none = |dim: &Dim| match dim {
+        Dim::Dynamic => Dim::Fixed(0),
+        other => *other,
+    };
+    let closed: Vec<Dim> = shape.iter().map(none).collect();
+    let zero = e.number(dtype, 0.0);
+    let value = BroadcastTo::with(&closed).build(e, zero)?;
+    if closed == shape {
+        return Ok(value);
+    }
+    let extents = own_extents(e, value, shape.len(), Align::First)?;
+    Ok(DynamicReshape::with(shape).build(e, value, extents)?)
 }
 
 /// The numbers of the steps of a loop that does not end before its limit.
@@ -71,8 +134,8 @@ fn counted<'a>(
     body: &'a GraphProto,
     carried: &[ValueId],
     outputs: usize,
-    steps: ValueId,
 ) -> Values {
+    let steps = steps(n)?;
     let captures = Captures::of(n, &[body])?;
     let operands = [carried, &[steps]].concat();
     let attrs = Scan::attrs(carried.len() as i64, 1, &[], &[], &[], &[]);
@@ -83,7 +146,11 @@ fn counted<'a>(
         let inputs = [place[0], goes].into_iter().chain(own.iter().copied());
         let inputs: Vec<Value> = inputs.map(Value::Op).collect();
         let values = region.graph(body, &inputs, e)?;
-        yielded(&values[1..], e)
+        let mut values = yielded(&values[1..], e)?;
+        for (at, before) in own.iter().enumerate() {
+            values[at] = of_rank(e, body, at, values[at], *before)?;
+        }
+        Ok(values)
     });
     scan(n, &attrs, &operands, states + outputs, (step, &captures))
 }
@@ -101,8 +168,8 @@ fn ends(n: &mut Node<'_, '_, '_>) -> Result<[ValueId; 2], Refused> {
     Ok([limit, goes])
 }
 
-/// The types of the values that a loop stacks, found in a loop that is thrown away.
-fn rows<'a>(
+/// The types of the values that a step of a loop yields, but for the condition, found in a loop that is thrown away.
+fn yields<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
     carried: &[ValueId],
@@ -118,8 +185,8 @@ fn rows<'a>(
         let inputs: Vec<Value> = arguments.iter().copied().map(Value::Op).collect();
         let values = region.graph(body, &inputs, e)?;
         let values = yielded(&values, e)?;
-        let rows = values.get(1 + carried.len()..).unwrap_or_default();
-        found.extend(rows.iter().map(|row| e.g().ty(*row).to_owned()));
+        let values = values.get(1..).unwrap_or_default();
+        found.extend(values.iter().map(|own| e.g().ty(*own).to_owned()));
         Ok(arguments.to_vec())
     });
     let mut bodies = [test, step];
@@ -140,20 +207,12 @@ fn rows<'a>(
 
 /// No row of a type yet, where there may be any number.
 fn no_rows(e: &mut Emit<'_>, row: &TensorType) -> One {
-    let fixed: Option<Vec<i64>> = row.shape.iter().map(|dim| dim.fixed()).collect();
-    let fixed = fixed.ok_or_else(|| {
-        Refused::new(
-            "it stacks values whose extents only a run knows, as often as only a run knows",
-        )
-    })?;
-    let extents = [&[0][..], &fixed].concat();
-    let shape = extents.iter().copied().map(Dim::Fixed);
-    let shape: Vec<Dim> = shape.collect();
-    let zero = e.number(row.dtype, 0.0);
-    let none = BroadcastTo::with(&shape).build(e, zero)?;
-    let open = [&[Dim::Dynamic][..], &shape[1..]].concat();
-    let extents = e.tensor(&Tensor::of(vec![extents.len()], extents));
-    Ok(DynamicReshape::with(&open).build(e, none, extents)?)
+    if let Some(axis) = row.shape.iter().position(|dim| *dim == Dim::Dynamic) {
+        return Err(Refused::new(format!(
+            "only a run knows the extent of dimension {axis} of the values that it stacks, and how many steps there are"
+        )));
+    }
+    any_value(e, row.dtype, &[&[Dim::Dynamic], &row.shape[..]].concat())
 }
 
 /// A loop that ends by its condition, or after a number of steps that a run gives. The values that it stacks are carried,
@@ -193,6 +252,9 @@ fn conditional<'a>(
         let mut values = yielded(&values, e)?;
         values[0] = e.reshape(values[0], &[])?;
         values.insert(0, next);
+        for (at, value) in values[2..inner].iter_mut().enumerate() {
+            *value = of_rank(e, body, at, *value, own[2 + at])?;
+        }
         for (row, &stack) in values[inner..].iter_mut().zip(stacks) {
             let one = ExpandDims::with(&[0]).build(e, *row)?;
             *row = e.concat(&[stack, one], 0)?;
@@ -209,6 +271,18 @@ fn conditional<'a>(
     )?;
     of_module(results[2..].to_vec())
 }
+/// What a step yields for carried value `at`. Models mix up one element and a list of one, which only their types tell apart: if the
+/// graph declares both with the rank of the value before, a single element gets it.
+fn of_rank(e: &mut Emit<'_>, body: &GraphProto, at: usize, value: ValueId, before: ValueId) -> One {
+    let is_one = |dims: &[Dim]| dims.iter().all(|dim| *dim == Dim::Fixed(1));
+    let (own, wanted) = (e.dims(value), e.dims(before));
+    let is_declared = declared_rank(&body.output[1 + at]) == Some(wanted.len());
+    if own.len() == wanted.len() || !is_one(&own) || !is_one(&wanted) || !is_declared {
+        return Ok(value);
+    }
+    e.reshape(value, &wanted)
+}
+
 /// Whether a loop's graph never ends it: its condition is true, or the one that it was given.
 fn goes_on(body: &GraphProto, files: &Files) -> bool {
     let Some(condition) = body.output.first().map(|own| &own.name) else {

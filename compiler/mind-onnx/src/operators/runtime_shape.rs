@@ -68,7 +68,7 @@ fn broadcast(e: &mut Emit<'_>, x: ValueId, extents: ValueId) -> One {
 }
 
 /// The extents of `x` as a list of `rank` numbers: the first ones with 0 behind them, or all with 1 before them.
-fn own_extents(e: &mut Emit<'_>, x: ValueId, rank: usize, align: Align) -> One {
+pub(super) fn own_extents(e: &mut Emit<'_>, x: ValueId, rank: usize, align: Align) -> One {
     let dims = e.dims(x);
     let own = dims.into_iter().enumerate().map(|(axis, dim)| match dim {
         Dim::Fixed(extent) => Extent::Known(extent),
@@ -91,7 +91,7 @@ fn own_extents(e: &mut Emit<'_>, x: ValueId, rank: usize, align: Align) -> One {
 
 /// Which dimensions of a shape of another rank go together.
 #[derive(Clone, Copy)]
-enum Align {
+pub(super) enum Align {
     First,
     Last,
 }

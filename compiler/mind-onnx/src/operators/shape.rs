@@ -6,6 +6,7 @@ use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::extents::ExtentOf;
 use mind_core::ops::index::Slice;
 use mind_core::ops::pad::{PadMode, PadOp};
+use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicReshape};
 use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::ValueId;
 use mind_ir::attr::OPEN_END;
@@ -14,6 +15,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
 use super::Operator;
+use super::runtime_shape::{Align, own_extents};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::value::{Extent, Extents, Value};
@@ -214,7 +216,25 @@ fn squeeze(n: &mut Node<'_, '_, '_>) -> One {
     if axes.is_empty() {
         return Ok(x);
     }
+    let is_open = |axis: &i64| dims[*axis as usize] == Dim::Dynamic;
+    let x = match axes.iter().any(is_open) {
+        true => ones_at_run_time(&mut n.e, x, &axes)?,
+        false => x,
+    };
     Ok(Squeeze::with(&axes).build(&mut n.e, x)?)
+}
+
+/// `x`, whose dimensions `axes` have an extent of 1, which a run checks of those that only it knows.
+fn ones_at_run_time(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> One {
+    let mut dims = e.dims(x);
+    for &axis in axes {
+        let dim = &mut dims[axis as usize];
+        if *dim == Dim::Dynamic {
+            *dim = Dim::Fixed(1);
+        }
+    }
+    let extents = own_extents(e, x, dims.len(), Align::First)?;
+    Ok(DynamicReshape::with(&dims).build(e, x, extents)?)
 }
 
 fn unsqueeze(n: &mut Node<'_, '_, '_>) -> One {
@@ -238,27 +258,55 @@ fn transpose(n: &mut Node<'_, '_, '_>) -> One {
 /// `[a, b]` repeated is `[r, a, s, b]`, broadcast from `[1, a, 1, b]`, in one piece.
 fn tile(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
-    let repeats = n
-        .ints_in(1)?
-        .ok_or_else(|| Refused::new("input 1 is left out"))?;
-    let shape = n.e.shape(x)?;
-    if repeats.len() != shape.len() {
+    if n.given(1).is_none() {
+        return Err(Refused::new("input 1 is left out"));
+    }
+    let own = n.e.dims(x);
+    let repeats = match n.dims_in(1) {
+        Ok(repeats) => repeats,
+        Err(_) => vec![Dim::Dynamic; n.input(1).and_then(|list| n.e.extent(list, 0))? as usize],
+    };
+    if repeats.len() != own.len() {
         return Err(Refused::new(
             "it has not one number of repeats for each dimension",
         ));
     }
-    let apart: Vec<i64> = shape.iter().flat_map(|&own| [1, own]).collect();
-    let pairs = repeats.iter().zip(&shape);
-    let wide: Vec<Dim> = pairs
-        .clone()
-        .flat_map(|(&n, &own)| [n, own])
-        .map(Dim::Fixed)
-        .collect();
-    let whole: Option<Vec<i64>> = pairs.map(|(n, own)| n.checked_mul(*own)).collect();
+    if let Some(Dim::Fixed(less)) = repeats.iter().find(|dim| matches!(dim, Dim::Fixed(..0))) {
+        return Err(Refused::new(format!(
+            "a dimension is repeated {less} times"
+        )));
+    }
+    let pairs = || repeats.iter().copied().zip(own.iter().copied());
+    let wide: Vec<Dim> = pairs().flat_map(|(n, own)| [n, own]).collect();
+    let whole: Option<Vec<Dim>> = pairs().map(|(n, own)| product(n, own)).collect();
     let whole = whole.ok_or_else(|| Refused::new("its result is too large"))?;
-    let apart = n.e.reshape_to(x, &apart)?;
-    let wide = BroadcastTo::with(&wide).build(&mut n.e, apart)?;
-    n.e.reshape_to(wide, &whole)
+    let between: Vec<i64> = (0..own.len() as i64).map(|axis| 2 * axis).collect();
+    let apart = ExpandDims::with(&between).build(&mut n.e, x)?;
+    if wide.iter().all(|dim| dim.fixed().is_some()) {
+        let wide = BroadcastTo::with(&wide).build(&mut n.e, apart)?;
+        return n.e.reshape(wide, &whole);
+    }
+    let times = n.input(1)?;
+    let e = &mut n.e;
+    let times = e.convert(times, DType::I64)?;
+    let extents = own_extents(e, x, own.len(), Align::First)?;
+    let count = own.len() as i64;
+    let [first, second] = [times, extents].map(|list| e.reshape_to(list, &[count, 1]));
+    let pairs = e.concat(&[first?, second?], 1)?;
+    let pairs = e.reshape_to(pairs, &[2 * count])?;
+    let wide = DynamicBroadcastTo::with(&wide).build(e, apart, pairs)?;
+    let products = e.apply(ScalarFn::Mul, &[times, extents])?;
+    Ok(DynamicReshape::with(&whole).build(e, wide, products)?)
+}
+
+/// The extent of a dimension of extent `own` that is repeated; `None` where that is no extent.
+fn product(repeats: Dim, own: Dim) -> Option<Dim> {
+    Some(match (repeats, own) {
+        (Dim::Fixed(repeats), Dim::Fixed(own)) => Dim::Fixed(repeats.checked_mul(own)?),
+        (Dim::Fixed(1), other) | (other, Dim::Fixed(1)) => other,
+        (Dim::Fixed(0), _) | (_, Dim::Fixed(0)) => Dim::Fixed(0),
+        _ => Dim::Dynamic,
+    })
 }
 
 /// What negative amounts leave of `x`.

@@ -7,6 +7,7 @@ use mind_core::ops::runtime_shape::DynamicIota;
 use mind_core::ops::shape::Reverse;
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
 use super::{Many, Operator};
@@ -112,7 +113,7 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
         vec![mind_ir::attr::OPEN_END; rank],
         vec![1; rank],
     );
-    let mut reversed = Vec::new();
+    let (mut reversed, mut open) = (Vec::new(), Vec::new());
     for (at, &axis) in axes.iter().enumerate() {
         let axis = n.e.axis(axis, rank)?;
         let cut = Cut {
@@ -128,10 +129,14 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
         }
         let extent = match n.e.dims(x)[axis] {
             Dim::Fixed(extent) => extent,
-            Dim::Symbol(_) | Dim::Dynamic => {
+            Dim::Symbol(_) => {
                 return Err(Refused::new(format!(
                     "it cuts dimension {axis}, whose extent is not known here; `--dim` gives it"
                 )));
+            }
+            Dim::Dynamic => {
+                open.push((axis, cut));
+                continue;
             }
         };
         let (upward, is_reversed) = cut.upward(extent);
@@ -140,11 +145,15 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
             reversed.push(axis as i64);
         }
     }
-    let own = Slice::with(&from, &to, &by).build(&mut n.e, x)?;
-    if reversed.is_empty() {
-        return Ok(own);
+    let mut own = Slice::with(&from, &to, &by).build(&mut n.e, x)?;
+    if !reversed.is_empty() {
+        own = Reverse::with(&reversed).build(&mut n.e, own)?;
     }
-    Ok(Reverse::with(&reversed).build(&mut n.e, own)?)
+    for (axis, cut) in open {
+        let bounds = [cut.start, cut.end].map(|own| n.e.tensor(&Tensor::scalar(own)));
+        own = cut_at_run_time(&mut n.e, own, axis, bounds, cut.step)?;
+    }
+    Ok(own)
 }
 
 /// As many elements as a run finds between two places, which are moved inside of the axis.
@@ -167,28 +176,39 @@ fn slice_at_run_time(
             return Err(Refused::new("a step is 0"));
         }
         let axis = e.axis(axis, rank)?;
-        let size = e.extent_value(x, axis)?;
         let [start, end] = [starts, ends].map(|list| {
             let own = part_of(e, list, 0, at as i64, at as i64 + 1)?;
-            let own = e.reshape_to(own, &[])?;
-            place_inside(e, own, size, step > 0)
+            e.reshape_to(own, &[])
         });
-        let (start, end) = (start?, end?);
-        let span = match step > 0 {
-            true => e.apply(ScalarFn::Sub, &[end, start])?,
-            false => e.apply(ScalarFn::Sub, &[start, end])?,
-        };
-        let span = e.apply_number(ScalarFn::Maximum, span, 0.0)?;
-        let stride = step.saturating_abs() as f64;
-        let rounded = e.apply_number(ScalarFn::Add, span, stride - 1.0)?;
-        let taken = e.apply_number(ScalarFn::Div, rounded, stride)?;
-        let taken = e.reshape_to(taken, &[1])?;
-        let places = DynamicIota::with(DType::I64, &[Dim::Dynamic]).build(e, taken)?;
-        let places = e.apply_number(ScalarFn::Mul, places, step as f64)?;
-        let places = e.apply(ScalarFn::Add, &[places, start])?;
-        x = Gather::with().axis(axis as i64).build(e, x, places)?;
+        x = cut_at_run_time(e, x, axis, [start?, end?], step)?;
     }
     Ok(x)
+}
+
+/// Every `step`-th element along an axis between two places, which are moved inside of it.
+fn cut_at_run_time(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    axis: usize,
+    bounds: [ValueId; 2],
+    step: i64,
+) -> One {
+    let size = e.extent_value(x, axis)?;
+    let [start, end] = bounds.map(|own| place_inside(e, own, size, step > 0));
+    let (start, end) = (start?, end?);
+    let span = match step > 0 {
+        true => e.apply(ScalarFn::Sub, &[end, start])?,
+        false => e.apply(ScalarFn::Sub, &[start, end])?,
+    };
+    let span = e.apply_number(ScalarFn::Maximum, span, 0.0)?;
+    let stride = step.saturating_abs() as f64;
+    let rounded = e.apply_number(ScalarFn::Add, span, stride - 1.0)?;
+    let taken = e.apply_number(ScalarFn::Div, rounded, stride)?;
+    let taken = e.reshape_to(taken, &[1])?;
+    let places = DynamicIota::with(DType::I64, &[Dim::Dynamic]).build(e, taken)?;
+    let places = e.apply_number(ScalarFn::Mul, places, step as f64)?;
+    let places = e.apply(ScalarFn::Add, &[places, start])?;
+    Ok(Gather::with().axis(axis as i64).build(e, x, places)?)
 }
 
 /// A place counted from the end if it is negative, moved into an axis; for negative steps between -1 and the last place.

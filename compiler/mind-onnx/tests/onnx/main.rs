@@ -4,5 +4,6 @@ mod damaged;
 mod export;
 mod import;
 mod model;
+mod open;
 mod quantised;
 mod refused;

@@ -1,10 +1,14 @@
 //! What is wrong with models, all of it at once.
 
+use mind_onnx::proto::NodeProto;
 use mind_onnx::{ImportOptions, read};
 use mind_snapshot::snapshot;
 use prost::Message;
 
-use super::model::{Dim, FLOAT, floats, graph, int, list, model, node, problems, value, word};
+use super::model::{
+    BOOL, Dim, FLOAT, INT64, floats, graph, graph_of, imported, int, ints, list, model, node,
+    problems, value, word,
+};
 
 #[test]
 fn everything_that_is_missing_is_named_at_once() {
@@ -120,4 +124,110 @@ fn windows_that_fit_no_image() {
         let found = read(model.encode_to_vec().into(), &ImportOptions::default());
         assert_eq!(found.is_err(), is_refused, "{text} of {shape:?}");
     }
+}
+
+/// A choice `y` by `condition` whose second branch is refused.
+fn choice(condition: &str) -> NodeProto {
+    let branch = |text: &str| graph(vec![], vec![], vec![node(text, vec![])], &["o"]);
+    node(
+        &format!("y = If({condition})"),
+        vec![
+            graph_of("then_branch", branch("o = Relu(x)")),
+            graph_of("else_branch", branch("o = Squeeze(x, one)")),
+        ],
+    )
+}
+
+/// The ways out that the errors of a model name, where its nodes are `nodes`.
+fn ways_out(nodes: Vec<NodeProto>, outputs: &[&str]) -> Vec<String> {
+    let inputs = vec![
+        value("x", FLOAT, &[Dim::Of(1), Dim::Of(4)]),
+        value("rate", INT64, &[]),
+        value("is_wide", BOOL, &[Dim::Of(1)]),
+    ];
+    let known = vec![ints("one", &[1], &[1]), ints("many", &[], &[16000])];
+    let found = imported(&model(graph(inputs, known, nodes, outputs))).err();
+    let found = found.expect("a refusal");
+    found.iter().filter_map(|own| own.help.clone()).collect()
+}
+
+#[test]
+fn a_choice_that_inputs_alone_make_says_how_to_bind_them() {
+    let of_rate = || node("c = Equal(rate, many)", vec![]);
+    let found = ways_out(vec![of_rate(), choice("c")], &["y"]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("`--bind rate=FILE.npz`"), "{found:?}");
+
+    let both = vec![of_rate(), node("d = And(c, is_wide)", vec![]), choice("d")];
+    let found = ways_out(both, &["y"]);
+    let options = "`--bind is_wide=FILE.npz --bind rate=FILE.npz`";
+    assert!(found[0].contains(options), "{found:?}");
+
+    // Inside of another branch the condition is an argument.
+    let outer = |condition: &str, c: &str| {
+        let inner = graph(vec![], vec![], vec![choice(c)], &["y"]);
+        let plain = graph(vec![], vec![], vec![node("o = Neg(x)", vec![])], &["o"]);
+        node(
+            &format!("z = If({condition})"),
+            vec![
+                graph_of("then_branch", inner),
+                graph_of("else_branch", plain),
+            ],
+        )
+    };
+    let sum = || node("s = ReduceSum(x)", vec![int("keepdims", 0)]);
+    let of_sum = || node("e = Cast(s)", vec![int("to", i64::from(BOOL))]);
+    let found = ways_out(vec![sum(), of_sum(), of_rate(), outer("e", "c")], &["z"]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("`--bind rate=FILE.npz`"), "{found:?}");
+}
+
+#[test]
+fn a_choice_that_arrays_have_a_say_in_names_no_input_to_bind() {
+    let sum = node("s = ReduceSum(x)", vec![int("keepdims", 0)]);
+    let of_sum = node("c = Cast(s)", vec![int("to", i64::from(BOOL))]);
+    assert!(ways_out(vec![sum, of_sum, choice("c")], &["y"]).is_empty());
+
+    // What a loop carries changes, whatever it begins with.
+    let step = graph(
+        vec![
+            value("i", INT64, &[]),
+            value("go", BOOL, &[]),
+            value("s", BOOL, &[Dim::Of(1)]),
+        ],
+        vec![],
+        vec![
+            choice("s"),
+            node("t = Not(s)", vec![]),
+            node("same = Identity(go)", vec![]),
+        ],
+        &["same", "t", "y"],
+    );
+    let repeated = node(
+        "last, all = Loop(many, , is_wide)",
+        vec![graph_of("body", step)],
+    );
+    assert!(ways_out(vec![repeated], &["all"]).is_empty());
+}
+
+#[test]
+fn graphs_that_read_what_a_refused_node_makes_are_no_errors_of_their_own() {
+    let branch = |text: &str| graph(vec![], vec![], vec![node(text, vec![])], &["o"]);
+    let nodes = vec![
+        node("w = Squeeze(x, one)", vec![]),
+        node(
+            "y = If(c)",
+            vec![
+                graph_of("then_branch", branch("o = Relu(w)")),
+                graph_of("else_branch", branch("o = Neg(w)")),
+            ],
+        ),
+    ];
+    let inputs = vec![
+        value("x", FLOAT, &[Dim::Of(1), Dim::Of(4)]),
+        value("c", BOOL, &[]),
+    ];
+    let known = vec![ints("one", &[1], &[1])];
+    let found = problems(&model(graph(inputs, known, nodes, &["y"])));
+    assert_eq!(found.lines().count(), 1, "{found}");
 }

@@ -1,0 +1,245 @@
+//! Extents that only a run knows.
+
+use mind_interp::{Extents, RunConfig, bind, run};
+use mind_ir::tensor::Tensor;
+use mind_onnx::proto::{NodeProto, TensorProto, ValueInfoProto};
+
+use super::model::{
+    BOOL, Dim, FLOAT, INT64, floats, graph, graph_of, imported, int, ints, model, node, problems,
+    text, value,
+};
+
+/// Numbers that nodes take from here.
+fn known() -> Vec<TensorProto> {
+    let list = |name: &str, own: &[i64]| ints(name, &[own.len() as i64], own);
+    let mut known = vec![
+        ints("zero", &[], &[0]),
+        ints("one", &[], &[1]),
+        ints("five", &[], &[5]),
+        floats("nothing", &[], &[0.0]),
+        floats("half", &[1], &[0.5]),
+    ];
+    for own in -7..=9 {
+        known.push(list(&format!("[{own}]"), &[own]));
+    }
+    known.push(list("[1 3]", &[1, 3]));
+    known.push(ints("rows", &[2, 1], &[7, 8]));
+    known
+}
+
+/// What nodes make of `r`, which is 0, 1, .. of `n` elements that only a run knows; or why the run fails.
+fn of_range(n: i64, mut nodes: Vec<NodeProto>) -> Result<Tensor, String> {
+    nodes.insert(0, node("r = Range(zero, n, one)", vec![]));
+    let model = model(graph(vec![value("n", INT64, &[])], known(), nodes, &["y"]));
+    let g = match imported(&model) {
+        Ok(g) => g,
+        Err(_) => panic!("{}", problems(&model)),
+    };
+    let arrays = [("n".to_owned(), Tensor::scalar(n))].into_iter().collect();
+    let bound = bind(&g, &arrays, Extents::default()).expect("its input");
+    let found = run(&g, &bound, &RunConfig::default());
+    found
+        .map(|mut own| own.remove(0))
+        .map_err(|why| format!("{why:?}"))
+}
+
+fn made(n: i64, nodes: Vec<NodeProto>) -> (Vec<usize>, Vec<i64>) {
+    let found = of_range(n, nodes).expect("it runs");
+    (found.shape().to_vec(), found.elements::<i64>().to_vec())
+}
+
+#[test]
+fn cuts_move_into_an_axis_that_only_a_run_knows() {
+    let cut = |n: i64, start: i64, end: i64, step: i64| {
+        let own = format!("y = Slice(r, [{start}], [{end}], [0], [{step}])");
+        made(n, vec![node(&own, vec![])]).1
+    };
+    assert_eq!(cut(6, 1, -1, 1), [1, 2, 3, 4]);
+    assert_eq!(cut(6, 1, 9, 2), [1, 3, 5]);
+    assert_eq!(cut(6, 4, -7, -2), [4, 2, 0]);
+    assert_eq!(cut(6, -1, -4, -1), [5, 4, 3]);
+    assert_eq!(cut(3, 0, 5, 1), [0, 1, 2]);
+    assert_eq!(cut(3, 5, 9, 1), [0i64; 0]);
+    assert_eq!(cut(0, 0, 1, 1), [0i64; 0]);
+}
+
+#[test]
+fn a_dimension_of_one_element_is_dropped_if_the_run_has_it_so() {
+    let nodes = || {
+        vec![
+            node("first = Slice(r, [0], [1], [0])", vec![]),
+            node("y = Squeeze(first, [0])", vec![]),
+        ]
+    };
+    assert_eq!(made(4, nodes()), (vec![], vec![0]));
+    let failure = of_range(0, nodes()).expect_err("nothing to squeeze");
+    assert!(failure.contains("0 against 1"), "{failure}");
+}
+
+#[test]
+fn tiles_repeat_as_often_as_a_run_says() {
+    let tile = |text: &str| vec![node("c = Unsqueeze(r, [1])", vec![]), node(text, vec![])];
+    let found = made(3, vec![node("y = Tile(r, [2])", vec![])]);
+    assert_eq!(found, (vec![6], vec![0, 1, 2, 0, 1, 2]));
+    let found = made(2, tile("y = Tile(c, [1 3])"));
+    assert_eq!(found, (vec![2, 3], vec![0, 0, 0, 1, 1, 1]));
+    let found = made(0, tile("y = Tile(c, [1 3])"));
+    assert_eq!(found, (vec![0, 3], vec![]));
+
+    let by_run = vec![
+        node("n1 = Unsqueeze(n, [0])", vec![]),
+        node("times = Concat([1], n1)", vec![int("axis", 0)]),
+        node("y = Tile(rows, times)", vec![]),
+    ];
+    assert_eq!(made(2, by_run), (vec![2, 2], vec![7, 7, 8, 8]));
+    let negative = vec![
+        node("r = Range(zero, n, one)", vec![]),
+        node("y = Tile(r, [-1])", vec![]),
+    ];
+    let n = || vec![value("n", INT64, &[])];
+    let found = problems(&model(graph(n(), known(), negative, &["y"])));
+    assert!(found.contains("repeated -1 times"), "{found}");
+}
+
+/// A loop of five steps, or until `go` is false, that carries `s`, which begins as `begin`; a step yields `next` of it.
+fn repeated(
+    begin: &str,
+    carried: ValueInfoProto,
+    mut nodes: Vec<NodeProto>,
+    next: ValueInfoProto,
+) -> Vec<NodeProto> {
+    nodes.push(node("goes = Less(i, n)", vec![]));
+    let inputs = vec![value("i", INT64, &[]), value("go", BOOL, &[]), carried];
+    let mut step = graph(inputs, vec![], nodes, &["goes"]);
+    step.output.push(next);
+    let body = vec![graph_of("body", step)];
+    vec![node(&format!("y = Loop(five, , {begin})"), body)]
+}
+
+#[test]
+fn a_value_that_no_step_reads_may_begin_as_another_type() {
+    let any = || value("s", INT64, &[]);
+    let next = || value("t", INT64, &[Dim::Named("L")]);
+    let step = || vec![node("t = Add(r, i)", vec![])];
+    let found = made(2, repeated("zero", any(), step(), next()));
+    assert_eq!(found, (vec![2], vec![2, 3]));
+
+    // Also in a loop that ends with its limit.
+    let mut own = repeated("zero", any(), vec![node("t = Add(r, i)", vec![])], next());
+    let body = own[0].attribute[0].g.as_mut().expect("a graph");
+    body.node[1] = node("goes = Identity(go)", vec![]);
+    assert_eq!(made(2, own), (vec![2], vec![4, 5]));
+
+    // One that a step reads may not.
+    let step = vec![node("t = Add(r, s)", vec![])];
+    let mut nodes = repeated("zero", any(), step, next());
+    nodes.insert(0, node("r = Range(zero, n, one)", vec![]));
+    let n = || vec![value("n", INT64, &[])];
+    let found = problems(&model(graph(n(), known(), nodes, &["y"])));
+    assert!(found.contains("a carried value"), "{found}");
+
+    // Nor one of a loop that may take no step.
+    let step = vec![node("t = Add(r, i)", vec![])];
+    let mut nodes = repeated("zero", any(), step, next());
+    nodes[0].input[0] = "n".to_owned();
+    nodes.insert(0, node("r = Range(zero, n, one)", vec![]));
+    let found = problems(&model(graph(n(), known(), nodes, &["y"])));
+    assert!(found.contains("a carried value"), "{found}");
+}
+
+#[test]
+fn one_element_has_the_rank_that_graphs_declare() {
+    let carried = || value("s", INT64, &[]);
+    let step = || vec![node("t = Add(s, [2])", vec![])];
+    let found = made(
+        1,
+        repeated("zero", carried(), step(), value("t", INT64, &[])),
+    );
+    assert_eq!(found, (vec![], vec![4]));
+    let declared = value("t", INT64, &[Dim::Of(1)]);
+    let mut nodes = repeated("zero", carried(), step(), declared);
+    nodes.insert(0, node("r = Range(zero, n, one)", vec![]));
+    let n = vec![value("n", INT64, &[])];
+    let found = problems(&model(graph(n, known(), nodes, &["y"])));
+    assert!(found.contains("a carried value"), "{found}");
+
+    let branch = |text: &str, dims: &[Dim]| {
+        let mut own = graph(vec![], vec![], vec![node(text, vec![])], &[]);
+        own.output = vec![value("o", INT64, dims)];
+        own
+    };
+    let choice = |dims: fn() -> Vec<Dim>| {
+        vec![
+            node("c = Greater(n, zero)", vec![]),
+            node(
+                "y = If(c)",
+                vec![
+                    graph_of("then_branch", branch("o = Neg(n)", &dims())),
+                    graph_of("else_branch", branch("o = Add(n, [2])", &dims())),
+                ],
+            ),
+        ]
+    };
+    assert_eq!(made(5, choice(Vec::new)), (vec![], vec![-5]));
+    assert_eq!(made(-5, choice(Vec::new)), (vec![], vec![-3]));
+    let n = vec![value("n", INT64, &[])];
+    let other = choice(|| vec![Dim::Named("one")]);
+    let found = problems(&model(graph(n, known(), other, &["y"])));
+    assert!(found.contains("what the first region yields"), "{found}");
+}
+
+#[test]
+fn rows_of_a_loop_that_ends_by_itself_have_extents_that_are_known() {
+    let stacked = |row: &str| {
+        let inputs = vec![value("i", INT64, &[]), value("go", BOOL, &[])];
+        let nodes = vec![
+            node("goes = Less(i, n)", vec![]),
+            node(&format!("t = {row}"), vec![]),
+        ];
+        let body = graph(inputs, vec![], nodes, &["goes", "t"]);
+        let x = value("x", FLOAT, &[Dim::Named("batch"), Dim::Of(2)]);
+        let nodes = vec![
+            node("r = Range(zero, n, one)", vec![]),
+            node("y = Loop(, , )", vec![graph_of("body", body)]),
+        ];
+        let mut loops = model(graph(
+            vec![value("n", INT64, &[]), x],
+            known(),
+            nodes,
+            &["y"],
+        ));
+        let graph = loops.graph.as_mut().expect("a graph");
+        graph.node[1].input.truncate(2);
+        loops
+    };
+    let found = text(&stacked("Neg(x)"));
+    assert!(found.contains("f32[?, batch, 2]"), "{found}");
+    let found = problems(&stacked("Neg(r)"));
+    assert!(
+        found.contains("the extent of dimension 0 of the values that it stacks"),
+        "{found}"
+    );
+}
+
+#[test]
+fn loops_inside_of_each_other_take_no_time_without_bound() {
+    let nested = |depth: usize| {
+        let mut row = node("t0 = Neg(x)", vec![]);
+        for level in 1..=depth {
+            let inputs = vec![value("i", INT64, &[]), value("go", BOOL, &[])];
+            let inner = format!("t{}", level - 1);
+            let nodes = vec![node("goes = Less(i, n)", vec![]), row];
+            let body = graph(inputs, vec![], nodes, &["goes", &inner]);
+            let text = format!("t{level} = Loop(five, )");
+            row = node(&text, vec![graph_of("body", body)]);
+        }
+        let inputs = vec![value("n", INT64, &[]), value("x", FLOAT, &[Dim::Of(2)])];
+        row.output[0] = "y".to_owned();
+        model(graph(inputs, known(), vec![row], &["y"]))
+    };
+    let found = problems(&nested(24));
+    assert!(
+        found.contains("more than 8 loops inside of each other"),
+        "{found}"
+    );
+}
