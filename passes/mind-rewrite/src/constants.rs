@@ -3,9 +3,9 @@
 use mind_ir::attr::Attr;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::opdef::{OpDef, Trait};
-use mind_ir::tensor::{FloatNum, Tensor};
+use mind_ir::scalar::Facts;
+use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
-use mind_ir::with_float;
 use mind_ir::{Graph, OpId, ValueId};
 use smallvec::SmallVec;
 
@@ -100,7 +100,7 @@ fn evaluated(
     let results = g.def(op).eval?(op, &EvalCx::fold(g, &dims, limit), &borrowed).ok()?;
     results
         .iter()
-        .all(|tensor| tensor.count() > 0 && is_finite(tensor))
+        .all(|tensor| tensor.count() > 0 && Facts::of_tensor(tensor).has(Facts::FINITE))
         .then_some(results)
 }
 
@@ -154,11 +154,4 @@ fn stored_bytes(g: &Graph, value: ValueId) -> u64 {
         _ => 8,
     };
     g.attrs(op).iter().map(bytes).sum()
-}
-
-fn is_finite(tensor: &Tensor) -> bool {
-    fn float<T: FloatNum>(tensor: &Tensor) -> bool {
-        tensor.elements::<T>().iter().all(|x| x.is_finite())
-    }
-    with_float!(tensor.dtype(), T => float::<T>(tensor), else true)
 }

@@ -1,8 +1,10 @@
 //! Facts about every element of a value.
 
-use crate::tensor::{FloatNum, Num, Tensor};
+use half::{bf16, f16};
+
+use crate::tensor::{Buffer, Num, Tensor};
 use crate::types::{DType, DTypeClass};
-use crate::{with_float, with_num};
+use crate::with_num;
 
 /// A set of facts, each true of every element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -62,19 +64,6 @@ impl Facts {
 
     /// What holds for every element of `tensor`.
     pub fn of_tensor(tensor: &Tensor) -> Facts {
-        fn float<T: FloatNum>(tensor: &Tensor) -> Facts {
-            let all = |holds: fn(f64) -> bool| {
-                tensor
-                    .elements::<T>()
-                    .iter()
-                    .all(|element| holds(element.to_f64()))
-            };
-            Facts::NEVER_NAN
-                .when(all(|x| !x.is_nan()))
-                .union(Facts::FINITE.when(all(f64::is_finite)))
-                .union(Facts::NONNEG.when(all(|x| x.is_nan() || x >= 0.0)))
-                .union(Facts::NO_NEG_ZERO.when(all(|x| x != 0.0 || x.is_sign_positive())))
-        }
         fn int<T: Num>(tensor: &Tensor) -> Facts {
             let all = tensor
                 .elements::<T>()
@@ -82,8 +71,90 @@ impl Facts {
                 .all(|&element| element >= T::ZERO);
             Facts::NONNEG.when(all)
         }
-        let own = with_float!(tensor.dtype(), T => float::<T>(tensor), else
-            with_num!(tensor.dtype(), T => int::<T>(tensor), else Facts::NONE));
+        let own = match tensor.buffer() {
+            Buffer::F16(elements) => of_f16(elements),
+            Buffer::BF16(elements) => of_bf16(elements),
+            Buffer::F32(elements) => of_f32(elements),
+            Buffer::F64(elements) => of_f64(elements),
+            _ => with_num!(tensor.dtype(), T => int::<T>(tensor), else Facts::NONE),
+        };
         own.union(Facts::of_dtype(tensor.dtype()))
+    }
+}
+
+/// Facts about floating-point numbers from their bits, read as signed integers. Each difference and mask is below zero
+/// where an element breaks the fact, so that one pass without branches, which is compiled to vectors, finds all.
+macro_rules! of_float {
+    ($name:ident, $float:ty, $bits:ty) => {
+        fn $name(elements: &[$float]) -> Facts {
+            const INFINITY: $bits = <$float>::INFINITY.to_bits() as $bits;
+            let (mut nan, mut special, mut below, mut neg_zero): ($bits, $bits, $bits, $bits) =
+                (0, 0, 0, 0);
+            for element in elements {
+                let bits = element.to_bits() as $bits;
+                let magnitude = bits & <$bits>::MAX;
+                let is_nan = INFINITY - magnitude;
+                let is_zero = magnitude - 1;
+                nan |= is_nan;
+                special |= is_nan - 1;
+                below |= bits & !is_zero & !is_nan;
+                neg_zero |= bits & is_zero;
+            }
+            Facts::NEVER_NAN
+                .when(nan >= 0)
+                .union(Facts::FINITE.when(special >= 0))
+                .union(Facts::NONNEG.when(below >= 0))
+                .union(Facts::NO_NEG_ZERO.when(neg_zero >= 0))
+        }
+    };
+}
+
+of_float!(of_f16, f16, i16);
+of_float!(of_bf16, bf16, i16);
+of_float!(of_f32, f32, i32);
+of_float!(of_f64, f64, i64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::FloatNum;
+    use crate::with_float;
+
+    /// What holds for a number, as its definition says.
+    fn of_number(x: f64) -> Facts {
+        Facts::NEVER_NAN
+            .when(!x.is_nan())
+            .union(Facts::FINITE.when(x.is_finite()))
+            .union(Facts::NONNEG.when(x.is_nan() || x >= 0.0))
+            .union(Facts::NO_NEG_ZERO.when(x != 0.0 || x.is_sign_positive()))
+    }
+
+    #[test]
+    fn facts_of_floats_hold_for_each_element() {
+        fn check<T: FloatNum>() {
+            let numbers = [
+                0.0,
+                -0.0,
+                1.5,
+                -1.5,
+                f64::INFINITY,
+                f64::NEG_INFINITY,
+                f64::NAN,
+                -f64::NAN,
+                6e-8,
+                -6e-8,
+            ];
+            for first in numbers {
+                for second in numbers {
+                    let elements = vec![T::from_f64(first), T::from_f64(second)];
+                    let tensor = Tensor::of(vec![2], elements);
+                    let expected = of_number(first).intersection(of_number(second));
+                    assert_eq!(Facts::of_tensor(&tensor), expected, "{first} {second}");
+                }
+            }
+        }
+        for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+            with_float!(dtype, T => check::<T>(), else ());
+        }
     }
 }

@@ -48,19 +48,29 @@ fn assemble_all(
 ) -> Vec<Result<Vec<u8>, CompileError>> {
     let mut largest_first: Vec<usize> = (0..functions.len()).collect();
     largest_first.sort_by_key(|&at| std::cmp::Reverse(functions[at].value_count()));
+    let assemble = |assembler: &mut Assembler, at: usize| assembler.assemble(functions[at], target);
+    make_all(pool, &largest_first, Assembler::default, assemble)
+}
+
+/// What `make` makes of each number below the length of `order`, in order of the numbers. Each thread takes the next
+/// number of `order` that none has taken yet, and keeps a state of its own meanwhile.
+pub(super) fn make_all<S, T: Send>(
+    pool: &Pool,
+    order: &[usize],
+    state: impl Fn() -> S + Sync,
+    make: impl Fn(&mut S, usize) -> T + Sync,
+) -> Vec<T> {
     let taken = AtomicUsize::new(0);
-    let assembled = Mutex::new(Vec::with_capacity(functions.len()));
-    pool.run(pool.threads().min(functions.len()), &|_| {
-        let mut assembler = Assembler::default();
-        while let Some(&at) = largest_first.get(taken.fetch_add(1, Ordering::Relaxed)) {
-            let code = assembler.assemble(functions[at], target);
-            let mut assembled = assembled.lock().unwrap_or_else(PoisonError::into_inner);
-            assembled.push((at, code));
+    let made = Mutex::new(Vec::with_capacity(order.len()));
+    pool.run(pool.threads().min(order.len()), &|_| {
+        let mut state = state();
+        while let Some(&at) = order.get(taken.fetch_add(1, Ordering::Relaxed)) {
+            let one = make(&mut state, at);
+            let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+            made.push((at, one));
         }
     });
-    let mut assembled = assembled
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    assembled.sort_unstable_by_key(|&(at, _)| at);
-    assembled.into_iter().map(|(_, code)| code).collect()
+    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    made.sort_unstable_by_key(|&(at, _)| at);
+    made.into_iter().map(|(_, one)| one).collect()
 }

@@ -34,7 +34,7 @@ impl Binding {
         let mut steps = builder.bind_steps.clone();
         for step in &mut steps {
             if let Step::Call(call) = step
-                && let Some((spec, _)) = builder.functions.get_index(call.kernel)
+                && let Some((spec, _)) = builder.kernels.get_index(call.kernel)
             {
                 call.kernel = kernels.insert_full(spec).0;
             }

@@ -55,7 +55,7 @@ fn checked(
     weights: Weights,
 ) -> Result<(), ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let builder = build::build(g, target, choice, weights)?;
+    let builder = build::build(g, target, choice, weights, None)?;
     run(&builder, weights, u64::MAX)?;
     let mut regions = builder.regions.iter();
     regions.try_for_each(|region| checked(region, target, choice, weights))

@@ -110,12 +110,18 @@ impl Program {
         depth: usize,
     ) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let builder = build::build(g, &options.target, options.panels, Weights::Shared)?;
+        let builder = build::build(
+            g,
+            &options.target,
+            options.panels,
+            Weights::Shared,
+            Some(&options.pool),
+        )?;
         check::debug_check(&builder, Weights::Shared)?;
-        let functions: Vec<_> = builder.functions.values().map(|(f, _)| f).collect();
+        let functions: Vec<_> = builder.functions.iter().map(|(f, _)| f).collect();
         let kernels = assembly::compile_all(&functions, kept, &options.target, &options.pool);
         let kernels = kernels.map_err(|source| {
-            let op = builder.functions.values().next();
+            let op = builder.functions.first();
             let op = op.map_or("module", |&(_, op)| op);
             ProgramError::Kernel { op, source }
         })?;

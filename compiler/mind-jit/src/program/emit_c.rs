@@ -92,7 +92,7 @@ pub fn c_part(g: &Graph, name: &str, shared: &mut SharedFunctions) -> Result<CPa
         dtype: DType::U8,
         shape: vec![bound_bytes as usize],
     };
-    let functions = builder.functions.values();
+    let functions = builder.functions.iter();
     let functions = functions.map(|(function, _)| shared.callee(function));
     let functions: Vec<Callee<'_>> = functions
         .collect::<Result<_, _>>()
@@ -156,7 +156,7 @@ fn checked<'g>(
     weights: Weights,
 ) -> Result<ProgramBuilder<'g>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let builder = build(g, target, choice, weights)?;
+    let builder = build(g, target, choice, weights, None)?;
     let mut steps = builder.bind_steps.iter().chain(&builder.steps);
     let evaluated = steps.find_map(|step| match step {
         Step::Evaluate(call) if call.algorithm.is_none() => Some(&builder.routines[call.routine]),
@@ -178,7 +178,7 @@ impl ProgramBuilder<'_> {
     /// Its kernels as functions of the module `name` alone.
     fn own_functions(&self, name: &str) -> Result<Vec<Callee<'_>>, ProgramError> {
         let name = Symbol::new(name).map_err(|why| ProgramError::C(why.to_string()))?;
-        let functions = self.functions.values().map(|(function, _)| function);
+        let functions = self.functions.iter().map(|(function, _)| function);
         Ok(Callee::all_of(&name, functions))
     }
 

@@ -105,7 +105,7 @@ fn add(writer: &mut ObjectWriter, isa: Isa, g: &Graph) -> Result<ProgramId, Prog
     let regions = regions.map(|region| add(writer, isa, region));
     let regions = regions.collect::<Result<Vec<ProgramId>, _>>()?;
     let (layout, needs) = (&builder.layout, builder.needs());
-    let functions = builder.functions.values();
+    let functions = builder.functions.iter();
     let program = ObjectProgram {
         functions: functions.map(|(function, _)| function).collect(),
         constants: &layout.constants,
@@ -127,7 +127,7 @@ fn add(writer: &mut ObjectWriter, isa: Isa, g: &Graph) -> Result<ProgramId, Prog
 ///
 /// An op without a kernel.
 fn checked<'g>(g: &'g Graph, target: &'g TargetInfo) -> Result<ProgramBuilder<'g>, ProgramError> {
-    let builder = build(g, target, PanelChoice::Best, Weights::Embedded)?;
+    let builder = build(g, target, PanelChoice::Best, Weights::Embedded, None)?;
     let mut steps = builder.bind_steps.iter().chain(&builder.steps);
     let evaluated = steps.find_map(|step| match step {
         Step::Evaluate(call) => Some(&builder.routines[call.routine]),

@@ -33,7 +33,7 @@ pub struct KernelListing {
 /// An op without a kernel, places that clash, a kernel that the target cannot run.
 pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let builder = build::build(g, target, PanelChoice::Best, Weights::Shared)?;
+    let builder = build::build(g, target, PanelChoice::Best, Weights::Shared, None)?;
     let listing = |(function, op): &(mind_vir::ir::Function, &'static str)| {
         let code = assemble(function, target);
         let code = code.map_err(|source| ProgramError::Kernel { op, source })?;
@@ -48,7 +48,7 @@ pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, Pr
             bytes: code.len(),
         })
     };
-    let own = builder.functions.values().map(listing);
+    let own = builder.functions.iter().map(listing);
     let mut all = own.collect::<Result<Vec<KernelListing>, _>>()?;
     for region in &builder.regions {
         all.extend(listings(region, target)?);

@@ -38,8 +38,11 @@ mod shape;
 mod slice;
 mod window;
 
+use std::sync::LazyLock;
+
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
+use rustc_hash::FxHashMap;
 
 pub(crate) use missing::reason;
 
@@ -250,9 +253,12 @@ pub(crate) fn qualified(of: &str, name: &str) -> String {
 
 /// The row of an operator.
 pub(crate) fn find(of: &str, name: &str) -> Option<&'static Operator> {
-    let of = domain(of);
-    let mut rows = FAMILIES.iter().copied().flatten();
-    rows.find(|row| row.name == name && row.domain == of)
+    /// All rows, by domain and name. Models have thousands of nodes.
+    static ROWS: LazyLock<FxHashMap<(&str, &str), &Operator>> = LazyLock::new(|| {
+        let rows = FAMILIES.iter().copied().flatten();
+        rows.map(|row| ((row.domain, row.name), row)).collect()
+    });
+    ROWS.get(&(domain(of), name)).copied()
 }
 
 /// An operator that is read.

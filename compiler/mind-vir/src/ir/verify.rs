@@ -70,6 +70,7 @@ pub fn verify(function: &Function) -> Result<(), Vec<VerifyError>> {
     let mut check = Check {
         function,
         scopes: vec![Scope::Ahead; function.value_count()],
+        defined: Vec::new(),
         errors: Vec::new(),
     };
     let lanes = function.lanes;
@@ -98,7 +99,7 @@ pub fn verify(function: &Function) -> Result<(), Vec<VerifyError>> {
             check.expected(ptr, "a pointer", "stream");
         }
     }
-    check.block(&function.body, &[]);
+    check.block(&function.body, []);
     if check.errors.is_empty() {
         Ok(())
     } else {
@@ -120,6 +121,8 @@ enum Scope {
 struct Check<'a> {
     function: &'a Function,
     scopes: Vec<Scope>,
+    /// What the statements of the blocks at hand define, those of each block in a row.
+    defined: Vec<Value>,
     errors: Vec<VerifyError>,
 }
 
@@ -165,8 +168,8 @@ impl Check<'_> {
     }
 
     /// Checks a block and the values that leave it at its end.
-    fn block(&mut self, block: &Block, nexts: &[Value]) {
-        let mut inside = Vec::new();
+    fn block(&mut self, block: &Block, nexts: impl IntoIterator<Item = Value>) {
+        let outside = self.defined.len();
         for statement in &block.statements {
             match statement {
                 Statement::Let(value, op) => self.operation(*value, op),
@@ -182,14 +185,14 @@ impl Check<'_> {
                 Statement::IfAny(node) => self.if_any(node),
             }
             statement.for_each_result(|value| {
-                inside.push(value);
+                self.defined.push(value);
                 self.define(value);
             });
         }
-        for &next in nexts {
+        for next in nexts {
             self.uses(next, || "next".to_owned());
         }
-        for value in inside {
+        for value in self.defined.drain(outside..) {
             self.scopes[value.index()] = Scope::Left;
         }
     }
@@ -213,10 +216,10 @@ impl Check<'_> {
             }
         }
         let params = node.carried.iter().map(|carried| carried.param);
-        let params: Vec<Value> = params.chain([node.index]).collect();
-        params.iter().for_each(|&param| self.define(param));
-        let nexts: Vec<Value> = node.carried.iter().map(|carried| carried.next).collect();
-        self.block(&node.body, &nexts);
+        let params = params.chain([node.index]);
+        params.clone().for_each(|param| self.define(param));
+        let nexts = node.carried.iter().map(|carried| carried.next);
+        self.block(&node.body, nexts);
         for param in params {
             self.scopes[param.index()] = Scope::Left;
         }
@@ -246,8 +249,8 @@ impl Check<'_> {
                 self.errors.push(VerifyError::Effect(statement));
             }
         }
-        let computed: Vec<Value> = node.merged.iter().map(|merged| merged.computed).collect();
-        self.block(&node.body, &computed);
+        let computed = node.merged.iter().map(|merged| merged.computed);
+        self.block(&node.body, computed);
     }
 
     fn store(&mut self, value: Value, addr: &Addr, user: &'static str) {
@@ -279,18 +282,15 @@ impl Check<'_> {
     }
 
     fn operation(&mut self, value: Value, op: &Op) {
-        let mut operands = Vec::new();
-        op.for_each_operand(|operand| operands.push(operand));
-        for &operand in &operands {
-            self.uses(operand, || format!("{value} = {op:?}"));
-        }
+        op.for_each_operand(|operand| self.uses(operand, || format!("{value} = {op:?}")));
         let function = self.function;
         match op.result_type(|operand| function.ty(operand)) {
-            None => self.errors.push(VerifyError::Types {
-                value,
-                op: *op,
-                found: operands.iter().map(|&value| function.ty(value)).collect(),
-            }),
+            None => {
+                let mut found = Vec::new();
+                op.for_each_operand(|operand| found.push(function.ty(operand)));
+                let op = *op;
+                self.errors.push(VerifyError::Types { value, op, found });
+            }
             Some(ty) if ty != function.ty(value) => {
                 self.expected(value, "the type that its operation gives", "let");
             }

@@ -9,33 +9,38 @@ pub(crate) fn peak(function: &Function, masks_are_vectors: bool) -> usize {
         function,
         masks_are_vectors,
         clock: 0,
+        entry: 0,
         ends: vec![0; function.value_count()],
         starts: vec![None; function.value_count()],
+        outer: Vec::new(),
     };
     scan.block(function.body());
-    let mut changes: Vec<(u32, i32)> = Vec::new();
+    // At one point in time lives end before others start.
+    let mut changes = vec![0; scan.clock as usize + 2];
     for (start, end) in scan.starts.iter().zip(&scan.ends) {
         if let Some(start) = start {
-            changes.push((*start, 1));
-            changes.push(((*end).max(*start + 1), -1));
+            changes[*start as usize] += 1;
+            changes[(*end).max(*start + 1) as usize] -= 1;
         }
     }
-    changes.sort_unstable();
     let mut live = 0;
-    let mut peak = 0;
-    for (_, change) in changes {
+    let lives = changes.into_iter().map(|change: i32| {
         live += change;
-        peak = peak.max(live);
-    }
-    peak as usize
+        live
+    });
+    lives.max().unwrap_or(0) as usize
 }
 
 struct Scan<'a> {
     function: &'a Function,
     masks_are_vectors: bool,
     clock: u32,
+    /// When the innermost loop at hand began.
+    entry: u32,
     starts: Vec<Option<u32>>,
     ends: Vec<u32>,
+    /// What loops at hand read of values from outside of them, those of each loop in a row.
+    outer: Vec<Value>,
 }
 
 impl Scan<'_> {
@@ -53,6 +58,9 @@ impl Scan<'_> {
     fn use_at(&mut self, value: Value, clock: u32) {
         let end = &mut self.ends[value.index()];
         *end = clock.max(*end);
+        if self.starts[value.index()].is_some_and(|start| start < self.entry) {
+            self.outer.push(value);
+        }
     }
 
     fn block(&mut self, block: &Block) {
@@ -103,10 +111,7 @@ impl Scan<'_> {
 
     fn operands(&mut self, op: &Op) {
         let clock = self.clock;
-        op.for_each_operand(|operand| {
-            let end = &mut self.ends[operand.index()];
-            *end = clock.max(*end);
-        });
+        op.for_each_operand(|operand| self.use_at(operand, clock));
     }
 
     fn repeat(&mut self, node: &Loop) {
@@ -115,19 +120,26 @@ impl Scan<'_> {
             self.use_at(carried.init, entry);
             self.define(carried.param);
         }
+        let around = std::mem::replace(&mut self.entry, entry);
+        let first = self.outer.len();
         self.block(&node.body);
         self.clock += 1;
         let exit = self.clock;
+        // What comes from outside is needed in every round; what comes from outside of the loop around too stays listed.
+        let mut kept = first;
+        for at in first..self.outer.len() {
+            let value = self.outer[at];
+            let is_new = std::mem::replace(&mut self.ends[value.index()], exit) != exit;
+            if is_new && self.starts[value.index()].is_some_and(|start| start < around) {
+                self.outer[kept] = value;
+                kept += 1;
+            }
+        }
+        self.outer.truncate(kept);
+        self.entry = around;
         for carried in &node.carried {
             self.use_at(carried.next, exit);
             self.define(carried.result);
-        }
-        // What comes from outside is needed in every round.
-        for index in 0..self.ends.len() {
-            let outside = self.starts[index].is_some_and(|start| start < entry);
-            if outside && self.ends[index] > entry {
-                self.ends[index] = exit;
-            }
         }
     }
 }

@@ -5,6 +5,7 @@ use regalloc2::{
     Block, Function, Inst, InstRange, Operand, OperandConstraint, OperandKind, OperandPos, PReg,
     PRegSet, RegClass, VReg,
 };
+use smallvec::SmallVec;
 
 use super::lanewise::Lanewise;
 use super::non_temporal::NonTemporalStore;
@@ -105,33 +106,72 @@ pub(super) struct Machine {
     operands: Vec<Operand>,
     /// Where each block starts; the last one ends with the nodes.
     starts: Vec<u32>,
-    params: Vec<Vec<VReg>>,
-    /// Successors, and what each gives to the parameters.
-    succs: Vec<Vec<Block>>,
-    args: Vec<Vec<Vec<VReg>>>,
-    preds: Vec<Vec<Block>>,
+    /// The registers of all lists.
+    listed: Vec<VReg>,
+    params: Vec<List>,
+    /// Successors, and what the block gives to the parameters of each.
+    succs: Vec<SmallVec<[Block; 2]>>,
+    args: Vec<SmallVec<[List; 2]>>,
+    preds: Vec<SmallVec<[Block; 2]>>,
     /// Blocks that a loop comes back to.
     pub is_header: Vec<bool>,
     /// Blocks that rarely run.
     is_cold: Vec<bool>,
     /// Whether blocks that are promised now rarely run.
     pub is_rare: bool,
-    vregs: usize,
+    /// The class of each register.
+    classes: Vec<RegClass>,
+}
+
+/// Registers in a row among those of all lists of a [`Machine`].
+#[derive(Clone, Copy, Debug)]
+struct List {
+    start: u32,
+    end: u32,
 }
 
 impl Machine {
+    /// Nothing yet, with room for the code of `values` values.
+    pub fn with_room(values: usize) -> Machine {
+        Machine {
+            nodes: Vec::with_capacity(values),
+            operand_ends: Vec::with_capacity(values),
+            operands: Vec::with_capacity(3 * values),
+            classes: Vec::with_capacity(values),
+            ..Machine::default()
+        }
+    }
+
     pub fn new_vreg(&mut self, class: RegClass) -> VReg {
-        self.vregs += 1;
-        VReg::new(self.vregs - 1, class)
+        self.classes.push(class);
+        VReg::new(self.classes.len() - 1, class)
+    }
+
+    /// The class of each register.
+    pub fn classes(&self) -> &[RegClass] {
+        &self.classes
+    }
+
+    fn new_list(&mut self, vregs: &[VReg]) -> List {
+        let start = self.listed.len() as u32;
+        self.listed.extend_from_slice(vregs);
+        let end = self.listed.len() as u32;
+        List { start, end }
+    }
+
+    #[inline]
+    fn list(&self, list: List) -> &[VReg] {
+        &self.listed[list.start as usize..list.end as usize]
     }
 
     /// Promises a block, to be opened later.
-    pub fn new_block(&mut self, params: Vec<VReg>) -> Block {
+    pub fn new_block(&mut self, params: &[VReg]) -> Block {
         self.starts.push(u32::MAX);
+        let params = self.new_list(params);
         self.params.push(params);
-        self.succs.push(Vec::new());
-        self.args.push(Vec::new());
-        self.preds.push(Vec::new());
+        self.succs.push(SmallVec::new());
+        self.args.push(SmallVec::new());
+        self.preds.push(SmallVec::new());
         self.is_header.push(false);
         self.is_cold.push(self.is_rare);
         Block::new(self.starts.len() - 1)
@@ -154,15 +194,16 @@ impl Machine {
         block: Block,
         node: Node,
         operands: &[Operand],
-        succs: Vec<(Block, Vec<VReg>)>,
+        succs: &[(Block, &[VReg])],
     ) {
         self.push(node, operands);
         self.link(block, succs);
     }
 
     /// What `block` gives to the parameters of its successor of this number.
+    #[inline]
     pub fn args(&self, block: Block, succ: usize) -> &[VReg] {
-        &self.args[block.index()][succ]
+        self.list(self.args[block.index()][succ])
     }
 
     /// The last block of the loop that `block` is the header of. The blocks of a loop follow each other.
@@ -179,6 +220,7 @@ impl Machine {
     }
 
     /// Where the operands of a node start among those of all.
+    #[inline]
     pub fn first_operand(&self, inst: Inst) -> usize {
         match inst.index() {
             0 => 0,
@@ -192,8 +234,9 @@ impl Machine {
     }
 
     /// Says where `block` goes, which has ended.
-    pub fn link(&mut self, block: Block, succs: Vec<(Block, Vec<VReg>)>) {
-        for (succ, args) in succs {
+    pub fn link(&mut self, block: Block, succs: &[(Block, &[VReg])]) {
+        for &(succ, args) in succs {
+            let args = self.new_list(args);
             self.succs[block.index()].push(succ);
             self.args[block.index()].push(args);
             self.preds[succ.index()].push(block);
@@ -218,12 +261,14 @@ impl Machine {
         }
         let moved = |blocks: &[Block]| blocks.iter().map(|block| places[block.index()]).collect();
         let mut sorted = Machine {
-            vregs: self.vregs,
-            ..Machine::default()
+            classes: self.classes.clone(),
+            listed: self.listed.clone(),
+            ..Machine::with_room(self.nodes.len())
         };
         for &block in &order {
             let own = self.block_insns(Block::new(block));
-            let place = sorted.new_block(self.params[block].clone());
+            let place = sorted.new_block(&[]);
+            sorted.params[place.index()] = self.params[block];
             sorted.open(place);
             for inst in own.iter() {
                 let operands = self.inst_operands(inst);
@@ -252,6 +297,7 @@ impl Function for Machine {
         Block::new(0)
     }
 
+    #[inline]
     fn block_insns(&self, block: Block) -> InstRange {
         let start = self.starts[block.index()];
         let end = self.starts.get(block.index() + 1);
@@ -259,16 +305,19 @@ impl Function for Machine {
         InstRange::new(Inst::new(start as usize), Inst::new(end as usize))
     }
 
+    #[inline]
     fn block_succs(&self, block: Block) -> &[Block] {
         &self.succs[block.index()]
     }
 
+    #[inline]
     fn block_preds(&self, block: Block) -> &[Block] {
         &self.preds[block.index()]
     }
 
+    #[inline]
     fn block_params(&self, block: Block) -> &[VReg] {
-        &self.params[block.index()]
+        self.list(self.params[block.index()])
     }
 
     fn is_ret(&self, inst: Inst) -> bool {
@@ -283,6 +332,7 @@ impl Function for Machine {
         self.args(block, succ)
     }
 
+    #[inline]
     fn inst_operands(&self, inst: Inst) -> &[Operand] {
         let end = self.operand_ends[inst.index()] as usize;
         &self.operands[self.first_operand(inst)..end]
@@ -296,7 +346,7 @@ impl Function for Machine {
     }
 
     fn num_vregs(&self) -> usize {
-        self.vregs
+        self.classes.len()
     }
 
     fn spillslot_size(&self, class: RegClass) -> usize {

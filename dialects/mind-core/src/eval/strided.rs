@@ -35,7 +35,7 @@ pub fn copy(
             match stride {
                 1 => copied.extend_from_slice(&elements[start..start + len]),
                 0 => copied.extend(std::iter::repeat_n(elements[start], len)),
-                _ => copied.extend(elements[start..].iter().step_by(stride).take(len)),
+                _ => copied.extend((0..len).map(|at| elements[start + at * stride])),
             }
         }
         copied

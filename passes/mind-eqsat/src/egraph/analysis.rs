@@ -3,10 +3,9 @@
 use std::fmt;
 
 use egg::{Analysis, DidMerge, EGraph, Id};
+use mind_ir::Ty;
 use mind_ir::opdef::Trait;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::DTypeClass;
-use mind_ir::{Ty, with_float};
 use smallvec::SmallVec;
 
 use super::constants::ConstId;
@@ -299,19 +298,7 @@ pub(crate) fn spelt_out(store: &Store<'_>, constant: &Constant) -> Option<Tensor
 /// Whether a result may stand as a constant: NaN and infinities stay where they arise, and no constant is
 /// empty.
 fn foldable(result: &Tensor) -> bool {
-    fn finite<T: mind_ir::tensor::FloatNum>(tensor: &Tensor) -> bool {
-        tensor
-            .elements::<T>()
-            .iter()
-            .all(|element| element.is_finite())
-    }
-    if result.count() == 0 {
-        return false;
-    }
-    match result.dtype().class() {
-        DTypeClass::Float => with_float!(result.dtype(), T => finite::<T>(result), else true),
-        DTypeClass::Signed | DTypeClass::Unsigned | DTypeClass::Bool => true,
-    }
+    result.count() > 0 && Facts::of_tensor(result).has(Facts::FINITE)
 }
 
 /// Adds an e-node that applies `op`, or finds what it equals.

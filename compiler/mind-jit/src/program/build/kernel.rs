@@ -16,6 +16,8 @@ use crate::lower::nest::Nest;
 use crate::lower::product::{BlockProduct, QuantPacking, pack_quantised};
 use crate::lower::slide::{Slide, slide};
 use crate::lower::{Lines, prefixes};
+use crate::pool::Pool;
+use crate::program::assembly::make_all;
 use mind_vir::ir::{Builder, Function, Signature};
 use mind_vir::program::{Axis, Call, Region, Step};
 
@@ -123,7 +125,7 @@ pub(super) struct KernelCall {
 }
 
 impl ProgramBuilder<'_> {
-    /// Adds a call of a kernel, which is built unless an equal one is there.
+    /// Adds a call of a kernel, which is new unless an equal one is there.
     pub(super) fn call(&mut self, call: KernelCall) {
         let def: &'static OpDef = self.g.def(call.op);
         let is_index = |axis: &&Axis| matches!(axis, Axis::Each(_));
@@ -134,22 +136,40 @@ impl ProgramBuilder<'_> {
             task: (indices, call.grid.len() - indices),
             computation: call.computation,
         };
-        let kernel = match self.functions.get_index_of(&spec) {
-            Some(known) => known,
-            None => {
-                let function = spec.function();
-                self.functions.insert_full(spec, (function, def.name)).0
-            }
-        };
+        let known = self.kernels.entry(spec);
+        let kernel = known.index();
+        known.or_insert(def.name);
         let step = Call {
             kernel,
             args: call.args,
-            has_scratch: self.functions[kernel].0.scratch().is_some(),
+            // Known once the kernel is there in vector IR.
+            has_scratch: false,
             grid: call.grid,
             cost: call.work.cost(),
             products: call.work.products,
             op: def.name,
         };
         self.push(call.op, Step::Call(step));
+    }
+
+    /// Makes the vector IR of all kernels.
+    pub(super) fn make_functions(&mut self, pool: Option<&Pool>) {
+        let functions: Vec<Function> = match pool {
+            Some(pool) => {
+                let kernels: Vec<&KernelSpec> = self.kernels.keys().collect();
+                let order: Vec<usize> = (0..kernels.len()).collect();
+                make_all(pool, &order, || (), |(), at| kernels[at].function())
+            }
+            None => self.kernels.keys().map(KernelSpec::function).collect(),
+        };
+        self.functions = functions
+            .into_iter()
+            .zip(self.kernels.values().copied())
+            .collect();
+        for step in self.bind_steps.iter_mut().chain(&mut self.steps) {
+            if let Step::Call(call) = step {
+                call.has_scratch = self.functions[call.kernel].0.scratch().is_some();
+            }
+        }
     }
 }

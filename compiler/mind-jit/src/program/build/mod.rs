@@ -43,6 +43,7 @@ use super::panels::PanelChoice;
 use super::routine::Routine;
 use super::weights::Weights;
 use crate::lower::product::Rhs;
+use crate::pool::Pool;
 use crate::profile::Origin;
 use mind_vir::ir::Function;
 use mind_vir::program::{Base, Region, Step, Transfer};
@@ -121,8 +122,10 @@ pub(super) struct ProgramBuilder<'g> {
     pub(super) g: &'g Graph,
     pub(super) target: &'g TargetInfo,
     pub(super) layout: Layout,
-    /// The kernels, each with the op that it was made for first.
-    pub(super) functions: IndexMap<KernelSpec, (Function, &'static str), FxBuildHasher>,
+    /// The kernels, each with the op that it is made for first.
+    pub(super) kernels: IndexMap<KernelSpec, &'static str, FxBuildHasher>,
+    /// The kernels in vector IR, once all are known.
+    pub(super) functions: Vec<(Function, &'static str)>,
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
     /// What each of `steps` was made of.
@@ -143,7 +146,8 @@ pub(super) struct ProgramBuilder<'g> {
     owner: Option<OpId>,
 }
 
-/// Builds the kernels and steps of a verified module. `weights` says how long these stay.
+/// Builds the kernels and steps of a verified module, on the threads of `pool` if there is one. `weights` says how long
+/// these stay.
 ///
 /// # Errors
 ///
@@ -153,6 +157,7 @@ pub(super) fn build<'g>(
     target: &'g TargetInfo,
     choice: PanelChoice,
     weights: Weights,
+    pool: Option<&Pool>,
 ) -> Result<ProgramBuilder<'g>, ProgramError> {
     let folded = match choice {
         PanelChoice::Shared => FoldedConverts::of(g),
@@ -171,7 +176,8 @@ pub(super) fn build<'g>(
         choice,
         folded,
         quantised,
-        functions: IndexMap::default(),
+        kernels: IndexMap::default(),
+        functions: Vec::new(),
         steps: Vec::new(),
         origins: Vec::new(),
         routines: Vec::new(),
@@ -185,6 +191,7 @@ pub(super) fn build<'g>(
         }
     }
     builder.repeat_outputs();
+    builder.make_functions(pool);
     Ok(builder)
 }
 
@@ -346,7 +353,7 @@ impl ProgramBuilder<'_> {
             let ends = regions.filter(|region| region.base == base);
             ends.map(|region| region.end()).max().unwrap_or(0)
         };
-        let scratch = self.functions.values();
+        let scratch = self.functions.iter();
         let scratch = scratch.filter_map(|(function, _)| function.scratch());
         Needs {
             bound: end(Base::Bound),

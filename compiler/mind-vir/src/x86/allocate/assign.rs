@@ -4,9 +4,10 @@ use regalloc2::{
     Allocation, Block, Edit, Function as _, Inst, Operand, OperandConstraint, OperandKind,
     OperandPos, PReg, ProgPoint, RegClass, VReg,
 };
+use smallvec::SmallVec;
 
 use super::super::machine::Machine;
-use super::liveness::{Liveness, step_back};
+use super::liveness::{Liveness, VRegs, step_back};
 use super::moves::{Move, in_order};
 use super::pregs::Pregs;
 use super::spills::Spills;
@@ -23,6 +24,10 @@ pub(super) struct Assignment<'m> {
     places: Vec<Option<PReg>>,
     /// The value whose register each value had best share, since one becomes the other.
     wishes: Vec<Option<VReg>>,
+    /// The values that something reads.
+    read: VRegs,
+    /// What lives at the instruction at hand, while the last reads of a block are found.
+    live: VRegs,
     /// The registers that no value holds.
     free: Pregs,
     /// The loops around the block at hand: their last blocks, and the registers of their parameters, which others are
@@ -53,6 +58,8 @@ impl<'m> Assignment<'m> {
             preferred,
             places: vec![None; machine.num_vregs()],
             wishes: vec![None; machine.num_vregs()],
+            read: VRegs::none(machine.num_vregs()),
+            live: VRegs::none(machine.num_vregs()),
             free: Pregs::default(),
             loops: Vec::new(),
             dies: vec![false; machine.num_operands()],
@@ -71,18 +78,23 @@ impl<'m> Assignment<'m> {
         Some(assignment)
     }
 
-    /// Notes what the values of a block become: parameters of the next block, and results that replace operands.
+    /// Notes what a block reads, and what its values become: parameters of the next block, and results that replace
+    /// operands.
     fn wish(&mut self, block: Block) {
         let machine = self.machine;
         for (nth, &succ) in machine.block_succs(block).iter().enumerate() {
             let params = machine.block_params(succ);
             for (&arg, &param) in machine.args(block, nth).iter().zip(params) {
                 self.wishes[arg.vreg()] = Some(param);
+                self.read.add(arg);
             }
         }
         for inst in machine.block_insns(block).iter().rev() {
             let operands = machine.inst_operands(inst);
             for operand in operands {
+                if operand.kind() == OperandKind::Use {
+                    self.read.add(operand.vreg());
+                }
                 if let OperandConstraint::Reuse(input) = operand.constraint() {
                     let wish = self.wishes[operand.vreg().vreg()];
                     let own = &mut self.wishes[operands[input].vreg().vreg()];
@@ -110,16 +122,16 @@ impl<'m> Assignment<'m> {
     /// Finds the last reads of a block.
     fn ends(&mut self, block: Block) {
         let machine = self.machine;
-        let mut live = self.liveness.at_end(block).clone();
+        self.live.copy_from(&self.liveness.at_end(block));
         for inst in machine.block_insns(block).iter().rev() {
             let operands = machine.inst_operands(inst);
             let dies = &mut self.dies[machine.first_operand(inst)..];
             for (operand, dies) in operands.iter().zip(dies) {
                 // What lives on the stack is in a register only while an instruction names it.
                 let vreg = operand.vreg();
-                *dies = self.spills.slot(vreg).is_some() || !live.contains(vreg);
+                *dies = self.spills.slot(vreg).is_some() || !self.live.contains(vreg);
             }
-            step_back(operands, &mut live);
+            step_back(operands, &mut self.live);
         }
     }
 
@@ -129,7 +141,7 @@ impl<'m> Assignment<'m> {
         let machine = self.machine;
         let mut own = Pregs::default();
         for (at, &param) in machine.block_params(block).iter().enumerate() {
-            if self.spills.slot(param).is_some() || !self.is_read(block, param) {
+            if self.spills.slot(param).is_some() || !self.read.contains(param) {
                 continue;
             }
             let given = machine.block_preds(block).iter().find_map(|&pred| {
@@ -151,17 +163,6 @@ impl<'m> Assignment<'m> {
             self.loops.push((last, own));
         }
         Some(())
-    }
-
-    /// Whether something reads a parameter of `block`: it lives where the block ends, or an instruction of the block
-    /// reads it.
-    fn is_read(&self, block: Block, param: VReg) -> bool {
-        let machine = self.machine;
-        let reads = |inst: Inst| {
-            let operands = machine.inst_operands(inst);
-            operands.iter().any(|own| own.vreg() == param)
-        };
-        self.liveness.at_end(block).contains(param) || machine.block_insns(block).iter().any(reads)
     }
 
     fn inst(&mut self, inst: Inst) -> Option<()> {
@@ -307,13 +308,15 @@ impl<'m> Assignment<'m> {
             .iter()
             .zip(machine.block_params(succ));
         let moves = pairs.filter_map(|(&arg, &param)| Some((place(arg)?, place(param)?)));
-        let moves: Vec<Move> = moves.collect();
-        let held = self.liveness.at_end(block).numbers();
-        let held = held.filter_map(|number| self.places[number]);
-        let ends = moves.iter().filter_map(|(_, to)| to.as_reg());
-        let mut spare = self.usable;
-        held.chain(ends).for_each(|preg| spare.remove(preg));
-        let spare = |class: RegClass, nth: usize| spare.all(class).nth(nth);
+        let moves: SmallVec<[Move; 8]> = moves.collect();
+        let spare = |class: RegClass, nth: usize| {
+            let live = self.liveness.at_end(block);
+            let held = live.numbers().filter_map(|number| self.places[number]);
+            let ends = moves.iter().filter_map(|(_, to)| to.as_reg());
+            let mut spare = self.usable;
+            held.chain(ends).for_each(|preg| spare.remove(preg));
+            spare.all(class).nth(nth)
+        };
         let end = ProgPoint::before(machine.block_insns(block).last());
         for (from, to) in in_order(&moves, spare)? {
             self.edit(end, from, to);

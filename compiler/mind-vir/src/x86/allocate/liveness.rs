@@ -4,51 +4,33 @@ use regalloc2::{Block, Function as _, Operand, OperandKind, VReg};
 
 use super::super::machine::Machine;
 
-/// A set of virtual registers.
-#[derive(Clone, Debug)]
-pub(super) struct VRegs(Vec<u64>);
+/// A set of virtual registers, in memory of its own or in that of a [`Table`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VRegs<B = Vec<u64>>(B);
 
 impl VRegs {
     /// None of `count` registers.
     pub fn none(count: usize) -> VRegs {
         VRegs(vec![0; count.div_ceil(64)])
     }
+}
 
+impl<B: AsRef<[u64]>> VRegs<B> {
+    #[inline]
     pub fn contains(&self, vreg: VReg) -> bool {
-        self.0[vreg.vreg() / 64] >> (vreg.vreg() % 64) & 1 == 1
-    }
-
-    pub fn add(&mut self, vreg: VReg) {
-        self.0[vreg.vreg() / 64] |= 1 << (vreg.vreg() % 64);
-    }
-
-    pub fn remove(&mut self, vreg: VReg) {
-        self.0[vreg.vreg() / 64] &= !(1 << (vreg.vreg() % 64));
-    }
-
-    fn add_all(&mut self, others: &VRegs) {
-        for (own, other) in self.0.iter_mut().zip(&others.0) {
-            *own |= other;
-        }
-    }
-
-    /// Removes those of `others`.
-    pub fn remove_all(&mut self, others: &VRegs) {
-        for (own, other) in self.0.iter_mut().zip(&others.0) {
-            *own &= !other;
-        }
+        self.0.as_ref()[vreg.vreg() / 64] >> (vreg.vreg() % 64) & 1 == 1
     }
 
     /// How many there are that are in `others` too.
     pub fn count_within(&self, others: &VRegs) -> usize {
-        let pairs = self.0.iter().zip(&others.0);
-        let counts = pairs.map(|(own, other)| (own & other).count_ones());
+        let own = self.0.as_ref().iter().enumerate();
+        let counts = own.map(|(at, own)| (own & others.0[at]).count_ones());
         counts.sum::<u32>() as usize
     }
 
     /// The numbers of the registers.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
-        self.0.iter().enumerate().flat_map(|(at, &word)| {
+        self.0.as_ref().iter().enumerate().flat_map(|(at, &word)| {
             let mut left = word;
             std::iter::from_fn(move || {
                 let bit = left.trailing_zeros() as usize;
@@ -59,70 +41,141 @@ impl VRegs {
     }
 }
 
+impl<B: AsMut<[u64]>> VRegs<B> {
+    #[inline]
+    pub fn add(&mut self, vreg: VReg) {
+        self.0.as_mut()[vreg.vreg() / 64] |= 1 << (vreg.vreg() % 64);
+    }
+
+    #[inline]
+    pub fn remove(&mut self, vreg: VReg) {
+        self.0.as_mut()[vreg.vreg() / 64] &= !(1 << (vreg.vreg() % 64));
+    }
+
+    /// Makes these the same as `others`.
+    pub fn copy_from(&mut self, others: &VRegs<impl AsRef<[u64]>>) {
+        self.0.as_mut().copy_from_slice(others.0.as_ref());
+    }
+
+    fn add_all(&mut self, others: &VRegs<impl AsRef<[u64]>>) {
+        let others = others.0.as_ref();
+        for (at, own) in self.0.as_mut().iter_mut().enumerate() {
+            *own |= others[at];
+        }
+    }
+
+    /// Removes those of `others`.
+    pub fn remove_all(&mut self, others: &VRegs) {
+        for (at, own) in self.0.as_mut().iter_mut().enumerate() {
+            *own &= !others.0[at];
+        }
+    }
+
+    fn clear(&mut self) {
+        self.0.as_mut().fill(0);
+    }
+}
+
+/// A set of virtual registers for each block.
+#[derive(Debug)]
+struct Table {
+    /// The words of each set.
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Table {
+    fn none(blocks: usize, vregs: usize) -> Table {
+        let words = vregs.div_ceil(64);
+        Table {
+            words,
+            bits: vec![0; words * blocks],
+        }
+    }
+
+    fn of(&self, block: Block) -> VRegs<&[u64]> {
+        let start = block.index() * self.words;
+        VRegs(&self.bits[start..start + self.words])
+    }
+
+    fn of_mut(&mut self, block: Block) -> VRegs<&mut [u64]> {
+        let start = block.index() * self.words;
+        VRegs(&mut self.bits[start..start + self.words])
+    }
+}
+
 /// The values that live at the ends of blocks.
 #[derive(Debug)]
 pub(super) struct Liveness {
-    ins: Vec<VRegs>,
-    outs: Vec<VRegs>,
+    blocks: usize,
+    ins: Table,
+    outs: Table,
 }
 
 impl Liveness {
     /// That of every block, from the last to the first. What lives where a loop begins lives throughout the loop, whose
     /// blocks follow each other.
     pub fn of(machine: &Machine) -> Liveness {
-        let count = machine.num_blocks();
-        let none = VRegs::none(machine.num_vregs());
+        let (blocks, vregs) = (machine.num_blocks(), machine.num_vregs());
         let mut all = Liveness {
-            ins: vec![none.clone(); count],
-            outs: vec![none.clone(); count],
+            blocks,
+            ins: Table::none(blocks, vregs),
+            outs: Table::none(blocks, vregs),
         };
-        for block in (0..count).rev().map(Block::new) {
-            let mut live = none.clone();
-            for (nth, succ) in machine.block_succs(block).iter().enumerate() {
-                live.add_all(&all.ins[succ.index()]);
+        let mut live = VRegs::none(vregs);
+        for block in (0..blocks).rev().map(Block::new) {
+            live.clear();
+            for (nth, &succ) in machine.block_succs(block).iter().enumerate() {
+                live.add_all(&all.ins.of(succ));
                 machine
                     .args(block, nth)
                     .iter()
                     .for_each(|&arg| live.add(arg));
             }
-            all.outs[block.index()] = live.clone();
+            all.outs.of_mut(block).copy_from(&live);
             for inst in machine.block_insns(block).iter().rev() {
                 step_back(machine.inst_operands(inst), &mut live);
             }
             for &param in machine.block_params(block) {
                 live.remove(param);
             }
+            all.ins.of_mut(block).copy_from(&live);
             if let Some(last) = machine.last_of_loop(block) {
-                for within in block.index()..=last.index() {
-                    all.ins[within].add_all(&live);
-                    all.outs[within].add_all(&live);
+                for within in (block.index()..=last.index()).map(Block::new) {
+                    all.ins.of_mut(within).add_all(&live);
+                    all.outs.of_mut(within).add_all(&live);
                 }
             }
-            all.ins[block.index()] = live;
         }
         all
     }
 
     /// Leaves out `vregs`, which live elsewhere.
     pub fn forget(&mut self, vregs: &VRegs) {
-        let all = self.ins.iter_mut().chain(&mut self.outs);
-        all.for_each(|own| own.remove_all(vregs));
+        for block in (0..self.blocks).map(Block::new) {
+            self.ins.of_mut(block).remove_all(vregs);
+            self.outs.of_mut(block).remove_all(vregs);
+        }
     }
 
     /// What lives where `block` begins, besides its parameters.
-    pub fn at_start(&self, block: Block) -> &VRegs {
-        &self.ins[block.index()]
+    pub fn at_start(&self, block: Block) -> VRegs<&[u64]> {
+        self.ins.of(block)
     }
 
     /// What lives where `block` ends, and what it gives to parameters.
-    pub fn at_end(&self, block: Block) -> &VRegs {
-        &self.outs[block.index()]
+    pub fn at_end(&self, block: Block) -> VRegs<&[u64]> {
+        self.outs.of(block)
     }
 }
 
-/// From what lives behind an instruction to what lives before it.
+/// From what lives behind an instruction to what lives before it. No instruction reads what it writes.
+#[inline]
 pub(super) fn step_back(operands: &[Operand], live: &mut VRegs) {
-    let of = |kind: OperandKind| operands.iter().filter(move |own| own.kind() == kind);
-    of(OperandKind::Def).for_each(|own| live.remove(own.vreg()));
-    of(OperandKind::Use).for_each(|own| live.add(own.vreg()));
+    for operand in operands {
+        match operand.kind() {
+            OperandKind::Def => live.remove(operand.vreg()),
+            OperandKind::Use => live.add(operand.vreg()),
+        }
+    }
 }

@@ -53,7 +53,7 @@ mod tests {
     /// all behind it.
     fn function(class: RegClass, count: usize, read: usize) -> (Machine, MachineEnv) {
         let mut machine = Machine::default();
-        let entry = machine.new_block(Vec::new());
+        let entry = machine.new_block(&[]);
         machine.open(entry);
         let arguments = machine.new_vreg(RegClass::Int);
         machine.push(Node::Entry, &[fixed_def(arguments, RDI)]);
@@ -66,12 +66,12 @@ mod tests {
         }
         let carried: Vec<VReg> = (0..3).map(|_| machine.new_vreg(class)).collect();
         let (body, latch, exit) = (
-            machine.new_block(carried[..2].to_vec()),
-            machine.new_block(Vec::new()),
-            machine.new_block(Vec::new()),
+            machine.new_block(&carried[..2]),
+            machine.new_block(&[]),
+            machine.new_block(&[]),
         );
         machine.is_header[body.index()] = true;
-        machine.end(entry, Node::Jump, &[], vec![(body, values[..2].to_vec())]);
+        machine.end(entry, Node::Jump, &[], &[(body, &values[..2])]);
         machine.open(body);
         for &value in &values[..read] {
             machine.push(Node::Entry, &[Operand::reg_use(value)]);
@@ -85,18 +85,18 @@ mod tests {
             Operand::reg_reuse_def(carried[2], 0),
         ];
         machine.push(Node::Entry, &replaced);
-        let succs = vec![(latch, Vec::new()), (exit, Vec::new())];
+        let succs: [(Block, &[VReg]); 2] = [(latch, &[]), (exit, &[])];
         let node = Node::Branch(Test::Compare(Condition::Less, Some(1)));
-        machine.end(body, node, &[Operand::reg_use(carried[1])], succs);
+        machine.end(body, node, &[Operand::reg_use(carried[1])], &succs);
         machine.open(latch);
         // The parameters change places.
-        let swapped = vec![carried[2], carried[0]];
-        machine.end(latch, Node::Jump, &[], vec![(body, swapped)]);
+        let swapped = [carried[2], carried[0]];
+        machine.end(latch, Node::Jump, &[], &[(body, &swapped)]);
         machine.open(exit);
         for &value in &values {
             machine.push(Node::Entry, &[Operand::reg_use(value)]);
         }
-        machine.end(exit, Node::Return, &[], Vec::new());
+        machine.end(exit, Node::Return, &[], &[]);
         (machine, registers::environment(16, false))
     }
 

@@ -1,9 +1,13 @@
 //! Moves that happen at once, as moves one after the other.
 
 use regalloc2::{Allocation, PReg, RegClass};
+use smallvec::SmallVec;
 
 /// From where, and to where.
 pub(super) type Move = (Allocation, Allocation);
+
+/// What a block ends with, most often.
+type Moves = SmallVec<[Move; 8]>;
 
 /// Moves one after the other that do what `moves` do at once, no two of which have one end, and none of which is between
 /// two slots of the stack. `spare` gives the registers of a class that may be overwritten meanwhile, by number; `None`
@@ -11,10 +15,10 @@ pub(super) type Move = (Allocation, Allocation);
 pub(super) fn in_order(
     moves: &[Move],
     spare: impl Fn(RegClass, usize) -> Option<PReg>,
-) -> Option<Vec<Move>> {
-    let mut left: Vec<Move> = moves.to_vec();
-    left.retain(|(from, to)| from != to);
-    let mut ordered = Vec::with_capacity(left.len());
+) -> Option<Moves> {
+    let differ = moves.iter().filter(|(from, to)| from != to);
+    let mut left: Moves = differ.copied().collect();
+    let mut ordered = Moves::new();
     while !left.is_empty() {
         let is_read = |place: Allocation| left.iter().any(|&(from, _)| from == place);
         let ready = left.iter().position(|&(_, to)| !is_read(to));

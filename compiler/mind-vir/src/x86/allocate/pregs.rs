@@ -24,14 +24,17 @@ impl Pregs {
         Pregs::of(env.non_preferred_regs_by_class.iter().flatten()) | Pregs::preferred(env)
     }
 
+    #[inline]
     pub fn contains(&self, preg: PReg) -> bool {
         self.0[preg.class() as usize] >> preg.hw_enc() & 1 == 1
     }
 
+    #[inline]
     pub fn add(&mut self, preg: PReg) {
         self.0[preg.class() as usize] |= 1 << preg.hw_enc();
     }
 
+    #[inline]
     pub fn remove(&mut self, preg: PReg) {
         self.0[preg.class() as usize] &= !(1 << preg.hw_enc());
     }

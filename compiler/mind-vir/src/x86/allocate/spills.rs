@@ -26,8 +26,13 @@ impl Spills {
     /// Enough values on the stack that at most `limit` general ones are in registers; `None` where an innermost loop
     /// needs more. They no longer count as living.
     pub fn of(machine: &Machine, limit: usize, liveness: &mut Liveness) -> Option<Spills> {
+        let mut choice = Choice::of(machine, limit);
+        let mut blocks = (0..machine.num_blocks()).map(Block::new);
+        if blocks.all(|block| choice.fits(block, liveness)) {
+            return Some(choice.spills);
+        }
         let loops = Loops::of(machine);
-        let mut choice = Choice::of(machine, limit, &loops);
+        choice.weigh(&loops);
         let mut order: Vec<usize> = (0..machine.num_blocks()).collect();
         // What an inner loop leaves no room for, its surroundings need not look for.
         order.sort_by_key(|&block| std::cmp::Reverse(loops.depths[block]));
@@ -94,50 +99,62 @@ struct Choice<'m> {
     lives: Vec<Life>,
     /// The general values.
     general: VRegs,
+    /// What lives at the instruction at hand.
+    live: VRegs,
     spilled: VRegs,
     spills: Spills,
 }
 
 impl<'m> Choice<'m> {
-    fn of(machine: &'m Machine, limit: usize, loops: &Loops) -> Choice<'m> {
+    /// Nothing is spilled yet, and values are not weighed.
+    fn of(machine: &'m Machine, limit: usize) -> Choice<'m> {
         let count = machine.num_vregs();
-        let mut choice = Choice {
+        let mut general = VRegs::none(count);
+        for (number, &class) in machine.classes().iter().enumerate() {
+            if class == RegClass::Int {
+                general.add(VReg::new(number, class));
+            }
+        }
+        Choice {
             machine,
             limit,
-            lives: vec![Life::default(); count],
-            general: VRegs::none(count),
+            lives: Vec::new(),
+            general,
+            live: VRegs::none(count),
             spilled: VRegs::none(count),
             spills: Spills {
                 slots: vec![None; count],
                 count: 0,
             },
-        };
+        }
+    }
+
+    /// Finds out what is known of each value.
+    fn weigh(&mut self, loops: &Loops) {
+        let machine = self.machine;
+        self.lives = vec![Life::default(); machine.num_vregs()];
         for block in (0..machine.num_blocks()).map(Block::new) {
             let depth = loops.depths[block.index()];
             let is_hot = loops.is_innermost[block.index()];
             let weight = ROUNDS.saturating_pow(depth);
             let range = machine.block_insns(block);
             for &param in machine.block_params(block) {
-                choice.access(param, range.first(), weight, is_hot);
+                self.access(param, range.first(), weight, is_hot);
             }
             for inst in range.iter() {
                 for operand in machine.inst_operands(inst) {
-                    choice.access(operand.vreg(), inst, weight, is_hot);
+                    self.access(operand.vreg(), inst, weight, is_hot);
                 }
             }
             for succ in 0..machine.block_succs(block).len() {
                 for &arg in machine.args(block, succ) {
-                    choice.access(arg, range.last(), weight, is_hot);
+                    self.access(arg, range.last(), weight, is_hot);
                 }
             }
         }
-        choice
     }
 
     fn access(&mut self, vreg: VReg, inst: Inst, weight: u64, is_hot: bool) {
-        if vreg.class() == RegClass::Int {
-            self.general.add(vreg);
-        }
         let life = &mut self.lives[vreg.vreg()];
         let start = *life.start.get_or_insert(inst.index());
         life.accesses = life.accesses.saturating_add(weight);
@@ -145,87 +162,105 @@ impl<'m> Choice<'m> {
         life.is_hot |= is_hot;
     }
 
+    /// Whether the instructions of a block have enough registers.
+    fn fits(&mut self, block: Block, liveness: &Liveness) -> bool {
+        let machine = self.machine;
+        let mut held = self.at_end(block, liveness);
+        for inst in machine.block_insns(block).iter().rev() {
+            let operands = machine.inst_operands(inst);
+            if self.lacks_registers(operands, held) {
+                return false;
+            }
+            held = self.step_back(operands, held);
+        }
+        true
+    }
+
     /// Spills until the instructions of a block have enough registers.
     fn block(&mut self, block: Block, liveness: &Liveness) -> Option<()> {
         let machine = self.machine;
-        let mut live = liveness.at_end(block).clone();
-        live.remove_all(&self.spilled);
-        let mut held = live.count_within(&self.general);
+        let mut held = self.at_end(block, liveness);
         for inst in machine.block_insns(block).iter().rev() {
             let operands = machine.inst_operands(inst);
-            let always_fits = self.limit.saturating_sub(operands.len());
-            while held > always_fits && self.needed(operands, &live, held) > self.limit {
-                let victim = self.victim(operands, &live)?;
+            while self.lacks_registers(operands, held) {
+                let victim = self.victim(operands)?;
                 self.spill(victim);
-                live.remove(victim);
+                self.live.remove(victim);
                 held -= 1;
             }
-            held = self.step_back(operands, &mut live, held);
+            held = self.step_back(operands, held);
         }
         Some(())
     }
 
+    /// Goes to the end of a block, and returns how many general values live there in registers.
+    fn at_end(&mut self, block: Block, liveness: &Liveness) -> usize {
+        self.live.copy_from(&liveness.at_end(block));
+        self.live.remove_all(&self.spilled);
+        self.live.count_within(&self.general)
+    }
+
     /// From what lives in registers behind an instruction to what does before it. `held` general values are among the
     /// former; returns how many are among the latter.
-    fn step_back(&self, operands: &[Operand], live: &mut VRegs, mut held: usize) -> usize {
-        let of = |kind: OperandKind| operands.iter().filter(move |own| own.kind() == kind);
-        let weight = |vreg: VReg| usize::from(self.general.contains(vreg));
-        for vreg in of(OperandKind::Def).map(|own| own.vreg()) {
-            if live.contains(vreg) {
-                live.remove(vreg);
-                held -= weight(vreg);
-            }
-        }
-        for vreg in of(OperandKind::Use).map(|own| own.vreg()) {
-            if !live.contains(vreg) && !self.spilled.contains(vreg) {
-                live.add(vreg);
-                held += weight(vreg);
+    fn step_back(&mut self, operands: &[Operand], mut held: usize) -> usize {
+        for operand in operands {
+            let vreg = operand.vreg();
+            let weight = usize::from(vreg.class() == RegClass::Int);
+            match operand.kind() {
+                OperandKind::Def if self.live.contains(vreg) => {
+                    self.live.remove(vreg);
+                    held -= weight;
+                }
+                OperandKind::Use if !self.live.contains(vreg) && !self.spilled.contains(vreg) => {
+                    self.live.add(vreg);
+                    held += weight;
+                }
+                OperandKind::Def | OperandKind::Use => {}
             }
         }
         held
     }
 
-    /// How many general registers an instruction needs, behind which `live` lives, `held` general values among it.
-    fn needed(&self, operands: &[Operand], live: &VRegs, held: usize) -> usize {
-        let general = |own: &&Operand| own.class() == RegClass::Int;
-        let defs = || {
-            operands
-                .iter()
-                .filter(|own| own.kind() == OperandKind::Def)
-                .filter(general)
-        };
-        let uses = || {
-            operands
-                .iter()
-                .filter(|own| own.kind() == OperandKind::Use)
-                .filter(general)
-        };
-        let others = |all: &mut dyn Iterator<Item = &Operand>| {
-            let mut others: Vec<VReg> = all.map(|own| own.vreg()).collect();
-            others.retain(|&vreg| !live.contains(vreg));
-            others.sort_unstable();
-            others.dedup();
-            others.len()
-        };
-        let late = uses().filter(|own| own.pos() == OperandPos::Late);
-        let after = held + others(&mut defs().chain(late));
-        let defined = defs().filter(|own| live.contains(own.vreg())).count();
-        let copies = defs().filter(|own| match own.constraint() {
-            OperandConstraint::Reuse(input) => live.contains(operands[input].vreg()),
-            OperandConstraint::Any
-            | OperandConstraint::Reg
-            | OperandConstraint::Stack
-            | OperandConstraint::FixedReg(_)
-            | OperandConstraint::Limit(_) => false,
-        });
-        let before = held - defined + others(&mut uses()) + copies.count();
+    /// Whether an instruction needs more general registers than there are, behind which `held` general values live.
+    fn lacks_registers(&self, operands: &[Operand], held: usize) -> bool {
+        let always_fits = self.limit.saturating_sub(operands.len());
+        held > always_fits && self.needed(operands, held) > self.limit
+    }
+
+    /// How many general registers an instruction needs, behind which `held` general values live.
+    fn needed(&self, operands: &[Operand], held: usize) -> usize {
+        let live = &self.live;
+        let (mut after, mut before) = (held, held);
+        for (at, own) in operands.iter().enumerate() {
+            if own.class() != RegClass::Int {
+                continue;
+            }
+            let is_repeated = |counts: &dyn Fn(&Operand) -> bool| {
+                let mut earlier = operands[..at].iter().filter(|other| counts(other));
+                earlier.any(|other| other.vreg() == own.vreg())
+            };
+            let is_written = own.kind() == OperandKind::Def;
+            if live.contains(own.vreg()) {
+                before -= usize::from(is_written);
+            } else {
+                let stays =
+                    |own: &Operand| own.kind() == OperandKind::Def || own.pos() == OperandPos::Late;
+                after += usize::from(stays(own) && !is_repeated(&stays));
+                let is_read = |own: &Operand| own.kind() == OperandKind::Use;
+                before += usize::from(!is_written && !is_repeated(&is_read));
+            }
+            // What the result replaces lives on: it is copied.
+            if let (true, OperandConstraint::Reuse(input)) = (is_written, own.constraint()) {
+                before += usize::from(live.contains(operands[input].vreg()));
+            }
+        }
         after.max(before)
     }
 
     /// The value to spill at an instruction, which does not name it; `None` if all are read in innermost loops.
-    fn victim(&self, operands: &[Operand], live: &VRegs) -> Option<VReg> {
+    fn victim(&self, operands: &[Operand]) -> Option<VReg> {
         let mut best: Option<(VReg, Life)> = None;
-        for number in live.numbers() {
+        for number in self.live.numbers() {
             let vreg = VReg::new(number, RegClass::Int);
             let life = self.lives[number];
             let is_named = operands.iter().any(|own| own.vreg().vreg() == number);

@@ -30,7 +30,7 @@ impl Select<'_> {
         let (guard, tails) = (self.block, self.tails.len());
 
         let was_rare = std::mem::replace(&mut self.machine.is_rare, true);
-        let body = self.machine.new_block(Vec::new());
+        let body = self.machine.new_block(&[]);
         self.machine.open(body);
         self.block = body;
         self.depth += 1;
@@ -46,18 +46,16 @@ impl Select<'_> {
         let end = self.block;
         self.machine.is_rare = was_rare;
 
-        let pass = self.machine.new_block(Vec::new());
+        let pass = self.machine.new_block(&[]);
         let results: Vec<VReg> = (merged.iter())
             .map(|merged| self.define(merged.result))
             .collect();
-        let exit = self.machine.new_block(results);
-        let exits = vec![(exit, computed)];
-        self.machine.end(end, Node::Jump, &[], exits);
-        let entries = vec![(body, Vec::new()), (pass, Vec::new())];
-        self.machine.link(guard, entries);
+        let exit = self.machine.new_block(&results);
+        self.machine.end(end, Node::Jump, &[], &[(exit, &computed)]);
+        self.machine.link(guard, &[(body, &[]), (pass, &[])]);
         self.machine.open(pass);
-        let exits = vec![(exit, otherwise)];
-        self.machine.end(pass, Node::Jump, &[], exits);
+        self.machine
+            .end(pass, Node::Jump, &[], &[(exit, &otherwise)]);
         self.machine.open(exit);
         self.block = exit;
         self.uses.spend(node.mask);

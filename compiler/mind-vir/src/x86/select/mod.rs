@@ -79,8 +79,8 @@ struct Select<'f> {
 impl<'f> Select<'f> {
     fn new(function: &'f Function, code: CodeTarget) -> Select<'f> {
         let target = code.isa.target();
-        let mut machine = Machine::default();
-        let block = machine.new_block(Vec::new());
+        let mut machine = Machine::with_room(function.value_count());
+        let block = machine.new_block(&[]);
         machine.open(block);
         Select {
             function,
@@ -122,7 +122,7 @@ impl<'f> Select<'f> {
         self.place_constants();
         let function = self.function;
         self.statements(function.body());
-        self.machine.end(self.block, Node::Return, &[], Vec::new());
+        self.machine.end(self.block, Node::Return, &[], &[]);
     }
 
     /// Puts every constant into the pool, and those that are read most into registers as long as there are
@@ -238,6 +238,7 @@ impl<'f> Select<'f> {
             && !self.constants.contains_key(&value)
     }
 
+    #[inline]
     fn emit(&mut self, code: Code) -> Emit<'_> {
         Emit {
             machine: &mut self.machine,
@@ -377,21 +378,19 @@ impl<'f> Select<'f> {
         let lower = self.reg(node.lower);
         let (bound, condition) = self.bound(node);
         let runs = self.surely_runs(node, bound, condition);
-        let inits: Vec<VReg> = node
-            .carried
-            .iter()
-            .map(|carried| self.reg(carried.init))
-            .collect();
-        let with = |index: VReg, values: Vec<VReg>| [vec![index], values].concat();
+        // What blocks give to the parameters of others, the index first.
+        let mut first: Carried = smallvec![lower];
+        first.extend(node.carried.iter().map(|carried| self.reg(carried.init)));
         let tails = self.tails.len();
 
         self.depth += 1;
         let index = self.define(node.index);
-        let params: Vec<VReg> = node
-            .carried
-            .iter()
-            .map(|carried| self.define(carried.param))
-            .collect();
+        let mut params: Carried = smallvec![index];
+        params.extend(
+            node.carried
+                .iter()
+                .map(|carried| self.define(carried.param)),
+        );
         let compare = |a: VReg| -> (Node, SmallVec<[Operand; 2]>) {
             let mut operands: SmallVec<[Operand; 2]> = smallvec![Operand::reg_use(a)];
             let number = match bound {
@@ -405,8 +404,8 @@ impl<'f> Select<'f> {
         };
 
         let guard = self.block;
-        let enter = self.machine.new_block(Vec::new());
-        let body = self.machine.new_block(with(index, params));
+        let enter = self.machine.new_block(&[]);
+        let body = self.machine.new_block(&params);
         self.machine.is_header[body.index()] = true;
         let (entry, operands) = if runs {
             (Node::Jump, SmallVec::new())
@@ -415,50 +414,50 @@ impl<'f> Select<'f> {
         };
         self.machine.push(entry, &operands);
         self.machine.open(enter);
-        let succs = vec![(body, with(lower, inits.clone()))];
-        self.machine.end(enter, Node::Jump, &[], succs);
+        self.machine.end(enter, Node::Jump, &[], &[(body, &first)]);
 
         self.machine.open(body);
         self.block = body;
         self.statements(&node.body);
         let next = self.plus(index, node.step);
-        let nexts: Vec<VReg> = node
-            .carried
-            .iter()
-            .map(|carried| self.reg(carried.next))
-            .collect();
+        let mut nexts: Carried = smallvec![next];
+        nexts.extend(node.carried.iter().map(|carried| self.reg(carried.next)));
         self.depth -= 1;
         self.tails.truncate(tails);
 
-        let latch = self.machine.new_block(Vec::new());
-        let done = self.machine.new_block(Vec::new());
-        let skip = (!runs).then(|| self.machine.new_block(Vec::new()));
-        let last = self.define(node.last);
-        let results: Vec<VReg> = node
-            .carried
-            .iter()
-            .map(|carried| self.define(carried.result))
-            .collect();
-        let exit = self.machine.new_block(with(last, results));
-        let succs = vec![(latch, Vec::new()), (done, Vec::new())];
+        let latch = self.machine.new_block(&[]);
+        let done = self.machine.new_block(&[]);
+        let skip = (!runs).then(|| self.machine.new_block(&[]));
+        let mut results: Carried = smallvec![self.define(node.last)];
+        results.extend(
+            node.carried
+                .iter()
+                .map(|carried| self.define(carried.result)),
+        );
+        let exit = self.machine.new_block(&results);
         let (branch, operands) = compare(next);
-        self.machine.end(self.block, branch, &operands, succs);
-        let entries = [Some(enter), skip].into_iter().flatten();
-        let entries = entries.map(|block| (block, Vec::new())).collect();
-        self.machine.link(guard, entries);
+        let succs: [(Block, &[VReg]); 2] = [(latch, &[]), (done, &[])];
+        self.machine.end(self.block, branch, &operands, &succs);
+        self.machine.link(guard, &[(enter, &[])]);
+        if let Some(skip) = skip {
+            self.machine.link(guard, &[(skip, &[])]);
+        }
         let ends = [
-            Some((latch, body, with(next, nexts.clone()))),
-            Some((done, exit, with(next, nexts))),
-            skip.map(|skip| (skip, exit, with(lower, inits))),
+            Some((latch, body, &nexts)),
+            Some((done, exit, &nexts)),
+            skip.map(|skip| (skip, exit, &first)),
         ];
         for (block, to, args) in ends.into_iter().flatten() {
             self.machine.open(block);
-            self.machine.end(block, Node::Jump, &[], vec![(to, args)]);
+            self.machine.end(block, Node::Jump, &[], &[(to, args)]);
         }
         self.machine.open(exit);
         self.block = exit;
     }
 }
+
+/// The index of a loop and what it carries.
+type Carried = SmallVec<[VReg; 8]>;
 
 /// An instruction while its operands are collected, in the order of its encoding.
 struct Emit<'m> {
@@ -468,23 +467,27 @@ struct Emit<'m> {
 }
 
 impl Emit<'_> {
+    #[inline]
     fn arg(mut self, arg: Arg) -> Self {
         let free = self.plain.args.iter_mut().find(|arg| arg.is_none());
         *free.expect("five operands at most") = Some(arg);
         self
     }
 
+    #[inline]
     fn operand(&mut self, operand: Operand) -> u8 {
         self.operands.push(operand);
         self.operands.len() as u8 - 1
     }
 
+    #[inline]
     fn def(mut self, vreg: VReg, view: View) -> Self {
         let place = self.operand(Operand::reg_def(vreg));
         self.arg(Arg::Reg(place, view))
     }
 
     /// A result that replaces the operand that `input` is; the instruction names them once.
+    #[inline]
     fn replace(mut self, vreg: VReg, input: VReg, view: View) -> Self {
         let input = self.operand(Operand::reg_use(input));
         let place = self.operand(Operand::reg_reuse_def(vreg, input as usize));
@@ -492,15 +495,18 @@ impl Emit<'_> {
     }
 
     /// A register that was named before, by its place.
+    #[inline]
     fn again(self, place: u8, view: View) -> Self {
         self.arg(Arg::Reg(place, view))
     }
 
+    #[inline]
     fn reg(mut self, vreg: VReg, view: View) -> Self {
         let place = self.operand(Operand::reg_use(vreg));
         self.arg(Arg::Reg(place, view))
     }
 
+    #[inline]
     fn mem(mut self, mem: Mem<VReg>) -> Self {
         let base = match mem.base {
             Base::Reg(vreg) => Base::Reg(self.operand(Operand::reg_use(vreg))),
@@ -516,6 +522,7 @@ impl Emit<'_> {
         self.arg(Arg::Mem)
     }
 
+    #[inline]
     fn rm(self, rm: Rm, view: View) -> Self {
         match rm {
             Rm::Reg(vreg) => self.reg(vreg, view),
@@ -523,19 +530,23 @@ impl Emit<'_> {
         }
     }
 
+    #[inline]
     fn imm8(self, imm: u8) -> Self {
         self.arg(Arg::Imm8(imm))
     }
 
+    #[inline]
     fn imm32(self, imm: i32) -> Self {
         self.arg(Arg::Imm32(imm))
     }
 
+    #[inline]
     fn imm64(self, imm: i64) -> Self {
         self.arg(Arg::Imm64(imm))
     }
 
     /// The instruction is under `mask`, in its own way.
+    #[inline]
     fn masked(mut self, mask: VReg) -> Self {
         let place = self.operand(Operand::reg_use(mask));
         self.plain.mask = Some(place);
@@ -543,11 +554,13 @@ impl Emit<'_> {
     }
 
     /// Lanes where `mask` does not hold become zero.
+    #[inline]
     fn zeroed(mut self, mask: VReg) -> Self {
         self.plain.is_zeroing = true;
         self.masked(mask)
     }
 
+    #[inline]
     fn done(self) {
         self.machine.push(Node::Plain(self.plain), &self.operands);
     }
