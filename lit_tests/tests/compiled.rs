@@ -132,7 +132,9 @@ impl Bench {
                 .map_err(|found| format!("{name} has no program: {found:?}"))?;
             same(&expected, execute(&program, arrays)).map_err(|why| {
                 let again = agreeing_runs(&expected, &program, arrays);
-                format!("{name}: {why}; the same code was right in {again} of {REPEATS} further runs")
+                format!(
+                    "{name}: {why}; the same code was right in {again} of {REPEATS} further runs"
+                )
             })?;
         }
         Ok(())

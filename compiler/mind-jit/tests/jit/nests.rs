@@ -667,7 +667,10 @@ fn quotients_of_rows_by_one_number() {
     for dtype in [DType::F32, DType::F64] {
         let limits: [&[i64]; 2] = match dtype {
             DType::F64 => [&[-101, -100, 0, 3, 199, 200], &[-801, -800, 0, 1, 799, 800]],
-            _ => [&[-126, -21, -20, 0, 3, 59, 60], &[-105, -81, -80, 0, 1, 59, 60]],
+            _ => [
+                &[-126, -21, -20, 0, 3, 59, 60],
+                &[-105, -81, -80, 0, 1, 59, 60],
+            ],
         };
         let n = Nest {
             inputs: vec![dense(dtype, &[count], inner), per_row(dtype, 1)],

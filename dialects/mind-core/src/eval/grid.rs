@@ -325,7 +325,10 @@ impl GridSampling {
         };
         let place = match self.padding {
             GridPadding::Constant => place,
-            GridPadding::Border => place.clamp(0.0, last),
+            GridPadding::Border => {
+                let margin = self.margin();
+                place.clamp(-margin, last + margin)
+            }
             GridPadding::Reflect | GridPadding::Symmetric => self.mirrored(place, last),
         };
         if place.is_nan() {
@@ -343,6 +346,14 @@ impl GridSampling {
                 SmallVec::from_buf(offsets.map(|offset| tap(offset, weight(offset))))
             }
         })
+    }
+
+    /// How far beyond the ends a coordinate counts with `border`: until all taps are the nearest element.
+    fn margin(&self) -> f64 {
+        match self.mode {
+            Interpolation::Nearest | Interpolation::Linear => 0.0,
+            Interpolation::Cubic => 2.0,
+        }
     }
 
     /// The element at a whole place.

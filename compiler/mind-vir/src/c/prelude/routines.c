@@ -76,11 +76,11 @@ MIND_HELPER int64_t mind_taps_below(int64_t start, int64_t limit, int64_t dilati
 }
 
 
-/* A place moved to the nearest one from 0 to `last`. */
-MIND_HELPER double mind_within(double place, double last)
+/* A place moved to the nearest one from `first` to `last`. */
+MIND_HELPER double mind_within(double place, double first, double last)
 {
-    if (place < 0.0) {
-        return 0.0;
+    if (place < first) {
+        return first;
     }
     return place > last ? last : place;
 }
@@ -110,11 +110,11 @@ MIND_HELPER double mind_mirrored(double place, double last, double low)
 {
     const double range = last - 2.0 * low;
     if (range == 0.0 || (place >= 0.0 && place <= last)) {
-        return mind_within(place, last);
+        return mind_within(place, 0.0, last);
     }
     const double round = mind_rest_f64(place - low, 2.0 * range);
     const double back = round > range ? 2.0 * range - round : round;
-    return mind_within(low + back, last);
+    return mind_within(low + back, 0.0, last);
 }
 
 

@@ -70,11 +70,16 @@ fn along(sampling: &Sampling, axis: usize, grid: &str, block: &mut Block<'_>) {
         Between::Nearest => format!("mind_round_f64({place})"),
         Between::Linear | Between::Cubic => place,
     };
+    // Until all taps of a cubic are the nearest element.
+    let margin = match sampling.between {
+        Between::Nearest | Between::Linear => 0.0,
+        Between::Cubic => 2.0,
+    };
     block.open("{");
     block.line(format_args!("const double number = {number};"));
     block.line(format_args!(
         "const double place = {};",
-        inside(sampling.beyond, &place, last)
+        inside(sampling.beyond, &place, margin, last)
     ));
     block.line("const double base = mind_floor_f64(place);");
     block.line("is_number &= place == place;");
@@ -95,16 +100,19 @@ fn along(sampling: &Sampling, axis: usize, grid: &str, block: &mut Block<'_>) {
     block.open(format_args!("for (int tap = 0; tap < {taps}; ++tap) {{"));
     block.line(format_args!(
         "elements[{axis}][tap] = mind_whole({}, {last:.1});",
-        inside(sampling.beyond, first, last)
+        inside(sampling.beyond, first, 0.0, last)
     ));
     block.close(2);
 }
 
-/// A place that lies inside, as far as what is beyond the ends moves it there.
-fn inside(beyond: Beyond, place: &str, last: f64) -> String {
+/// A place that lies inside, or at most `margin` outside of a border, as far as what is beyond the ends moves it there.
+fn inside(beyond: Beyond, place: &str, margin: f64, last: f64) -> String {
     match beyond {
         Beyond::Fill(_) => place.to_owned(),
-        Beyond::Border => format!("mind_within({place}, {last:.1})"),
+        Beyond::Border => {
+            let (first, last) = (0.0 - margin, last + margin);
+            format!("mind_within({place}, {first:.1}, {last:.1})")
+        }
         Beyond::MirrorCentres => format!("mind_mirrored({place}, {last:.1}, 0.0)"),
         Beyond::MirrorEdges => format!("mind_mirrored({place}, {last:.1}, -0.5)"),
     }
