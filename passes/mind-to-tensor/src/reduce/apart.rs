@@ -12,12 +12,12 @@ use mind_tensor::ops::reduce::Reduction;
 
 use crate::emit::{Lowered, map, shape};
 
-/// Elements that are reduced one by one at most.
+/// The most elements of a result that become operands of one map.
 const FEW: i64 = 16;
 
-/// The extents that are reduced, 1 for an axis that is not, where a loop over them is no loop over one dimension, since
-/// others lie between, and not worth bringing the elements side by side: there are few of them. `None` otherwise, and where
-/// elements are not added in the dtype that they have.
+/// The extents that are reduced, 1 for an axis that is not, where a map is the better way: axes that are not reduced lie between
+/// those that are, so that elements would have to be brought side by side before one loop could run over them, and there
+/// are few of them. `None` otherwise, and where sums are not computed in the dtype of the elements.
 pub(super) fn extents(
     b: &Builder<'_>,
     kind: Reduction,
