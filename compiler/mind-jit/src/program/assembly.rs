@@ -52,8 +52,8 @@ fn assemble_all(
     make_all(pool, &largest_first, Assembler::default, assemble)
 }
 
-/// What `make` makes of each number below the length of `order`, in order of the numbers. Each thread takes the next
-/// number of `order` that none has taken yet, and keeps a state of its own meanwhile.
+/// Calls `make` for each number below the length of `order`, on all threads of `pool`, and returns the results in order of
+/// the numbers. Work starts in the order of `order`, which is a permutation; each thread has its own state.
 pub(super) fn make_all<S, T: Send>(
     pool: &Pool,
     order: &[usize],

@@ -271,6 +271,7 @@ fn conditional<'a>(
     )?;
     of_module(results[2..].to_vec())
 }
+
 /// What a step yields for carried value `at`. Models mix up one element and a list of one, which only their types tell apart: if the
 /// graph declares both with the rank of the value before, a single element gets it.
 fn of_rank(e: &mut Emit<'_>, body: &GraphProto, at: usize, value: ValueId, before: ValueId) -> One {

@@ -86,13 +86,10 @@ impl<'a> Row<'a> {
             ahead: 0,
             count: None,
         };
-        let from = Along {
-            inputs: &self.n.inputs,
-            places: self.places,
-            at,
-            divisors: &self.divisors,
-        };
-        self.body.value(b, 0, &mut self.uniform, &from, node)
+        let mut uniform = std::mem::take(&mut self.uniform);
+        let value = (self.body).value(b, 0, &mut uniform, &self.along(at), node);
+        self.uniform = uniform;
+        value
     }
 
     /// What is computed once for the divisors of a pass that computes these nodes for each vector.

@@ -4,7 +4,7 @@ use regalloc2::{Block, Function as _, Operand, OperandKind, VReg};
 
 use super::super::machine::Machine;
 
-/// A set of virtual registers, in memory of its own or in that of a [`Table`].
+/// A set of virtual registers: it owns its bits, or borrows them from a [`Table`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VRegs<B = Vec<u64>>(B);
 
