@@ -86,7 +86,7 @@ impl Constant {
         Constant {
             dtype: tensor.dtype(),
             shape: tensor.shape().to_vec(),
-            bytes: tensor.buffer().to_bytes().into(),
+            bytes: tensor.buffer().shared_bytes(),
         }
     }
 
@@ -97,8 +97,13 @@ impl Constant {
 
     /// The elements as a tensor.
     pub fn tensor(&self) -> Tensor {
-        let elements = Buffer::from_bytes(self.dtype, &self.bytes);
+        let elements = Buffer::from_shared(self.dtype, self.bytes.clone());
         Tensor::new(self.shape.clone(), elements)
+    }
+
+    /// Whether the bytes begin where elements of the type can.
+    pub fn is_aligned(&self) -> bool {
+        self.bytes.as_ptr().addr().is_multiple_of(self.dtype.size())
     }
 }
 

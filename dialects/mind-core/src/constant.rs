@@ -35,6 +35,7 @@ pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
             let (count, bytes) = if splat {
                 (None, &bytes[..size])
             } else {
+                b.graph.share_elements(tensor.buffer());
                 (Some(tensor.count()), bytes)
             };
             let literal = Literal {
@@ -102,8 +103,5 @@ pub fn elements_of(g: &Graph, value: ValueId) -> Option<Tensor> {
         return Some(Tensor::new(shape, scalar.buffer().splat(count)));
     }
     let data = g.view::<ConstTensor>(g.defining_op(value)?)?.data(g);
-    Some(Tensor::new(
-        shape,
-        Buffer::from_bytes(data.dtype, data.bytes),
-    ))
+    Some(Tensor::new(shape, g.literal_elements(&data)))
 }

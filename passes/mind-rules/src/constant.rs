@@ -85,19 +85,22 @@ pub fn element(dtype: DType, number: Number) -> Option<Tensor> {
         return Some(Tensor::new(Vec::new(), buffer));
     };
     let buffer = match dtype {
-        DType::I8 => Buffer::I8(vec![int.try_into().ok()?]),
-        DType::I16 => Buffer::I16(vec![int.try_into().ok()?]),
-        DType::I32 => Buffer::I32(vec![int.try_into().ok()?]),
-        DType::I64 => Buffer::I64(vec![int]),
-        DType::U8 => Buffer::U8(vec![int.try_into().ok()?]),
-        DType::U16 => Buffer::U16(vec![int.try_into().ok()?]),
-        DType::U32 => Buffer::U32(vec![int.try_into().ok()?]),
-        DType::U64 => Buffer::U64(vec![int.try_into().ok()?]),
-        DType::Bool => Buffer::Bool(vec![match int {
-            0 => false,
-            1 => true,
-            _ => return None,
-        }]),
+        DType::I8 => Buffer::I8(vec![int.try_into().ok()?].into()),
+        DType::I16 => Buffer::I16(vec![int.try_into().ok()?].into()),
+        DType::I32 => Buffer::I32(vec![int.try_into().ok()?].into()),
+        DType::I64 => Buffer::I64(vec![int].into()),
+        DType::U8 => Buffer::U8(vec![int.try_into().ok()?].into()),
+        DType::U16 => Buffer::U16(vec![int.try_into().ok()?].into()),
+        DType::U32 => Buffer::U32(vec![int.try_into().ok()?].into()),
+        DType::U64 => Buffer::U64(vec![int.try_into().ok()?].into()),
+        DType::Bool => Buffer::Bool(
+            vec![match int {
+                0 => false,
+                1 => true,
+                _ => return None,
+            }]
+            .into(),
+        ),
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
             with_float!(dtype, T => float::<T>(number), else None)?
         }

@@ -6,7 +6,6 @@ use mind_coreml::blob;
 use mind_diag::{Code, Diagnostic, Diagnostics};
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::opdef::Op;
-use mind_ir::tensor::Buffer;
 use mind_ir::{Graph, OpId};
 use mind_mil::Element;
 use mind_mil::structure::Const;
@@ -124,7 +123,7 @@ fn carried(data: &[u8], element: Element, count: usize) -> Vec<u8> {
         _ => value,
     };
     let elements: Vec<u8> = (0..count).map(|at| signed(value(at))).collect();
-    Buffer::U8(elements).to_bytes()
+    elements
 }
 
 #[cfg(test)]

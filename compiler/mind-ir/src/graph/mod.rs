@@ -33,6 +33,7 @@ use crate::opdef::{Op, OpDef};
 use crate::scalar::ScalarFn;
 use crate::symbol::Symbols;
 use crate::table::{Slab, Table};
+use crate::tensor::Buffer;
 use crate::types::{TypeTable, TypeView};
 use data::{BlockData, OpData, RegionData, UseData, ValueData};
 use shared::SharedBytes;
@@ -433,6 +434,21 @@ impl Graph {
     pub fn share(&mut self, bytes: Bytes) {
         if SharedBytes::admits(&bytes) {
             self.shared.hold(bytes);
+        }
+    }
+
+    /// Shares the ownership of many elements, as [`share`](Graph::share) does that of bytes.
+    pub fn share_elements(&mut self, elements: &Buffer) {
+        if SharedBytes::admits(elements.as_bytes()) {
+            self.share(elements.shared_bytes());
+        }
+    }
+
+    /// The elements that a literal of this graph lists. Many are not copied if they begin where elements of their dtype can.
+    pub fn literal_elements(&self, literal: &Literal<'_>) -> Buffer {
+        match self.shared.owned(literal.bytes) {
+            Some(own) => Buffer::from_shared(literal.dtype, own),
+            None => Buffer::from_bytes(literal.dtype, literal.bytes),
         }
     }
 

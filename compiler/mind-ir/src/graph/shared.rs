@@ -3,8 +3,7 @@
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-/// From this many bytes on, a graph and its copies share a literal; copying fewer is cheaper than counting owners.
-const SHARED_FROM: usize = 1 << 10;
+use crate::tensor::SHARED_FROM;
 
 /// The owners of the bytes of a graph's large literals, by the address of the first byte.
 ///

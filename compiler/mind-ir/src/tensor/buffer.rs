@@ -1,11 +1,13 @@
 //! Elements of one dtype, and dispatch over dtypes.
 
+use bytes::Bytes;
 use half::{bf16, f16};
 
+use super::elements::{Elements, Plain};
 use crate::types::DType;
 
 /// A Rust type that is the element type of tensors.
-pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
+pub trait Element: Plain + PartialEq + std::fmt::Debug {
     /// The dtype.
     const DTYPE: DType;
     /// Zero, or false.
@@ -17,16 +19,18 @@ pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     fn peek(buffer: &Buffer) -> Option<&[Self]>;
     /// The elements in native-order bytes. Panics on a broken last element.
     fn read(bytes: &[u8]) -> Vec<Self>;
+    /// The elements that native-order bytes are where they are, as [`Elements::in_bytes`] says.
+    fn in_bytes(bytes: Bytes) -> Option<Buffer>;
     /// Equality of bits, any NaN equal to any NaN.
     fn same_bits(self, other: Self) -> bool;
 }
 
 macro_rules! buffers {
     ($($name:ident($element:ty, $zero:expr, |$a:ident, $b:ident| $same:expr);)*) => {
-        /// Elements of one dtype, in order.
+        /// Elements of one dtype, in order. Copies share them, see [`Elements`].
         #[derive(Clone, Debug)]
         pub enum Buffer {
-            $(#[doc = concat!("Elements of dtype ", stringify!($name), ".")] $name(Vec<$element>),)*
+            $(#[doc = concat!("Elements of dtype ", stringify!($name), ".")] $name(Elements<$element>),)*
         }
 
         $(
@@ -35,7 +39,7 @@ macro_rules! buffers {
                 const ZERO: Self = $zero;
 
                 fn wrap(elements: Vec<Self>) -> Buffer {
-                    Buffer::$name(elements)
+                    Buffer::$name(elements.into())
                 }
 
                 fn peek(buffer: &Buffer) -> Option<&[Self]> {
@@ -46,7 +50,11 @@ macro_rules! buffers {
                 }
 
                 fn read(bytes: &[u8]) -> Vec<Self> {
-                    Bytes::take(bytes)
+                    NativeBytes::take(bytes)
+                }
+
+                fn in_bytes(bytes: Bytes) -> Option<Buffer> {
+                    Elements::in_bytes(bytes).map(Buffer::$name)
                 }
 
                 fn same_bits(self, other: Self) -> bool {
@@ -100,13 +108,13 @@ buffers! {
 }
 
 /// Native-order bytes of elements.
-trait Bytes: Sized {
+trait NativeBytes: Sized {
     fn take(bytes: &[u8]) -> Vec<Self>;
 }
 
 macro_rules! native_bytes {
     ($($element:ty),*) => {$(
-        impl Bytes for $element {
+        impl NativeBytes for $element {
             fn take(bytes: &[u8]) -> Vec<Self> {
                 let (all, broken) = bytes.as_chunks();
                 assert!(broken.is_empty(), "bytes of whole elements");
@@ -118,7 +126,7 @@ macro_rules! native_bytes {
 
 native_bytes!(f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64);
 
-impl Bytes for bool {
+impl NativeBytes for bool {
     fn take(bytes: &[u8]) -> Vec<bool> {
         bytes.iter().map(|&byte| byte != 0).collect()
     }
@@ -159,9 +167,7 @@ impl Buffer {
 
     /// The elements as native-order bytes, where they are.
     pub fn as_bytes(&self) -> &[u8] {
-        with_buffer!(self, |elements| bytemuck::must_cast_slice(
-            elements.as_slice()
-        ))
+        with_buffer!(self, |elements| bytemuck::must_cast_slice(&elements[..]))
     }
 
     /// The native-order bytes of all elements.
@@ -172,6 +178,19 @@ impl Buffer {
     /// The elements in native-order `bytes`. Panics on a broken last element.
     pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Buffer {
         with_dtype!(dtype, T => T::wrap(T::read(bytes)))
+    }
+
+    /// The elements in native-order `bytes`, in the memory of `bytes` where elements of `dtype` can be there. Panics on a
+    /// broken last element.
+    pub fn from_shared(dtype: DType, bytes: Bytes) -> Buffer {
+        let shared = with_dtype!(dtype, T => T::in_bytes(bytes.clone()));
+        shared.unwrap_or_else(|| Buffer::from_bytes(dtype, &bytes))
+    }
+
+    /// The native-order bytes of all elements, in the memory of the elements if there are many.
+    pub fn shared_bytes(&self) -> Bytes {
+        let shared = with_buffer!(self, |elements| elements.shared_bytes());
+        shared.unwrap_or_else(|| Bytes::copy_from_slice(self.as_bytes()))
     }
 
     /// One element repeated `count` times. Panics on an empty buffer.
@@ -194,13 +213,13 @@ mod tests {
             assert_eq!(zeros.to_bytes().len(), 3 * dtype.size());
             assert!(Buffer::from_bytes(dtype, &zeros.to_bytes()).same_bits(&zeros));
         }
-        let values = Buffer::F32(vec![1.5, -0.0, f32::INFINITY]);
+        let values = Buffer::F32(vec![1.5, -0.0, f32::INFINITY].into());
         assert!(Buffer::from_bytes(DType::F32, &values.to_bytes()).same_bits(&values));
         // No element has to begin where an array of them could.
         let bytes = [&[7][..], values.as_bytes()].concat();
         assert!(Buffer::from_bytes(DType::F32, &bytes[1..]).same_bits(&values));
         let truths = Buffer::from_bytes(DType::Bool, &[0, 1, 2]);
-        assert!(truths.same_bits(&Buffer::Bool(vec![false, true, true])));
+        assert!(truths.same_bits(&Buffer::Bool(vec![false, true, true].into())));
     }
 
     #[test]

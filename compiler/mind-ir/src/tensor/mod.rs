@@ -2,15 +2,18 @@
 
 mod buffer;
 mod element;
+mod elements;
 mod strides;
 
 pub use buffer::{Buffer, Element, rust_types};
 pub use element::{FloatNum, Num};
+pub(crate) use elements::SHARED_FROM;
+pub use elements::{Elements, Plain};
 pub use strides::{Strides, advance, broadcast_strides, row_major};
 
 use crate::types::DType;
 
-/// A tensor in memory, row-major.
+/// A tensor in memory, row-major. Copies of a large one share its elements.
 #[derive(Clone, Debug)]
 pub struct Tensor {
     shape: Vec<usize>,

@@ -96,6 +96,12 @@ macro_rules! vector_steps {
             fn max(&mut self, a: Value, b: Value) -> Value {
                 self.builder.binary(BinaryOp::Max, a, b)
             }
+            fn scale(&mut self, a: Value, k: Value) -> Value {
+                self.builder.binary(BinaryOp::Scale, a, k)
+            }
+            fn scale_sum(&mut self, q: Value, k: Value) -> Value {
+                self.builder.binary(BinaryOp::ScaleSum, q, k)
+            }
             fn bits(&mut self, a: Value) -> Value {
                 self.builder.convert(ConvertOp::Bits, Lane::$int, a)
             }

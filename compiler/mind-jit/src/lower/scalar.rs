@@ -173,7 +173,7 @@ fn unrounded(
             }),
         },
         ScalarFn::Maximum => match class {
-            Float => maximum(b, x, y),
+            Float => b.binary(BinaryOp::Maximum, x, y),
             Signed => b.binary(BinaryOp::Max, x, y),
             Unsigned => b.binary(BinaryOp::UMax, x, y),
             Bool => b.mask_op(MaskOp::Or, x, y),
@@ -480,14 +480,4 @@ fn minimum(b: &mut Builder, x: Value, y: Value) -> Value {
     let first = b.binary(BinaryOp::Min, x, y);
     let second = b.binary(BinaryOp::Min, y, x);
     b.binary(BinaryOp::Or, first, second)
-}
-
-/// The larger, NaN if either is, +0 above -0.
-fn maximum(b: &mut Builder, x: Value, y: Value) -> Value {
-    let first = b.binary(BinaryOp::Max, x, y);
-    let second = b.binary(BinaryOp::Max, y, x);
-    let larger = b.binary(BinaryOp::And, first, second);
-    let is_nan = b.compare(Predicate::Unordered, x, y);
-    let nan = number(b, x, f32::NAN);
-    b.select(is_nan, nan, larger)
 }

@@ -52,7 +52,7 @@ fn reference(p: &BlockProduct, lhs: &[u8], scales: &[f32], stored: &[u8]) -> Buf
         }
         sum
     };
-    Buffer::F32((0..p.m * p.n).map(element).collect())
+    Buffer::F32((0..p.m * p.n).map(element).collect::<Vec<f32>>().into())
 }
 
 fn check(p: &BlockProduct, target: &TargetInfo, random: &mut Random) {
@@ -156,9 +156,9 @@ fn integers_and_scales_of_blocks_are_those_of_the_numbers() {
             };
             // Zeros of both signs count as the same.
             let found = (0..format.elements()).map(|at| number(at) + 0.0);
-            let found = Buffer::F32(found.collect());
+            let found = Buffer::F32(found.collect::<Vec<f32>>().into());
             let expected = decoded(format, bytes).into_iter().map(|x| x + 0.0);
-            let expected = Buffer::F32(expected.collect());
+            let expected = Buffer::F32(expected.collect::<Vec<f32>>().into());
             assert!(
                 expected.same_bits(&found),
                 "{format:?}: {expected:?}, {found:?}"

@@ -104,7 +104,7 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
     let whole = [[0, m, 0, n]];
     let operands = [input(&lhs), given];
     let found = harness::in_parts((&code, &compiled), operands, (DType::I32, m * n), whole);
-    let wanted = Buffer::I32(case.reference(&lhs, &rhs));
+    let wanted = Buffer::I32(case.reference(&lhs, &rhs).into());
     assert!(wanted.same_bits(&found), "{case:?} on {target:?}");
 }
 

@@ -135,6 +135,47 @@ impl Steps<'_> {
         self.values.extend(value);
     }
 
+    /// A vector scaled as functions do it: numbers up to 1/2, by powers whose exponents are up to 200.
+    fn scaled(&mut self, op: BinaryOp, lane: Lane, x: Value, y: Value) -> Value {
+        use mind_ir::scalar::math::Lane as Float;
+        let (half, limit, round) = match lane {
+            Lane::F64 => (
+                0.5f64.to_bits(),
+                200f64.to_bits(),
+                <f64 as Float>::EXP.round_twice.to_bits(),
+            ),
+            _ => {
+                let bits = |x: f32| u64::from(x.to_bits());
+                (
+                    bits(0.5),
+                    bits(200.0),
+                    bits(<f32 as Float>::EXP.round_twice),
+                )
+            }
+        };
+        let [x, y] = [(x, half), (y, limit)].map(|(value, most)| {
+            let most = self.b.constant(lane, most);
+            let least = self.b.unary(UnaryOp::Neg, most);
+            let value = self.b.binary(BinaryOp::Max, value, least);
+            self.b.binary(BinaryOp::Min, value, most)
+        });
+        let round = self.b.constant(lane, round);
+        let k = self.b.binary(BinaryOp::Add, y, round);
+        let one = self.b.constant(
+            lane,
+            if lane == Lane::F64 {
+                1f64.to_bits()
+            } else {
+                1f32.to_bits().into()
+            },
+        );
+        let x = match op {
+            BinaryOp::Scale => self.b.binary(BinaryOp::Add, x, one),
+            _ => x,
+        };
+        self.b.binary(op, x, k)
+    }
+
     fn binary(&mut self, lane: Lane) -> Option<Value> {
         use BinaryOp::*;
         let ops = [
@@ -147,6 +188,9 @@ impl Steps<'_> {
             Div,
             Min,
             Max,
+            Maximum,
+            Scale,
+            ScaleSum,
             UMin,
             UMax,
             And,
@@ -162,6 +206,9 @@ impl Steps<'_> {
         let (mut x, mut y) = (self.vector(lane), self.vector(lane));
         if matches!(op, And | Or | Xor) {
             (x, y) = (self.clean(x), self.clean(y));
+        }
+        if matches!(op, Scale | ScaleSum) {
+            return Some(self.scaled(op, lane, x, y));
         }
         if lane.is_float() && self.random.below(3) == 0 {
             let mut z = self.vector(lane);

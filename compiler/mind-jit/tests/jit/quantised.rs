@@ -172,7 +172,7 @@ fn reference(case: &Case, lhs: &Buffer, stored: &[u8]) -> Buffer {
         pairs.fold(0.0, |sum, (x, y)| x.mul_add(*y, sum))
     };
     let all = (0..m * n).map(|at| sum(at / n, at % n));
-    Buffer::F32(all.collect())
+    Buffer::F32(all.collect::<Vec<f32>>().into())
 }
 
 fn check(case: &Case, target: &TargetInfo, random: &mut Random) {

@@ -103,6 +103,9 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
         BinaryOp::Div => format!("{x} / {y}"),
         BinaryOp::Min => format!("{} < {} ? {x} : {y}", signed(x), signed(y)),
         BinaryOp::Max => format!("{} < {} ? {x} : {y}", signed(y), signed(x)),
+        BinaryOp::Maximum => format!("mind_maximum_{}({x}, {y})", suffix(lane)),
+        BinaryOp::Scale => format!("mind_scale_{}({x}, {y})", suffix(lane)),
+        BinaryOp::ScaleSum => format!("mind_scale_sum_{}({x}, {y})", suffix(lane)),
         BinaryOp::UMin => format!("{x} < {y} ? {x} : {y}"),
         BinaryOp::UMax => format!("{y} < {x} ? {x} : {y}"),
         BinaryOp::Shift(op) => {

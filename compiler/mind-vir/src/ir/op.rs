@@ -132,6 +132,12 @@ pub enum BinaryOp {
     Min,
     /// `b < a ? a : b`: of floats `b` when either is NaN or both are zeros, of integers as signed numbers.
     Max,
+    /// The larger of floats, NaN if either is, +0 above -0.
+    Maximum,
+    /// [`Steps::scale`](mind_ir::scalar::math::Steps::scale) of floats.
+    Scale,
+    /// [`Steps::scale_sum`](mind_ir::scalar::math::Steps::scale_sum) of floats.
+    ScaleSum,
     /// The smaller of integers as unsigned numbers.
     UMin,
     /// The larger of integers as unsigned numbers.
@@ -151,7 +157,9 @@ impl BinaryOp {
     /// Whether the operation is defined on `lane`.
     pub const fn takes(self, lane: Lane) -> bool {
         match self {
-            BinaryOp::Div => lane.is_float(),
+            BinaryOp::Div | BinaryOp::Maximum | BinaryOp::Scale | BinaryOp::ScaleSum => {
+                lane.is_float()
+            }
             BinaryOp::MulHalves | BinaryOp::MulBytes | BinaryOp::AddHalves => {
                 matches!(lane, Lane::I32)
             }
@@ -164,7 +172,12 @@ impl BinaryOp {
     /// Whether the operands may be exchanged.
     pub const fn is_commutative(self, lane: Lane) -> bool {
         match self {
-            BinaryOp::Sub | BinaryOp::MulBytes | BinaryOp::Div | BinaryOp::Shift(_) => false,
+            BinaryOp::Sub
+            | BinaryOp::MulBytes
+            | BinaryOp::Div
+            | BinaryOp::Scale
+            | BinaryOp::ScaleSum
+            | BinaryOp::Shift(_) => false,
             BinaryOp::Min | BinaryOp::Max => !lane.is_float(),
             _ => true,
         }

@@ -72,6 +72,15 @@ impl Lane {
         1 << (self.bits() - 1)
     }
 
+    /// Stored bits of the fraction of a float; 0 for integers.
+    pub const fn fraction_bits(self) -> u32 {
+        match self {
+            Lane::F32 => f32::MANTISSA_DIGITS - 1,
+            Lane::F64 => f64::MANTISSA_DIGITS - 1,
+            Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => 0,
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Lane::I8 => "i8",

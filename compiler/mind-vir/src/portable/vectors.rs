@@ -102,6 +102,17 @@ impl Translate<'_, '_> {
             BinaryOp::Min | BinaryOp::Max | BinaryOp::UMin | BinaryOp::UMax => {
                 self.extremum(op, lane, x, y)
             }
+            BinaryOp::Maximum => self.builder.ins().fmax(x, y),
+            BinaryOp::Scale => {
+                let [first, second] = self.factors(lane, y);
+                let scaled = self.builder.ins().fmul(x, first);
+                self.builder.ins().fmul(scaled, second)
+            }
+            BinaryOp::ScaleSum => {
+                let [first, second] = self.factors(lane, y);
+                let scaled = self.builder.ins().fma(x, first, first);
+                self.builder.ins().fmul(scaled, second)
+            }
             BinaryOp::MulHalves => self.multiply_halves(x, y),
             BinaryOp::MulBytes => self.multiply_pairs(x, y),
             BinaryOp::AddHalves => {
@@ -119,6 +130,20 @@ impl Translate<'_, '_> {
             BinaryOp::Mul => self.builder.ins().imul(x, y),
             BinaryOp::Shift(op) => self.shift_lanes(op, lane, x, y),
         }
+    }
+
+    /// The powers of two whose product the second operand of [`BinaryOp::Scale`] stands for.
+    fn factors(&mut self, lane: Lane, k: ir::Value) -> [ir::Value; 2] {
+        let k = self.cast(lane.int(), k);
+        let floor = self.builder.ins().ushr_imm(k, 1);
+        let ceil = self.builder.ins().isub(k, floor);
+        [floor, ceil].map(|half| {
+            let power = self
+                .builder
+                .ins()
+                .ishl_imm(half, i64::from(lane.fraction_bits()));
+            self.cast(lane, power)
+        })
     }
 
     /// The products of the low and of the high halves of 32 bits, added.

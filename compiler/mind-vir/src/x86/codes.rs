@@ -211,11 +211,25 @@ pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
         ),
         (Shift(ShiftOp::Sra), I64) => Row::wide(EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64),
         (Shift(_), F32 | F64 | I8 | I16) => return None,
-        (Mul, I8) | (MulHalves | MulBytes | AddHalves, _) | (Div, _) | (UMin | UMax, F32 | F64) => {
+        (Mul, I8)
+        | (MulHalves | MulBytes | AddHalves, _)
+        | (Div | Maximum | Scale | ScaleSum, _)
+        | (UMin | UMax, F32 | F64) => {
             return None;
         }
     })
 }
+
+/// `a` times the power of two whose exponent is `b`, rounded down to an integer.
+pub(super) fn scale(lane: Lane) -> Code {
+    match lane {
+        Lane::F64 => EVEX_Vscalefpd_zmm_k1z_zmm_zmmm512b64_er,
+        _ => EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er,
+    }
+}
+
+/// Any function of three bits, of each bit of its operands, of which it replaces the first.
+pub(super) const TERNARY: Code = EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8;
 
 pub(super) const AND: Row = Row::both(
     VEX_Vpand_ymm_ymm_ymmm256,

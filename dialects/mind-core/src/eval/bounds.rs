@@ -54,7 +54,7 @@ impl Bounds {
 pub fn indices(tensor: &Tensor) -> Vec<i64> {
     match tensor.buffer() {
         Buffer::I32(list) => list.iter().map(|&index| index.into()).collect(),
-        Buffer::I64(list) => list.clone(),
+        Buffer::I64(list) => list.to_vec(),
         _ => unreachable!("verified indices are i32 or i64"),
     }
 }

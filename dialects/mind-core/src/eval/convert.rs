@@ -1,7 +1,7 @@
 //! Numbers in another dtype.
 
 use mind_ir::eval::{EvalCx, EvalError};
-use mind_ir::tensor::{Num, Tensor};
+use mind_ir::tensor::{Element, Num, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_num;
 
@@ -12,15 +12,20 @@ use mind_ir::with_num;
 /// E6004 a result too large.
 pub fn cast(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, EvalError> {
     cx.count(to, input.shape())?;
-    let numbers = with_num!(input.dtype(), T => input.elements::<T>().iter().map(|&x| number(x)).collect(), else {
-        input.elements::<bool>().iter().map(|&x| Number::Integer(x.into())).collect::<Vec<Number>>()
-    });
-    let shape = input.shape().to_vec();
     Ok(
-        with_num!(to, T => Tensor::of(shape, numbers.into_iter().map(element::<T>).collect()), else {
-            Tensor::of(shape, numbers.into_iter().map(|number| number.is_true()).collect::<Vec<bool>>())
+        with_num!(input.dtype(), T => numbers(input, to, number::<T>), else {
+            numbers(input, to, |x: bool| Number::Integer(x.into()))
         }),
     )
+}
+
+/// The numbers that the elements are, in the dtype `to`.
+fn numbers<T: Element>(input: &Tensor, to: DType, number: impl Fn(T) -> Number) -> Tensor {
+    let shape = input.shape().to_vec();
+    let numbers = input.elements::<T>().iter().map(|&x| number(x));
+    with_num!(to, U => Tensor::of(shape, numbers.map(element::<U>).collect()), else {
+        Tensor::of(shape, numbers.map(|number| number.is_true()).collect::<Vec<bool>>())
+    })
 }
 
 /// An element of any dtype, exactly.

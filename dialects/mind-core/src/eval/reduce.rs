@@ -174,7 +174,9 @@ fn accumulated<T: Num>(
 ) -> Result<(Vec<usize>, Vec<T::Acc>), EvalError> {
     let shape = along.shape(input.shape());
     let count = cx.count(T::Acc::DTYPE, &shape)?;
-    let elements = if Checked::applies(cx, T::DTYPE) {
+    let is_checked =
+        Checked::applies(cx, T::DTYPE) && !is_small(input.elements::<T>(), count, kind);
+    let elements = if is_checked {
         let integers = checked(input, along, count, kind)?.into_iter();
         integers.map(T::Acc::from_i128).collect()
     } else {
@@ -182,6 +184,21 @@ fn accumulated<T: Num>(
         fold(input, along, count, identity, T::widen, combine)
     };
     Ok((shape, elements))
+}
+
+/// Whether each of `count` results sums up so few integers, and so small ones, that no step can overflow.
+fn is_small<T: Num>(elements: &[T], count: usize, kind: Accumulated) -> bool {
+    let (Accumulated::Sum, Some(limit)) = (kind, T::HIGHEST.to_i128()) else {
+        return false;
+    };
+    let all = elements.iter().copied();
+    let least = all.clone().fold(T::ZERO, T::minimum).to_i128();
+    let most = all.fold(T::ZERO, T::maximum).to_i128();
+    let (Some(least), Some(most)) = (least, most) else {
+        return false;
+    };
+    let each = elements.len().checked_div(count).unwrap_or(0) as i128;
+    each.saturating_mul(most.max(-least)) <= limit
 }
 
 /// The elements of a sum or a product of integers.
@@ -319,5 +336,15 @@ mod tests {
             quotient(0u8, 0),
             Err(EvalError::Division { lhs: 0, rhs: 0 })
         );
+    }
+
+    #[test]
+    fn sums_are_small_up_to_the_largest_integer() {
+        assert!(is_small(&[63i8, 2, 1, 0], 2, Accumulated::Sum));
+        assert!(!is_small(&[64i8, 2, 1, 0], 2, Accumulated::Sum));
+        assert!(is_small(&[-127i8, 2], 2, Accumulated::Sum));
+        assert!(!is_small(&[-128i8, 2], 2, Accumulated::Sum));
+        assert!(!is_small(&[1i8], 1, Accumulated::Product));
+        assert!(!is_small(&[0.0f32], 1, Accumulated::Sum));
     }
 }

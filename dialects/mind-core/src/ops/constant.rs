@@ -4,7 +4,7 @@ use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Inferred;
 use mind_ir::ops;
-use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::tensor::Tensor;
 use mind_ir::types::shape_text;
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::verify::{InferResult, VerifyError};
@@ -128,7 +128,7 @@ fn eval_tensor(op: ConstTensor, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor
         })?);
     }
     let count = cx.count(ty.dtype, &shape)?;
-    let given = Buffer::from_bytes(data.dtype, data.bytes);
+    let given = cx.graph.literal_elements(&data);
     let elements = if data.is_splat() {
         given.splat(count)
     } else {

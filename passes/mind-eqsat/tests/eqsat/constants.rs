@@ -202,8 +202,11 @@ fn what_must_be_left_to_the_run_stays() {
 #[test]
 fn large_constants_fold_within_a_bound_of_work() {
     let matrix = |m: &mut Module, extent: usize| {
-        let elements = (0..extent * extent).map(|at| (at % 7) as f32).collect();
-        m.constant(&Tensor::new(vec![extent, extent], Buffer::F32(elements)))
+        let elements: Vec<f32> = (0..extent * extent).map(|at| (at % 7) as f32).collect();
+        m.constant(&Tensor::new(
+            vec![extent, extent],
+            Buffer::F32(elements.into()),
+        ))
     };
     let rules = shipped();
     let folds = |products: usize, extent: usize| {

@@ -317,7 +317,7 @@ fn an_unsound_rule_that_makes_constants_equal_gives_the_region_up() {
     let text = "rule lie class exact where is_splat(?c, 1) core.add(?x, ?c) => core.mul(?x, ?c)";
     let rules = RuleSet::load(&registry(), &[("lie", text)]).unwrap();
     let mut m = Module::new();
-    let x = m.constant(&Tensor::new(vec![], Buffer::F32(vec![5.0])));
+    let x = m.constant(&Tensor::new(vec![], Buffer::F32(vec![5.0].into())));
     let one = m.scalar(1.0);
     let y = m.op("add", &[x, one]);
     let mut g = m.outputs(&[y]);

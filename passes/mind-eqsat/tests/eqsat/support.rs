@@ -161,19 +161,19 @@ impl Module {
 /// One element of `dtype`.
 pub fn number(dtype: DType, value: f64) -> Buffer {
     match dtype {
-        DType::F16 => Buffer::F16(vec![half::f16::from_f64(value)]),
-        DType::BF16 => Buffer::BF16(vec![half::bf16::from_f64(value)]),
-        DType::F32 => Buffer::F32(vec![value as f32]),
-        DType::F64 => Buffer::F64(vec![value]),
-        DType::I8 => Buffer::I8(vec![value as i8]),
-        DType::I16 => Buffer::I16(vec![value as i16]),
-        DType::I32 => Buffer::I32(vec![value as i32]),
-        DType::I64 => Buffer::I64(vec![value as i64]),
-        DType::U8 => Buffer::U8(vec![value as u8]),
-        DType::U16 => Buffer::U16(vec![value as u16]),
-        DType::U32 => Buffer::U32(vec![value as u32]),
-        DType::U64 => Buffer::U64(vec![value as u64]),
-        DType::Bool => Buffer::Bool(vec![value != 0.0]),
+        DType::F16 => Buffer::F16(vec![half::f16::from_f64(value)].into()),
+        DType::BF16 => Buffer::BF16(vec![half::bf16::from_f64(value)].into()),
+        DType::F32 => Buffer::F32(vec![value as f32].into()),
+        DType::F64 => Buffer::F64(vec![value].into()),
+        DType::I8 => Buffer::I8(vec![value as i8].into()),
+        DType::I16 => Buffer::I16(vec![value as i16].into()),
+        DType::I32 => Buffer::I32(vec![value as i32].into()),
+        DType::I64 => Buffer::I64(vec![value as i64].into()),
+        DType::U8 => Buffer::U8(vec![value as u8].into()),
+        DType::U16 => Buffer::U16(vec![value as u16].into()),
+        DType::U32 => Buffer::U32(vec![value as u32].into()),
+        DType::U64 => Buffer::U64(vec![value as u64].into()),
+        DType::Bool => Buffer::Bool(vec![value != 0.0].into()),
     }
 }
 
@@ -303,10 +303,10 @@ pub fn value(rng: &mut Rng, dtype: DType) -> Buffer {
             rng.bits() as i64
         };
         return match dtype {
-            DType::I32 => Buffer::I32(vec![bits as i32]),
-            DType::I8 => Buffer::I8(vec![bits as i8]),
-            DType::U8 => Buffer::U8(vec![bits as u8]),
-            DType::I64 => Buffer::I64(vec![bits]),
+            DType::I32 => Buffer::I32(vec![bits as i32].into()),
+            DType::I8 => Buffer::I8(vec![bits as i8].into()),
+            DType::U8 => Buffer::U8(vec![bits as u8].into()),
+            DType::I64 => Buffer::I64(vec![bits].into()),
             other => number(other, bits as f64),
         };
     }

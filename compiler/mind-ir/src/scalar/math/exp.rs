@@ -4,15 +4,13 @@ use super::steps::{Lane, Steps, horner};
 
 /// e^x.
 ///
-/// With x = n ln(2) + r, the result is 2^n (1 + (e^r - 1)), scaled in two steps so that only the
-/// last one overflows or rounds to a subnormal number.
+/// With x = n ln(2) + r, the result is 2^n (1 + (e^r - 1)).
 #[inline]
 pub fn exp<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::EXP;
     let x = clamp(b, x, c.lowest, c.highest);
     let (power, q) = exp_parts(b, x);
-    let scaled = b.fma(q, power.first, power.first);
-    b.mul(scaled, power.second)
+    b.scale_sum(q, power.k)
 }
 
 /// `x` limited to `lowest..=highest`; NaN stays NaN.
@@ -28,10 +26,16 @@ pub(super) fn clamp<B: Steps>(
     b.min(highest, x)
 }
 
-/// 2^n in two factors, both normal for |n| up to twice the exponents of normal numbers.
+/// 2^n for an integer n.
 pub(super) struct PowerOfTwo<V> {
     /// n.
     pub n: V,
+    /// n + `round_twice`.
+    pub k: V,
+}
+
+/// 2^n as a product, both factors normal for |n| up to twice the exponents of normal numbers.
+pub(super) struct Factors<V> {
     /// 2^floor(n/2).
     pub first: V,
     /// 2^ceil(n/2).
@@ -56,14 +60,20 @@ pub(super) fn nearest_power<B: Steps>(b: &mut B, x: B::Value) -> PowerOfTwo<B::V
     let c = B::Lane::EXP;
     let (log2_e, round) = (b.value(c.log2_e), b.value(c.round_twice));
     let k = b.fma(x, log2_e, round);
-    two_factors(b, k)
+    power_from(b, k)
 }
 
 /// 2^n from `k`, the sum of an integer n and `round_twice`.
 #[inline]
-pub(super) fn two_factors<B: Steps>(b: &mut B, k: B::Value) -> PowerOfTwo<B::Value> {
+pub(super) fn power_from<B: Steps>(b: &mut B, k: B::Value) -> PowerOfTwo<B::Value> {
     let round = b.value(B::Lane::EXP.round_twice);
     let n = b.sub(k, round);
+    PowerOfTwo { n, k }
+}
+
+/// The factors of 2^n from `k`, the sum of an integer n and `round_twice`.
+#[inline]
+pub(super) fn factors<B: Steps>(b: &mut B, k: B::Value) -> Factors<B::Value> {
     // The low bits of k hold n + 2 bias, so those of its halves hold a biased exponent each; the
     // left shifts drop all other bits.
     let k = b.bits(k);
@@ -71,8 +81,7 @@ pub(super) fn two_factors<B: Steps>(b: &mut B, k: B::Value) -> PowerOfTwo<B::Val
     let ceil = b.isub(k, floor);
     let first = b.shl(floor, B::Lane::MANTISSA);
     let second = b.shl(ceil, B::Lane::MANTISSA);
-    PowerOfTwo {
-        n,
+    Factors {
         first: b.float(first),
         second: b.float(second),
     }
@@ -89,7 +98,7 @@ pub(super) fn inverse_power<B: Steps>(b: &mut B, power: B::Value) -> B::Value {
 
 /// e^x as 2^n (1 + r + p), where |r| <= ln(2)/2 and p is less than r^2.
 pub(super) struct ExpSum<V> {
-    pub power: PowerOfTwo<V>,
+    pub power: Factors<V>,
     pub r: V,
     pub p: V,
 }
@@ -107,6 +116,7 @@ pub(super) fn exp_sum<B: Steps>(b: &mut B, x: B::Value) -> ExpSum<B::Value> {
     let w = horner(b, r, c.poly);
     let r2 = b.mul(r, r);
     let p = b.fma(r2, w, r_lo);
+    let power = factors(b, power.k);
     ExpSum { power, r, p }
 }
 

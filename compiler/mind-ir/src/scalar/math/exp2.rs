@@ -1,6 +1,6 @@
 //! `exp2`.
 
-use super::exp::{clamp, expm1_reduced, two_factors};
+use super::exp::{clamp, expm1_reduced, power_from};
 use super::steps::{Lane, Steps};
 
 /// 2^x.
@@ -13,11 +13,10 @@ pub fn exp2<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let x = clamp(b, x, c.lowest, c.highest);
     let round = b.value(B::Lane::EXP.round_twice);
     let k = b.add(x, round);
-    let power = two_factors(b, k);
+    let power = power_from(b, k);
     let neg_r = b.sub(power.n, x);
     let neg_ln2 = b.value(B::Lane::EXP.neg_ln2_hi);
     let r = b.mul(neg_r, neg_ln2);
     let q = expm1_reduced(b, r);
-    let scaled = b.fma(q, power.first, power.first);
-    b.mul(scaled, power.second)
+    b.scale_sum(q, power.k)
 }

@@ -50,7 +50,7 @@ pub fn gelu<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let square = b.mul(half_a, a);
     let neg_square = b.neg(square);
     let square_lo = b.fma(half_a, a, neg_square);
-    let PowerOfTwo { n, first, second } = nearest_power(b, square);
+    let PowerOfTwo { n, k } = nearest_power(b, square);
     let (hi, lo) = (
         b.value(B::Lane::EXP.neg_ln2_hi),
         b.value(B::Lane::EXP.neg_ln2_lo),
@@ -63,8 +63,7 @@ pub fn gelu<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let tail_lo = b.fma(y_lo, q, y_lo);
     let tail_lo = b.fma(y, q, tail_lo);
     let tail = b.add(y, tail_lo);
-    let tail = b.mul(tail, first);
-    let tail = b.mul(tail, second);
+    let tail = b.scale(tail, k);
 
     let neg_zero = b.value(B::Lane::NEG_ZERO);
     let positive = b.max(neg_zero, x);

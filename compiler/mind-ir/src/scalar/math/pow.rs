@@ -1,6 +1,6 @@
 //! `pow`.
 
-use super::exp::{clamp, two_factors};
+use super::exp::{clamp, power_from};
 use super::log::{Split, split};
 use super::pair::{Pair, ordered_sum, product, sum};
 use super::steps::{Lane, Steps, horner, join_sign, split_sign};
@@ -114,7 +114,7 @@ fn of_magnitude<B: Steps>(b: &mut B, a: B::Value, y: B::Value) -> B::Value {
     // 2^(n + r) = 2^n e^(t + t_lo).
     let round = b.value(B::Lane::EXP.round_twice);
     let k = b.add(limited, round);
-    let power = two_factors(b, k);
+    let power = power_from(b, k);
     let r = b.sub(limited, power.n);
     let Pair { hi: r, lo } = sum(b, r, lo);
     let (ln2, neg_ln2_lo) = (b.value(B::Lane::LOG.ln2), b.value(B::Lane::EXP.neg_ln2_lo));
@@ -130,8 +130,7 @@ fn of_magnitude<B: Steps>(b: &mut B, a: B::Value, y: B::Value) -> B::Value {
     let Pair { hi, lo } = ordered_sum(b, one, t);
     let rest = b.add(rest, lo);
     let result = b.add(hi, rest);
-    let scaled = b.mul(result, power.first);
-    b.mul(scaled, power.second)
+    b.scale(result, power.k)
 }
 
 /// log2(x) of a positive finite number, to some 11 bits more than a number has, relative to itself.

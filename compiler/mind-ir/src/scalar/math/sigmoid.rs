@@ -1,6 +1,6 @@
 //! `sigmoid`.
 
-use super::exp::{clamp, exp_parts, inverse_power};
+use super::exp::{clamp, exp_parts, factors, inverse_power};
 use super::steps::{Lane, Steps};
 
 /// 1 / (1 + e^-x).
@@ -15,6 +15,7 @@ pub fn sigmoid<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let is_far = b.lt(x, far);
     let neg_x = b.neg(x);
     let (power, q) = exp_parts(b, neg_x);
+    let power = factors(b, power.k);
 
     let inverse = inverse_power(b, power.second);
 

@@ -1,6 +1,7 @@
 //! The IEEE-exact steps that every math function is made of.
 
 use super::constants;
+use super::exp::{Factors, factors};
 
 /// A floating-point type that the functions are defined for.
 ///
@@ -143,6 +144,30 @@ pub trait Steps {
     fn max(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
         let greater = self.lt(b, a);
         self.select(greater, a, b)
+    }
+
+    /// `a` 2^n, where `k` is the sum of an integer n, up to twice the exponents of normal numbers, and
+    /// [`round_twice`](constants::exp::Constants::round_twice): exact, or overflows, or is rounded once where it is subnormal. `a` is neither
+    /// subnormal nor becomes so by the root of the power, and is NaN if `k` is.
+    #[inline]
+    fn scale(&mut self, a: Self::Value, k: Self::Value) -> Self::Value
+    where
+        Self: Sized,
+    {
+        let Factors { first, second } = factors(self, k);
+        let scaled = self.mul(a, first);
+        self.mul(scaled, second)
+    }
+
+    /// (1 + `q`) 2^n, where |q| <= 1/2, or q is NaN, and `k` is as for [`scale`](Steps::scale): the sum is rounded, and then scaled.
+    #[inline]
+    fn scale_sum(&mut self, q: Self::Value, k: Self::Value) -> Self::Value
+    where
+        Self: Sized,
+    {
+        let Factors { first, second } = factors(self, k);
+        let scaled = self.fma(q, first, first);
+        self.mul(scaled, second)
     }
 
     /// The bit pattern of `a`.

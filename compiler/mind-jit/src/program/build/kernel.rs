@@ -145,7 +145,7 @@ impl ProgramBuilder<'_> {
             // Known once the kernel is there in vector IR.
             has_scratch: false,
             grid: call.grid,
-            cost: call.work.cost(),
+            cost: call.work.cost(self.target.lanes(32)),
             products: call.work.products,
             op: def.name,
         };

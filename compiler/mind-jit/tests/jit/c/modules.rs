@@ -201,7 +201,10 @@ fn a_module_runs_as_a_program_and_sanitizers_find_nothing() {
             );
             assert_eq!(run.stdout.len(), 48 + 16);
             let found = Elements::from_bytes(DType::F32, &run.stdout[..48]);
-            assert!(found.same_bits(&Elements::F32(y.clone())), "{found:?}");
+            assert!(
+                found.same_bits(&Elements::F32(y.clone().into())),
+                "{found:?}"
+            );
         }
     }
 }

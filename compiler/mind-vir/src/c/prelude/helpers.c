@@ -493,6 +493,55 @@ MIND_HELPER double mind_digit_root(double x)
 #endif
 
 
+/* The larger, NaN if either is, +0 above -0. */
+MIND_HELPER float mind_maximum_f32(float x, float y)
+{
+    const uint32_t first = mind_bits_f32(y < x ? x : y);
+    const uint32_t second = mind_bits_f32(x < y ? y : x);
+    return (x != x) | (y != y) ? mind_f32(0x7fc00000u) : mind_f32(first & second);
+}
+
+
+MIND_HELPER double mind_maximum_f64(double x, double y)
+{
+    const uint64_t first = mind_bits_f64(y < x ? x : y);
+    const uint64_t second = mind_bits_f64(x < y ? y : x);
+    return (x != x) | (y != y) ? mind_f64(UINT64_C(0x7ff8000000000000)) : mind_f64(first & second);
+}
+
+
+/* x times a power of two, in two factors whose exponents are the halves of the low bits of k. */
+MIND_HELPER float mind_scale_f32(float x, float k)
+{
+    const uint32_t bits = mind_bits_f32(k), floor = bits >> 1;
+    return x * mind_f32(floor << 23) * mind_f32((bits - floor) << 23);
+}
+
+
+MIND_HELPER double mind_scale_f64(double x, double k)
+{
+    const uint64_t bits = mind_bits_f64(k), floor = bits >> 1;
+    return x * mind_f64(floor << 52) * mind_f64((bits - floor) << 52);
+}
+
+
+/* 1 + q times that power. */
+MIND_HELPER float mind_scale_sum_f32(float q, float k)
+{
+    const uint32_t bits = mind_bits_f32(k), floor = bits >> 1;
+    const float first = mind_f32(floor << 23);
+    return mind_fma_f32(q, first, first) * mind_f32((bits - floor) << 23);
+}
+
+
+MIND_HELPER double mind_scale_sum_f64(double q, double k)
+{
+    const uint64_t bits = mind_bits_f64(k), floor = bits >> 1;
+    const double first = mind_f64(floor << 52);
+    return mind_fma_f64(q, first, first) * mind_f64((bits - floor) << 52);
+}
+
+
 MIND_HELPER float mind_sqrt_f32(float x)
 {
     return MIND_ROOT_F32(x);

@@ -1,6 +1,8 @@
 //! The operations on one lane, on its bits.
 
 use half::f16;
+use mind_ir::scalar::math::{Scalar, Steps};
+use mind_ir::tensor::Num;
 
 use super::super::op::{BinaryOp, ConvertOp, Predicate, ShiftOp, UnaryOp};
 use super::super::status::Status;
@@ -53,6 +55,9 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: u64, y: u64) -> u64 {
             BinaryOp::Div => on_float!(lane, |x, y| x / y),
             BinaryOp::Min => on_float!(lane, |x, y| if x < y { x } else { y }),
             BinaryOp::Max => on_float!(lane, |x, y| if y < x { x } else { y }),
+            BinaryOp::Maximum => on_float!(lane, |x, y| Num::maximum(x, y)),
+            BinaryOp::Scale => on_float!(lane, |x, y| steps_of(x).scale(x, y)),
+            BinaryOp::ScaleSum => on_float!(lane, |x, y| steps_of(x).scale_sum(x, y)),
             _ => unreachable!("verified lanes of {op:?} are integers"),
         },
         BinaryOp::Add => x.wrapping_add(y) & lane.mask(),
@@ -93,8 +98,15 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: u64, y: u64) -> u64 {
                 ShiftOp::Shl | ShiftOp::Shr => shift(op, lane, x, by),
             }
         }
-        BinaryOp::Div => unreachable!("verified lanes of {op:?} are floats"),
+        BinaryOp::Div | BinaryOp::Maximum | BinaryOp::Scale | BinaryOp::ScaleSum => {
+            unreachable!("verified lanes of {op:?} are floats")
+        }
     }
+}
+
+/// The steps of functions of numbers like `x`.
+fn steps_of<T: Default>(_: T) -> Scalar<T> {
+    Scalar::default()
 }
 
 pub(super) fn fma(lane: Lane, x: u64, y: u64, z: u64) -> u64 {

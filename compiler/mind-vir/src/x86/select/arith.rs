@@ -11,6 +11,9 @@ use super::super::machine::Mem;
 use super::super::view::View;
 use super::{Rm, Select};
 
+/// The predicate of comparisons of floats that holds if either is NaN.
+pub(super) const UNORDERED: u8 = 0x03;
+
 impl Select<'_> {
     /// A vector with `bits` in every lane, in the pool.
     pub(super) fn pooled(&mut self, lane: Lane, bits: u64) -> Rm {
@@ -135,6 +138,9 @@ impl Select<'_> {
                 let less = self.greater_unsigned(lane, y, x);
                 self.blend(lane, less, y, x)
             }
+            BinaryOp::Maximum => self.maximum(lane, x, y),
+            BinaryOp::Scale => self.scale(lane, x, y),
+            BinaryOp::ScaleSum => self.scale_sum(lane, x, y),
             BinaryOp::Shift(ShiftOp::Sra) => self.shift_quads(x, y),
             BinaryOp::Shift(ShiftOp::Shl | ShiftOp::Shr)
             | BinaryOp::Add
@@ -291,7 +297,7 @@ impl Select<'_> {
                 Predicate::Eq => 0x00,
                 Predicate::Lt => 0x11,
                 Predicate::Le => 0x12,
-                Predicate::Unordered => 0x03,
+                Predicate::Unordered => UNORDERED,
                 Predicate::ULt => unreachable!("verified lanes are integers"),
             };
             let code = codes::compare_float(lane, self.encoding);

@@ -6,6 +6,7 @@ mod dot_bytes;
 mod if_any;
 mod index;
 mod memory;
+mod steps;
 mod transpose;
 
 use iced_x86::Code;

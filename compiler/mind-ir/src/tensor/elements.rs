@@ -1,0 +1,143 @@
+//! The elements of a tensor, which copies of it share.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use bytemuck::{CheckedBitPattern, NoUninit, checked};
+use bytes::Bytes;
+
+/// From this many bytes on, copies share memory; copying fewer is cheaper than counting owners.
+pub(crate) const SHARED_FROM: usize = 1 << 10;
+
+/// Elements of one type in order. Copies of many elements share them until one of them is changed.
+#[derive(Clone)]
+pub struct Elements<T: Plain>(Store<T>);
+
+/// A type of elements that bytes can be read as.
+pub trait Plain: NoUninit + CheckedBitPattern + Send + Sync + 'static {}
+
+impl<T: NoUninit + CheckedBitPattern + Send + Sync + 'static> Plain for T {}
+
+#[derive(Clone)]
+enum Store<T> {
+    /// Few elements.
+    Own(Vec<T>),
+    /// Many elements.
+    Counted(Arc<Vec<T>>),
+    /// Bytes that are elements where they are, as those of a literal.
+    Bytes(Bytes),
+}
+
+impl<T: Plain> Elements<T> {
+    /// The elements that `bytes` are, in native order, where they are; `None` if memory of the type would begin or end elsewhere,
+    /// or if they are no elements of it, as a truth value that is neither 0 nor 1.
+    pub fn in_bytes(bytes: Bytes) -> Option<Elements<T>> {
+        checked::try_cast_slice::<u8, T>(&bytes).ok()?;
+        Some(Elements(Store::Bytes(bytes)))
+    }
+
+    /// The elements as bytes that share their memory; `None` for few elements, which are not shared.
+    pub fn shared_bytes(&self) -> Option<Bytes> {
+        match &self.0 {
+            Store::Own(_) => None,
+            Store::Counted(elements) => Some(Bytes::from_owner(Owner(Arc::clone(elements)))),
+            Store::Bytes(bytes) => Some(bytes.clone()),
+        }
+    }
+}
+
+/// Elements as an owner of bytes.
+struct Owner<T>(Arc<Vec<T>>);
+
+impl<T: NoUninit> AsRef<[u8]> for Owner<T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::must_cast_slice(self.0.as_slice())
+    }
+}
+
+impl<T: Plain> From<Vec<T>> for Elements<T> {
+    fn from(elements: Vec<T>) -> Elements<T> {
+        Elements(if size_of_val(elements.as_slice()) < SHARED_FROM {
+            Store::Own(elements)
+        } else {
+            Store::Counted(Arc::new(elements))
+        })
+    }
+}
+
+impl<T: Plain> Deref for Elements<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            Store::Own(elements) => elements,
+            Store::Counted(elements) => elements,
+            Store::Bytes(bytes) => checked::cast_slice(bytes),
+        }
+    }
+}
+
+/// Elements that others share are copied before they are changed.
+impl<T: Plain> DerefMut for Elements<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        if let Store::Bytes(_) = self.0 {
+            self.0 = Store::Own(self.to_vec());
+        }
+        match &mut self.0 {
+            Store::Own(elements) => elements,
+            Store::Counted(elements) => Arc::make_mut(elements).as_mut_slice(),
+            Store::Bytes(_) => unreachable!("they were copied"),
+        }
+    }
+}
+
+impl<T: Plain + fmt::Debug> fmt::Debug for Elements<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn many() -> Elements<u32> {
+        (0..1000).collect::<Vec<u32>>().into()
+    }
+
+    #[test]
+    fn copies_of_many_elements_share_them_until_one_is_changed() {
+        let first = many();
+        let mut second = first.clone();
+        assert_eq!(first.as_ptr(), second.as_ptr());
+        second[0] = 7;
+        assert_eq!((first[0], second[0]), (0, 7));
+        assert_eq!(first[1..], second[1..]);
+        // An only owner changes its elements where they are.
+        let place = second.as_ptr();
+        second[1] = 8;
+        assert_eq!(second.as_ptr(), place);
+    }
+
+    #[test]
+    fn bytes_and_elements_are_the_same_memory() {
+        let elements = many();
+        let bytes = elements.shared_bytes().expect("they are many");
+        assert_eq!(bytes.as_ptr(), elements.as_ptr().cast());
+        let mut again: Elements<u32> = Elements::in_bytes(bytes).expect("they are aligned");
+        assert_eq!(again.as_ptr(), elements.as_ptr());
+        again[0] = 7;
+        assert_eq!((elements[0], again[0]), (0, 7));
+        assert!(Elements::from(vec![1u8]).shared_bytes().is_none());
+    }
+
+    #[test]
+    fn bytes_that_are_no_elements_are_refused() {
+        let bytes = many().shared_bytes().expect("they are many");
+        assert!(Elements::<u32>::in_bytes(bytes.slice(1..5)).is_none());
+        assert!(Elements::<u32>::in_bytes(bytes.slice(..6)).is_none());
+        assert!(Elements::<bool>::in_bytes(bytes.slice(8..9)).is_none());
+        assert!(Elements::<bool>::in_bytes(bytes.slice(4..5)).is_some());
+    }
+}
