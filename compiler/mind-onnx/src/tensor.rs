@@ -100,11 +100,6 @@ impl Constant {
         let elements = Buffer::from_shared(self.dtype, self.bytes.clone());
         Tensor::new(self.shape.clone(), elements)
     }
-
-    /// Whether the bytes begin where elements of the type can.
-    pub fn is_aligned(&self) -> bool {
-        self.bytes.as_ptr().addr().is_multiple_of(self.dtype.size())
-    }
 }
 
 /// The elements of an initialiser or an attribute.

@@ -444,12 +444,9 @@ impl Graph {
         }
     }
 
-    /// The elements that a literal of this graph lists. Many are not copied if they begin where elements of their dtype can.
+    /// The elements that a literal of this graph lists. Many are shared.
     pub fn literal_elements(&self, literal: &Literal<'_>) -> Buffer {
-        match self.shared.owned(literal.bytes) {
-            Some(own) => Buffer::from_shared(literal.dtype, own),
-            None => Buffer::from_bytes(literal.dtype, literal.bytes),
-        }
+        self.shared.elements(literal)
     }
 
     /// The bytes of a literal of this graph, which outlive the graph. Large ones are not copied.

@@ -1,9 +1,13 @@
 //! The bytes of large literals, which graphs share.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-use crate::tensor::SHARED_FROM;
+use crate::attr::Literal;
+use crate::tensor::{Buffer, SHARED_FROM};
+use crate::types::DType;
 
 /// The owners of the bytes of a graph's large literals, by the address of the first byte.
 ///
@@ -13,7 +17,19 @@ use crate::tensor::SHARED_FROM;
 #[derive(Clone, Default)]
 pub(super) struct SharedBytes {
     owners: FxHashMap<usize, Bytes>,
+    aligned: Arc<Mutex<Aligned>>,
 }
+
+/// Copies of elements that stand where elements of their dtype cannot, as a file may have them.
+#[derive(Default)]
+struct Aligned {
+    /// By address, length and dtype, with the bytes that were copied: while these are held, nothing else is at their address.
+    copies: FxHashMap<(usize, usize, DType), (Bytes, Buffer)>,
+    bytes: usize,
+}
+
+/// The most bytes of such copies that are kept.
+const ALIGNED: usize = 64 << 20;
 
 impl SharedBytes {
     /// Whether the bytes are many enough to be shared.
@@ -41,6 +57,28 @@ impl SharedBytes {
         // SAFETY: `Bytes` neither moves nor changes what it owns, and one that owns this memory is held until the graph
         // is dropped. See the type's documentation for who shortens the lifetime.
         unsafe { &*slice }
+    }
+
+    /// The elements that a literal lists, without a copy of many, or with one for all who ask.
+    pub(super) fn elements(&self, literal: &Literal<'_>) -> Buffer {
+        let (dtype, bytes) = (literal.dtype, literal.bytes);
+        let Some(own) = self.owned(bytes) else {
+            return Buffer::from_bytes(dtype, bytes);
+        };
+        if let Some(there) = Buffer::in_bytes(dtype, own.clone()) {
+            return there;
+        }
+        let mut aligned = self.aligned.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (bytes.as_ptr().addr(), bytes.len(), dtype);
+        if let Some((_, copy)) = aligned.copies.get(&key) {
+            return copy.clone();
+        }
+        let copy = Buffer::from_bytes(dtype, bytes);
+        if aligned.bytes + bytes.len() <= ALIGNED {
+            aligned.bytes += bytes.len();
+            aligned.copies.insert(key, (own, copy.clone()));
+        }
+        copy
     }
 
     /// The bytes of a literal, copied unless they are owned here.

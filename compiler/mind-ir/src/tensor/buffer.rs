@@ -183,8 +183,13 @@ impl Buffer {
     /// The elements in native-order `bytes`, in the memory of `bytes` where elements of `dtype` can be there. Panics on a
     /// broken last element.
     pub fn from_shared(dtype: DType, bytes: Bytes) -> Buffer {
-        let shared = with_dtype!(dtype, T => T::in_bytes(bytes.clone()));
+        let shared = Buffer::in_bytes(dtype, bytes.clone());
         shared.unwrap_or_else(|| Buffer::from_bytes(dtype, &bytes))
+    }
+
+    /// The elements that native-order `bytes` are where they are; `None` if elements of `dtype` cannot be there.
+    pub fn in_bytes(dtype: DType, bytes: Bytes) -> Option<Buffer> {
+        with_dtype!(dtype, T => T::in_bytes(bytes))
     }
 
     /// The native-order bytes of all elements, in the memory of the elements if there are many.

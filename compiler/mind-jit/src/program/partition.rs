@@ -5,8 +5,9 @@ use smallvec::SmallVec;
 
 use crate::pool::share;
 
-/// From this work on, in about nanoseconds of one thread, a call is divided among threads.
-const WORTH_DIVIDING: u64 = 4_000;
+/// From this work on, in about nanoseconds of one thread, a call is divided among threads: to begin and end that takes a
+/// microsecond or two, and the next call reads what others wrote from their caches.
+const WORTH_DIVIDING: u64 = 8_000;
 
 /// What each thread adds to the time of a call that is divided, in nanoseconds: it reads what the caller publishes, and
 /// the caller waits for its report.
@@ -201,9 +202,9 @@ mod tests {
     #[test]
     fn the_more_work_the_more_threads() {
         let threads = |cost| useful_threads(cost, 64);
-        let few = [0, 3_999, 4_000, 10_000, 100_000, 409_600, u64::MAX];
-        assert_eq!(few.map(threads), [1, 1, 6, 10, 31, 64, 64]);
-        assert_eq!(useful_threads(4_000, 2), 2);
+        let few = [0, 7_999, 8_000, 10_000, 100_000, 409_600, u64::MAX];
+        assert_eq!(few.map(threads), [1, 1, 8, 10, 31, 64, 64]);
+        assert_eq!(useful_threads(8_000, 2), 2);
         assert_eq!(useful_threads(u64::MAX, 1), 1);
     }
 

@@ -13,7 +13,7 @@ pub(crate) mod scope;
 pub(crate) mod source;
 pub(crate) mod value;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use mind_diag::{Diagnostics, Span};
@@ -26,10 +26,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::operators::{self, Operator};
 use crate::options::ImportOptions;
-use crate::proto::{FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto};
+use crate::proto::{FunctionProto, GraphProto, ModelProto, NodeProto};
 use crate::refused::Refused;
 use crate::report::{Refusal, Report};
-use crate::tensor::{Constant, constant};
+use crate::tensor::constant;
 use emit::{Constants, Emit};
 use node::Node;
 use scope::{Named, Scope, ordered};
@@ -37,9 +37,6 @@ use value::Value;
 
 /// The most functions and graphs inside of each other.
 const DEPTH_LIMIT: usize = 64;
-
-/// The most bytes of elements that are copied to where elements of their type can begin.
-const ALIGNED: usize = 64 << 20;
 
 /// What an import knows of its model.
 pub(crate) struct Importer<'m> {
@@ -55,8 +52,6 @@ pub(crate) struct Importer<'m> {
     depth: usize,
     /// How many loops around a node are imported twice.
     pub tried_loops: usize,
-    /// How many more bytes of elements may be copied to where elements of their type can begin.
-    room: Cell<usize>,
 }
 
 /// The versions of the operator sets, by domain.
@@ -81,7 +76,6 @@ pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Grap
         report: Report::default(),
         depth: 0,
         tried_loops: 0,
-        room: Cell::new(ALIGNED),
     };
     let mut module = Graph::new();
     match &model.graph {
@@ -152,25 +146,9 @@ impl<'m> Importer<'m> {
         );
     }
 
-    /// The elements of an initialiser or an attribute. They begin where elements of their type can, as long as there is room to
-    /// copy those that do not: all that passes compute of them shares their memory then.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`constant`].
-    fn constant(&self, tensor: &TensorProto) -> Result<Constant, Refused> {
-        let found = constant(tensor, &self.options.files)?;
-        let rest = self.room.get().checked_sub(found.bytes.len());
-        let (Some(rest), false) = (rest, found.is_aligned()) else {
-            return Ok(found);
-        };
-        self.room.set(rest);
-        Ok(Constant::of(&found.tensor()))
-    }
-
     fn initialisers<'n>(&mut self, graph: &'n GraphProto, scope: &mut Scope<'n>) {
         for tensor in &graph.initializer {
-            match self.constant(tensor) {
+            match constant(tensor, &self.options.files) {
                 Ok(constant) => scope.define(&tensor.name, Value::Known(Rc::new(constant))),
                 Err(refused) => {
                     let name = &tensor.name;

@@ -213,7 +213,8 @@ impl<'a> Node<'a, '_, '_> {
     pub fn tensor(&self, name: &'static str) -> Result<Option<Constant>, Refused> {
         let found = self.attribute(name, AttributeType::Tensor)?;
         let tensor = found.and_then(|own| own.t.as_ref());
-        tensor.map(|own| self.importer.constant(own)).transpose()
+        let files = &self.importer.options.files;
+        tensor.map(|own| tensor::constant(own, files)).transpose()
     }
 
     /// An attribute that is a graph, if it is given.

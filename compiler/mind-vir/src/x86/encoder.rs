@@ -20,7 +20,16 @@ pub(super) struct Encoder {
     jumps: Vec<(usize, Label)>,
     /// Where the 4 bytes of a distance are, where the next instruction is, and the offset in the pool.
     constants: Vec<(usize, usize, u32)>,
+    detours: Vec<Detour>,
     error: Option<CompileError>,
+}
+
+/// An instruction that is seldom needed, after all others.
+struct Detour {
+    entry: Label,
+    instruction: Instruction,
+    /// Where it goes on.
+    back: Label,
 }
 
 /// Multi-byte `nop`s, the longest last.
@@ -45,6 +54,7 @@ impl Encoder {
             labels: Vec::new(),
             jumps: Vec::new(),
             constants: Vec::new(),
+            detours: Vec::new(),
             error: None,
         }
     }
@@ -92,6 +102,15 @@ impl Encoder {
         self.jumps.push((self.position - 4, label));
     }
 
+    /// Encodes `instruction` after all others; jumps to `entry` run it and go on at `back`.
+    pub fn detour(&mut self, entry: Label, instruction: Instruction, back: Label) {
+        self.detours.push(Detour {
+            entry,
+            instruction,
+            back,
+        });
+    }
+
     /// Fills up to a multiple of `bytes` with instructions that do nothing.
     pub fn align(&mut self, bytes: usize) {
         let mut gap = self.position.next_multiple_of(bytes) - self.position;
@@ -105,6 +124,11 @@ impl Encoder {
 
     /// The code with its constants after it, aligned to 64 bytes, and where the constants start.
     pub fn finish(mut self, pool: &Pool) -> Result<(Vec<u8>, usize), CompileError> {
+        for detour in std::mem::take(&mut self.detours) {
+            self.bind(detour.entry);
+            self.put(&detour.instruction);
+            self.jump(Code::Jmp_rel32_64, detour.back);
+        }
         if let Some(error) = self.error {
             return Err(error);
         }

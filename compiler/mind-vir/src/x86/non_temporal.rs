@@ -20,7 +20,7 @@ pub(super) struct NonTemporalStore {
 }
 
 impl NonTemporalStore {
-    /// Encodes the test and both stores.
+    /// Encodes the test and both stores, the one for other addresses after all other code.
     pub fn emit(&self, encoder: &mut Encoder, regs: &[PReg]) -> Result<(), IcedError> {
         let view = match self.size {
             64 => View::Zmm,
@@ -44,10 +44,8 @@ impl NonTemporalStore {
         encoder.put(&Instruction::with2(Code::Test_rm32_imm32, low_of, low)?);
         encoder.jump(Code::Jne_rel32_64, unaligned);
         encoder.put(&Instruction::with2(past, to, vector)?);
-        encoder.jump(Code::Jmp_rel32_64, done);
-        encoder.bind(unaligned);
-        encoder.put(&Instruction::with2(plain, to, vector)?);
         encoder.bind(done);
+        encoder.detour(unaligned, Instruction::with2(plain, to, vector)?, done);
         Ok(())
     }
 }

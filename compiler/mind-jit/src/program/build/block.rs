@@ -102,7 +102,8 @@ impl ProgramBuilder<'_> {
                 .map(place)
                 .collect::<Vec<_>>()
         });
-        let [first, second] = [self.stacked(first)?, self.stacked(second)?];
+        let is_asked = [first, second].map(|op| op.micro(g).first().is_some_and(|&rows| rows > 0));
+        let [mut first, mut second] = [self.stacked(first)?, self.stacked(second)?];
         let (length, dtype) = (first.product.n, g.ty(scores).dtype);
         let access = StridedAccess {
             dtype,
@@ -111,12 +112,18 @@ impl ProgramBuilder<'_> {
             inner: 1,
         };
         let (nodes, yielded) = node::read(g, middle.body(g));
-        let grains = [&first, &second].map(|side| side.product.grain(side.lanes(self.target)).0);
-        let step = lcm(grains[0], grains[1]);
         let asked = match op.rows(g) {
             0 => ROWS_BYTES / (length * dtype.size()).max(1),
             rows => rows as usize,
         };
+        // Whole tiles of both products may be many rows, as 182 where tiles have 13 and 14. Tiles of as many rows then cost less
+        // than rows that leave the caches.
+        let mut tiles = [&first, &second].map(|side| side.product.schedule.rows);
+        if lcm(tiles[0], tiles[1]) > asked && is_asked == [false; 2] {
+            tiles = [tiles[0].min(tiles[1]); 2];
+        }
+        [first.product.schedule.rows, second.product.schedule.rows] = tiles;
+        let step = lcm(tiles[0], tiles[1]);
         let height = (asked / step).max(1) * step;
         let rows = Nest {
             outer: vec![height],
@@ -200,7 +207,8 @@ fn is_shared(g: &Graph, op: OpId) -> bool {
 }
 
 /// The least common multiple of two numbers above 0.
-fn lcm(a: usize, b: usize) -> usize {
+fn lcm(a: u32, b: u32) -> usize {
+    let (a, b) = (a as usize, b as usize);
     let (mut x, mut y) = (a, b);
     while y != 0 {
         (x, y) = (y, x % y);
