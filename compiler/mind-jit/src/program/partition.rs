@@ -101,19 +101,23 @@ impl Partition<'_> {
     }
 }
 
-/// Cuts the two ranges with the most units, those before others that have as many, so that the longest share of a thread
-/// is short. There are `tasks` tasks before.
+/// Cuts the two ranges with the most units so that the longest share of a thread is short. There are `tasks` tasks before.
+///
+/// Of ranges with units enough the longer one is cut first: the threads of a product then share the smaller operand. Of equal ones it
+/// is the last, the columns of a product: each thread reads panels that it packed itself.
 fn cut(grid: &[Axis], threads: usize, tasks: usize, parts: &mut [usize]) {
     let ranges = grid
         .iter()
         .enumerate()
         .filter_map(|(at, axis)| match *axis {
-            Axis::Range { extent, grain } => Some((at, extent.div_ceil(grain))),
+            Axis::Range { extent, grain } => Some((at, extent, extent.div_ceil(grain))),
             Axis::Each(_) => None,
         });
-    let mut ranges: SmallVec<[(usize, usize); 4]> = ranges.collect();
-    ranges.sort_by_key(|&(_, units)| std::cmp::Reverse(units.min(2 * threads)));
-    let units = |place: usize| ranges.get(place).map_or(1, |&(_, units)| units);
+    let mut ranges: SmallVec<[(usize, usize, usize); 4]> = ranges.collect();
+    ranges.sort_by_key(|&(at, extent, units)| {
+        std::cmp::Reverse((units.min(2 * threads), extent, at))
+    });
+    let units = |place: usize| ranges.get(place).map_or(1, |&(.., units)| units);
     let (first, second) = (units(0), units(1));
     // Units in the longest share, then tasks.
     let mut least = (usize::MAX, usize::MAX);
@@ -128,7 +132,7 @@ fn cut(grid: &[Axis], threads: usize, tasks: usize, parts: &mut [usize]) {
             }
         }
     }
-    for (&(at, _), cut) in ranges.iter().zip([best.0, best.1]) {
+    for (&(at, ..), cut) in ranges.iter().zip([best.0, best.1]) {
         parts[at] = cut;
     }
 }
@@ -176,6 +180,15 @@ mod tests {
             grain: 16,
         };
         assert_eq!(tasks(&[rows, columns], 2), [[0, 3, 0, 32], [0, 3, 32, 64]]);
+    }
+
+    #[test]
+    fn threads_share_the_smaller_operand_and_read_the_panels_that_they_packed() {
+        let range = |extent, grain| Axis::Range { extent, grain };
+        let columns = range(256, 32);
+        let cut = |rows| tasks(&[range(rows, 16), columns], 2);
+        assert_eq!(cut(256), [[0, 256, 0, 128], [0, 256, 128, 256]]);
+        assert_eq!(cut(512), [[0, 256, 0, 256], [256, 512, 0, 256]]);
     }
 
     #[test]
