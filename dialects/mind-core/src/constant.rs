@@ -103,5 +103,5 @@ pub fn elements_of(g: &Graph, value: ValueId) -> Option<Tensor> {
         return Some(Tensor::new(shape, scalar.buffer().splat(count)));
     }
     let data = g.view::<ConstTensor>(g.defining_op(value)?)?.data(g);
-    Some(Tensor::new(shape, g.literal_elements(&data)))
+    Some(Tensor::new(shape, g.literal_elements(data)))
 }

@@ -128,7 +128,7 @@ fn eval_tensor(op: ConstTensor, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor
         })?);
     }
     let count = cx.count(ty.dtype, &shape)?;
-    let given = cx.graph.literal_elements(&data);
+    let given = cx.graph.literal_elements(data);
     let elements = if data.is_splat() {
         given.splat(count)
     } else {
