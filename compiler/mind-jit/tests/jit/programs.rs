@@ -499,7 +499,7 @@ fn values_that_do_not_fit_the_registers_survive_loops() {
     let mut random = Random::new(4);
     for target in harness::targets() {
         for lane in [Lane::F32, Lane::I64] {
-            for accumulators in [1, 15, 16, 17, 40] {
+            for accumulators in [1, 15, 16, 17, 40, 200] {
                 let function = accumulating(lane, accumulators, &target);
                 let Some(compiled) = harness::compiled(&function, target.isa) else {
                     continue;
@@ -513,6 +513,27 @@ fn values_that_do_not_fit_the_registers_survive_loops() {
                 harness::check(&function, &compiled, &inputs);
             }
         }
+    }
+}
+
+#[test]
+fn every_page_of_a_large_frame_is_touched_in_order() {
+    for isa in [Isa::Avx2, Isa::Avx512] {
+        let target = TargetInfo::of(isa);
+        let taken = |accumulators: i32| {
+            let code = assemble(&accumulating(Lane::F32, accumulators, &target), isa);
+            let text = disassemble(&code.expect("it assembles"));
+            let taken = text.matches("sub rsp,1000h").count();
+            assert_eq!(taken, text.matches("test [rsp],eax").count(), "{text}");
+            taken
+        };
+        assert_eq!(taken(40), 0);
+        // 200 sums of 32 or 64 bytes, most of which are on the stack.
+        let pages = taken(200);
+        assert!(
+            pages >= 170 * target.vector_bits as usize / 8 / 4096,
+            "{pages}"
+        );
     }
 }
 
