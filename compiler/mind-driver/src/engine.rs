@@ -354,7 +354,7 @@ pub fn object_file(
 ) -> Result<ObjectFile, Diagnostics> {
     check_sizes(&g, EvalCx::TENSOR_LIMIT)?;
     let shared = RunCache::default();
-    let lowered = |pipeline: &str, mut g: Graph| {
+    let lowered = |pipeline: &str, mut g: Graph| -> Result<Graph, Diagnostics> {
         let pipeline = parse_pipeline(pipeline, &PASSES)?;
         lower(session, &shared, &pipeline, &mut g)?;
         Ok(g)
@@ -372,8 +372,7 @@ pub fn object_file(
 #[cfg(feature = "object")]
 fn has_bytes(g: &Graph) -> bool {
     let is_byte = |value: ValueId| matches!(g.ty(value).dtype, DType::I8 | DType::U8);
-    g.walk()
-        .any(|op| g.results(op).into_iter().any(is_byte))
+    g.walk().any(|op| g.results(op).into_iter().any(is_byte))
 }
 
 /// The tiles that products in functions of C are computed in; 0 leaves a number to the target.

@@ -13,7 +13,7 @@ use mind_vir::c::Symbol;
 use mind_vir::object::{
     Container, ObjectError, ObjectProgram, ObjectWriter, Ports, ProgramId, header,
 };
-use mind_vir::program::{Base, Step};
+use mind_vir::program::Base;
 use mind_vir::target::{CodeTarget, Isa, TargetInfo};
 
 /// What an object file is made for.

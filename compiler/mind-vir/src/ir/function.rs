@@ -136,7 +136,9 @@ impl Block {
             Statement::Let(_, op) => matches!(op, Op::DotBytes(..)),
             Statement::Loop(node) => node.body.sums_bytes(),
             Statement::IfAny(node) => node.body.sums_bytes(),
-            Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => false,
+            Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
+                false
+            }
         })
     }
 }

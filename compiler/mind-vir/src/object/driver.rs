@@ -64,7 +64,9 @@ impl<'w> Driver<'w> {
     /// A step without code.
     pub(super) fn steps(&mut self, parts: &Parts, steps: &[Step]) -> Result<(), ObjectError> {
         // One call is over when the next one begins, so that all have their arguments in one place.
-        let args = self.body.words(steps.iter().map(arguments).max().unwrap_or(0));
+        let args = self
+            .body
+            .words(steps.iter().map(arguments).max().unwrap_or(0));
         for step in steps {
             match step {
                 Step::Call(call) => self.call(parts, call, args),

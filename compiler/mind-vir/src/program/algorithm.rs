@@ -1,4 +1,4 @@
-//! What routines compute, where C can say it, too.
+//! What routines compute, where C and object files can say it, too.
 
 use mind_ir::types::DType;
 

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use mind_ir::types::DType;
+use mind_ir::types::{DType, DTypeClass};
 
 use crate::object::body::Body;
 use crate::program::{Bounds, Dimension, Scattering, Stop, Update};
@@ -111,7 +111,7 @@ fn join(body: &mut Body<'_>, dtype: DType, update: Update, (own, other): (Value,
             Update::Max => ins.fmax(own, other),
         };
     }
-    match (update, dtype.is_signed()) {
+    match (update, dtype.class() == DTypeClass::Signed) {
         (Update::Replace, _) => other,
         // Sums and products of integers wrap, whatever their sign.
         (Update::Add, _) => ins.iadd(own, other),
