@@ -31,6 +31,9 @@ const GUARDED: &str = "#define _DEFAULT_SOURCE\n#include <stdio.h>\n#include <st
     if (start == MAP_FAILED || mprotect(start + whole, page, PROT_NONE)) exit(125);\n    \
     return start + whole - bytes;\n}\n";
 
+/// Bytes before the code of a file for Linux.
+const ELF_HEADER: usize = 64;
+
 /// An object file of a test.
 #[derive(Clone)]
 struct File {
@@ -335,6 +338,11 @@ fn products_of_bytes_have_code_for_processors_with_vnni() {
         object.expect("an object file")
     };
     let all = ObjectConfig::ISAS;
+    let plain = File {
+        name: "m_plain".to_owned(),
+        isas: all.to_vec(),
+        has_vnni: false,
+    };
     let says = |object: &ObjectFile, targets: &str| {
         let line = format!("compiled for {targets}.\n");
         assert!(object.header.contains(&line), "{}", object.header);
@@ -349,6 +357,15 @@ fn products_of_bytes_have_code_for_processors_with_vnni() {
         &file(PRODUCTS_OF_BYTES[0], &[Isa::Avx2]),
         "avx2 with VNNI, avx2",
     );
+    // The instruction is in the file with the code for these processors, and in no other.
+    for text in PRODUCTS_OF_BYTES {
+        let g = bench.read(text).expect("a module");
+        for (file, has_vnni) in [(&files()[0], true), (&plain, false)] {
+            let object = object(&bench, &g, file, Container::Elf).expect("an object file");
+            let listed = mind_vir::disassemble(&object.bytes[ELF_HEADER..]);
+            assert_eq!(listed.contains("vpdpbusd"), has_vnni, "{text}");
+        }
+    }
     // Bytes that nothing multiplies, and products of other numbers.
     let bytes = "%0 = Input {name=x} : tensor<u8[5, 70]>\n%1 = Sum (%0) {axes=[0]}\noutputs: %1";
     for text in [bytes, AS_C[1]] {

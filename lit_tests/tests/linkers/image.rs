@@ -3,7 +3,7 @@
 use std::arch::global_asm;
 use std::collections::BTreeMap;
 
-use super::library::FUNCTIONS;
+use crate::library::FUNCTIONS;
 
 /// How the functions of a library are called.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,13 @@
 
 use mind_ir::types::DType;
 use mind_jit::lower;
+use mind_vir::disassemble;
 use mind_vir::ir::{
     Addr, BinaryOp, Builder, ConvertOp, Function, IndexOp, Lane, LoopKind, MaskOp, Op, Predicate,
     ShiftOp, Signature, Type, UnaryOp, Value,
 };
-use mind_vir::target::TargetInfo;
+use mind_vir::kernel::assemble;
+use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, elements};

@@ -94,9 +94,10 @@ impl Sampler<'_> {
         let extent = self.sampling.extents[axis] as f64;
         let last = extent - 1.0;
         let own = read(body, grid, at);
-        let own = match grid {
-            DType::F64 => own,
-            _ => body.ins().fpromote(types::F64, own),
+        let own = if grid == DType::F64 {
+            own
+        } else {
+            body.ins().fpromote(types::F64, own)
         };
         let one = double(body, 1.0);
         let two = double(body, 2.0);
