@@ -11,7 +11,7 @@ use mind_interp::Bound;
 use mind_ir::eval::EvalCx;
 use mind_ir::listener::NoopListener;
 use mind_ir::opdef::Trait;
-use mind_ir::types::Dim;
+use mind_ir::types::{DType, Dim};
 use mind_ir::verify::VerifyConfig;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_jit::pool::Pool;
@@ -344,17 +344,35 @@ pub fn c_text(
 ///
 /// # Errors
 ///
-/// An extent that is not known, an op without loops or without a kernel, a name that C cannot have, too many constants.
+/// An extent that is not known, an op without loops, one that only the compiler evaluates, a name that C cannot have, too
+/// many constants.
 #[cfg(feature = "object")]
 pub fn object_file(
     session: &Session,
-    mut g: Graph,
+    g: Graph,
     config: &ObjectConfig<'_>,
 ) -> Result<ObjectFile, Diagnostics> {
     check_sizes(&g, EvalCx::TENSOR_LIMIT)?;
-    let pipeline = parse_pipeline(PIPELINE, &PASSES)?;
-    lower(session, &RunCache::default(), &pipeline, &mut g)?;
-    emit_object(&g, config).map_err(|why| refused(&why))
+    let shared = RunCache::default();
+    let lowered = |pipeline: &str, mut g: Graph| -> Result<Graph, Diagnostics> {
+        let pipeline = parse_pipeline(pipeline, &PASSES)?;
+        lower(session, &shared, &pipeline, &mut g)?;
+        Ok(g)
+    };
+    let may_use_vnni = config.isas.iter().any(|isa| isa.may_have_vnni());
+    let dotted = match may_use_vnni && has_bytes(&g) {
+        true => Some(lowered(VNNI_PIPELINE, g.clone())?),
+        false => None,
+    };
+    let g = lowered(PIPELINE, g)?;
+    emit_object(&g, dotted.as_ref(), config).map_err(|why| refused(&why))
+}
+
+/// Whether a value of a module holds integers of 8 bits.
+#[cfg(feature = "object")]
+fn has_bytes(g: &Graph) -> bool {
+    let is_byte = |value: ValueId| matches!(g.ty(value).dtype, DType::I8 | DType::U8);
+    g.walk().any(|op| g.results(op).into_iter().any(is_byte))
 }
 
 /// The tiles that products in functions of C are computed in; 0 leaves a number to the target.
@@ -397,15 +415,9 @@ pub fn c_functions(
 fn refused(why: &ProgramError) -> Diagnostics {
     match why {
         ProgramError::OutOfMemory(why) => out_of_memory(why).into(),
-        ProgramError::Evaluated { span, .. } => {
+        ProgramError::Evaluated { span, .. } | ProgramError::NoCode { span, .. } => {
             let error = Diagnostic::error(*span, why.to_string());
             error.help("`mind-run` runs the module").into()
-        }
-        ProgramError::NoCode { span, .. } => {
-            let error = Diagnostic::error(*span, why.to_string());
-            error
-                .help("`--to c` may have code for it; `mind-run` runs the module")
-                .into()
         }
         ProgramError::Op { .. }
         | ProgramError::Kernel { .. }

@@ -87,6 +87,14 @@ impl Step {
         }
     }
 
+    /// The call of a routine that it is, if it is any.
+    pub fn as_evaluate(&self) -> Option<&Evaluate> {
+        match self {
+            Step::Evaluate(call) => Some(call),
+            Step::Call(_) | Step::Gather(_) | Step::Transfer(_) | Step::Control(_) => None,
+        }
+    }
+
     /// The memory that it reads and writes, scratch memory apart.
     pub fn regions(&self) -> SmallVec<[Region; 6]> {
         match self {
@@ -160,7 +168,7 @@ impl fmt::Display for Stop {
 }
 
 /// The type of an index.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IndexType {
     /// Four bytes.
     I32,
@@ -231,8 +239,48 @@ pub struct Evaluate {
     pub results: Vec<Region>,
     /// The op, for messages.
     pub op: &'static str,
-    /// What the routine computes, where C can say it, too.
+    /// What the routine computes, where C and object files can say it, too.
     pub algorithm: Option<Algorithm>,
+}
+
+impl Evaluate {
+    /// What the routine computes, whose arrays have the bytes of what it reads and writes.
+    ///
+    /// # Errors
+    ///
+    /// Only the executor can say it, or it is handed other arrays.
+    pub fn checked(&self) -> Result<&Algorithm, RoutineError> {
+        let algorithm = self.algorithm.as_ref().ok_or(RoutineError::Unknown)?;
+        let expected = algorithm.bytes();
+        let regions = self.operands.iter().chain(&self.results);
+        let found: Vec<usize> = regions.map(|region| region.bytes).collect();
+        if found != expected {
+            return Err(RoutineError::Arrays { found, expected });
+        }
+        if !algorithm.stays_inside() {
+            return Err(RoutineError::Outside);
+        }
+        Ok(algorithm)
+    }
+}
+
+/// Why a step that is no kernel cannot be written.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RoutineError {
+    /// Only the executor can compute it.
+    #[error("only the compiler itself evaluates it")]
+    Unknown,
+    /// It is handed arrays of other sizes than it takes.
+    #[error("it is handed arrays of {found:?} bytes; expected {expected:?}")]
+    Arrays {
+        /// The bytes of what it is handed.
+        found: Vec<usize>,
+        /// The bytes of what it takes.
+        expected: Vec<usize>,
+    },
+    /// What it computes does not fit its arrays.
+    #[error("it reads or writes beyond its arrays")]
+    Outside,
 }
 
 /// Control flow: which other programs run, how often and on what.

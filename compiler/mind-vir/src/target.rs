@@ -93,6 +93,14 @@ impl Isa {
         (self.target().is_available)()
     }
 
+    /// Whether some processors have VNNI in its encoding.
+    pub const fn may_have_vnni(self) -> bool {
+        match self {
+            Isa::Portable => false,
+            Isa::Avx2 | Isa::Avx512 => true,
+        }
+    }
+
     /// The widest instruction set that this machine can run.
     pub fn detect() -> Isa {
         let best = Isa::ALL.into_iter().rev().find(|isa| isa.is_available());

@@ -1,4 +1,4 @@
-//! What has no kernel, written as C: the bits of the interpreter, and the status of what goes wrong.
+//! What has no kernel, written as C and as object files: the bits of the interpreter, and the status of what goes wrong.
 
 use mind_driver::engine::c_text;
 use mind_interp::{Extents, random_inputs, special_inputs};
@@ -6,9 +6,9 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_jit::program::emit_c;
 
-use super::{Bench, Folder, check_as_c, run_as_c};
+use super::{Bench, Folder, check_as_c, object, run_as_c};
 
-/// Compares a module as C with what it means, on random numbers, and on zeros of both signs, NaNs and elements that are
+/// Compares a module as C, and as object files, with what it means, on random numbers, and on zeros of both signs, NaNs and elements that are
 /// equal.
 fn check(bench: &Bench, text: &str, folder: &Folder) {
     let g = bench
@@ -17,6 +17,8 @@ fn check(bench: &Bench, text: &str, folder: &Folder) {
     for (seed, draw) in [random_inputs, special_inputs].into_iter().enumerate() {
         let arrays = draw(&g, seed as u64, Extents::default()).expect("small arrays");
         check_as_c(bench, &g, &arrays, &folder.0).unwrap_or_else(|why| panic!("{why}\n{text}"));
+        let checked = object::check(bench, &g, &arrays, &folder.0);
+        assert_eq!(checked, Ok(true), "{text}");
     }
 }
 
@@ -44,6 +46,22 @@ fn sorts() {
              %3, %4 = Sort (%0)\n%5, %6 = TopK (%0) {{axis=1, k=5}}\n%7, %8 = TopK (%0) {{axis=0, k=0, largest=false}}\n\
              %9 = Input {{name=y}} : tensor<{dtype}[0, 4]>\n%10, %11 = Sort (%9)\n\
              outputs: %1, %2, %3, %4, %5, %6, %7, %8, %10, %11"
+        );
+        check(&bench, &text, &folder);
+    }
+}
+
+#[test]
+fn few_of_many_are_sorted() {
+    let (bench, folder) = (Bench::new(), Folder::new("few-as-c"));
+    for dtype in [DType::F32, DType::F16, DType::I64, DType::Bool] {
+        // Rows that ascend, in which each element comes before all others or after them, and rows that do not.
+        let text = format!(
+            "%0 = Input {{name=x}} : tensor<{dtype}[2, 700, 3]>\n%1, %2 = TopK (%0) {{axis=1, k=3}}\n\
+             %3, %4 = TopK (%0) {{axis=1, k=1, largest=false}}\n%5, %6 = TopK (%0) {{axis=1, k=143}}\n\
+             %7, %8 = Sort (%0) {{axis=1}}\n%9, %10 = TopK (%7) {{axis=1, k=40}}\n\
+             %11, %12 = TopK (%7) {{axis=1, k=40, largest=false}}\n\
+             outputs: %1, %2, %3, %4, %5, %6, %9, %10, %11, %12"
         );
         check(&bench, &text, &folder);
     }
@@ -175,7 +193,7 @@ fn largest_places_under_large_windows() {
     }
 }
 
-/// The status that the C of a module ends with, or `None` if it ends well.
+/// The status that the C of a module ends with, as its object files do, or `None` if they end well.
 fn status(bench: &Bench, text: &str, given: &[(&str, Tensor)], folder: &Folder) -> Option<String> {
     let g = bench
         .read(text)
@@ -185,6 +203,8 @@ fn status(bench: &Bench, text: &str, given: &[(&str, Tensor)], folder: &Folder) 
         arrays.insert((*name).to_owned(), tensor.clone());
     }
     let found = run_as_c(bench, &g, &arrays, &folder.0).err();
+    let in_objects = object::run_as_objects(bench, &g, &arrays, &folder.0).err();
+    assert_eq!(in_objects, found, "{text}");
     check_as_c(bench, &g, &arrays, &folder.0).unwrap_or_else(|why| panic!("{why}\n{text}"));
     found
 }

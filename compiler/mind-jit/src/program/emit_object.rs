@@ -13,8 +13,8 @@ use mind_vir::c::Symbol;
 use mind_vir::object::{
     Container, ObjectError, ObjectProgram, ObjectWriter, Ports, ProgramId, header,
 };
-use mind_vir::program::{Base, Step};
-use mind_vir::target::{Isa, TargetInfo};
+use mind_vir::program::Base;
+use mind_vir::target::{CodeTarget, Isa, TargetInfo};
 
 /// What an object file is made for.
 #[derive(Clone, Debug)]
@@ -61,12 +61,21 @@ pub struct ObjectFile {
 /// The object file of a verified module at loops level. Weights are bound and then run, as those of a
 /// [`BoundProgram`](super::BoundProgram); constants are in the file.
 ///
+/// `dotted` is the module lowered for targets with VNNI, if it may have products of bytes. The file then has code for such
+/// processors, too, in which these are one instruction.
+///
 /// # Errors
 ///
-/// An op without a kernel, a name that C cannot have, an instruction set without code for this processor's family, too many
+/// An op that only the compiler evaluates, a name that C cannot have, an instruction set without code for this processor's family, too many
 /// constants.
-pub fn emit_object(g: &Graph, config: &ObjectConfig<'_>) -> Result<ObjectFile, ProgramError> {
-    mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
+pub fn emit_object(
+    g: &Graph,
+    dotted: Option<&Graph>,
+    config: &ObjectConfig<'_>,
+) -> Result<ObjectFile, ProgramError> {
+    for g in [Some(g), dotted].into_iter().flatten() {
+        mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
+    }
     let name = Symbol::new(config.name).map_err(|why| ProgramError::Object(why.to_string()))?;
     let writer = ObjectWriter::new(&name, config.container, config.max_steps);
     let mut writer = writer.map_err(|why| refused(&why))?;
@@ -80,7 +89,18 @@ pub fn emit_object(g: &Graph, config: &ObjectConfig<'_>) -> Result<ObjectFile, P
     }
     let mut programs = Vec::with_capacity(config.isas.len());
     for &isa in config.isas {
-        programs.push((isa, add(&mut writer, isa, g)?));
+        let target = TargetInfo::of(isa);
+        let with_vnni = TargetInfo {
+            has_vnni: true,
+            ..target
+        };
+        if let Some(dotted) = dotted.filter(|_| isa.may_have_vnni())
+            && sums_bytes(dotted, &with_vnni)?
+        {
+            let program = add(&mut writer, &with_vnni, dotted)?;
+            programs.push((CodeTarget::from(&with_vnni), program));
+        }
+        programs.push((isa.into(), add(&mut writer, &target, g)?));
     }
     let ports = {
         let target = TargetInfo::of(Isa::Portable);
@@ -91,18 +111,41 @@ pub fn emit_object(g: &Graph, config: &ObjectConfig<'_>) -> Result<ObjectFile, P
             outputs: arrays(Base::Output, &builder.layout.outputs),
         }
     };
+    let targets: Vec<CodeTarget> = programs.iter().map(|&(target, _)| target).collect();
     Ok(ObjectFile {
         bytes: writer.finish(&programs).map_err(|why| refused(&why))?,
-        header: header(&name, &ports, config.isas),
+        header: header(&name, &ports, &targets),
     })
 }
 
-/// Adds the program of a module, and those of its regions, with kernels for `isa`.
-fn add(writer: &mut ObjectWriter, isa: Isa, g: &Graph) -> Result<ProgramId, ProgramError> {
-    let target = TargetInfo::of(isa);
-    let builder = checked(g, &target)?;
+/// Whether a kernel of a module, or of its regions, adds up products of bytes.
+///
+/// # Errors
+///
+/// An op that only the compiler evaluates.
+fn sums_bytes(g: &Graph, target: &TargetInfo) -> Result<bool, ProgramError> {
+    let builder = checked(g, target)?;
+    let mut functions = builder.functions.iter();
+    if functions.any(|(function, _)| function.sums_bytes()) {
+        return Ok(true);
+    }
+    for region in &builder.regions {
+        if sums_bytes(region, target)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Adds the program of a module, and those of its regions, with kernels for `target`.
+fn add(
+    writer: &mut ObjectWriter,
+    target: &TargetInfo,
+    g: &Graph,
+) -> Result<ProgramId, ProgramError> {
+    let builder = checked(g, target)?;
     let regions = builder.regions.iter();
-    let regions = regions.map(|region| add(writer, isa, region));
+    let regions = regions.map(|region| add(writer, target, region));
     let regions = regions.collect::<Result<Vec<ProgramId>, _>>()?;
     let (layout, needs) = (&builder.layout, builder.needs());
     let functions = builder.functions.iter();
@@ -118,20 +161,23 @@ fn add(writer: &mut ObjectWriter, isa: Isa, g: &Graph) -> Result<ProgramId, Prog
         scratch: needs.scratch,
         regions,
     };
-    writer.add(isa, &program).map_err(|why| refused(&why))
+    writer
+        .add(target.into(), &program)
+        .map_err(|why| refused(&why))
 }
 
 /// The program of a module whose places were checked.
 ///
 /// # Errors
 ///
-/// An op without a kernel.
+/// An op that only the compiler evaluates.
 fn checked<'g>(g: &'g Graph, target: &'g TargetInfo) -> Result<ProgramBuilder<'g>, ProgramError> {
     let builder = build(g, target, PanelChoice::Best, Weights::Embedded, None)?;
     let mut steps = builder.bind_steps.iter().chain(&builder.steps);
-    let evaluated = steps.find_map(|step| match step {
-        Step::Evaluate(call) => Some(&builder.routines[call.routine]),
-        Step::Call(_) | Step::Gather(_) | Step::Transfer(_) | Step::Control(_) => None,
+    let evaluated = steps.find_map(|step| {
+        let call = step.as_evaluate()?;
+        let routine = &builder.routines[call.routine];
+        call.algorithm.is_none().then_some(routine)
     });
     if let Some(routine) = evaluated {
         let (op, span) = (routine.name, routine.span);

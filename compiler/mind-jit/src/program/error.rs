@@ -34,8 +34,10 @@ pub enum ProgramError {
         /// Where it stands in the source.
         span: Span,
     },
-    /// An op has no machine code ahead of a run.
-    #[error("`{op}` cannot be written to an object file: it has no kernel")]
+    /// An op runs by its `eval`, which an object file cannot call.
+    #[error(
+        "`{op}` cannot be written to an object file: it has no kernel, and runs by the compiler's own evaluation"
+    )]
     NoCode {
         /// The op.
         op: &'static str,

@@ -2,11 +2,13 @@
 
 use mind_ir::types::DType;
 use mind_jit::lower;
+use mind_vir::disassemble;
 use mind_vir::ir::{
     Addr, BinaryOp, Builder, ConvertOp, Function, IndexOp, Lane, LoopKind, MaskOp, Op, Predicate,
     ShiftOp, Signature, Type, UnaryOp, Value,
 };
-use mind_vir::target::TargetInfo;
+use mind_vir::kernel::assemble;
+use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, elements};
@@ -546,7 +548,7 @@ fn values_that_do_not_fit_the_registers_survive_loops() {
     let mut random = Random::new(4);
     for target in harness::targets() {
         for lane in [Lane::F32, Lane::I64] {
-            for accumulators in [1, 15, 16, 17, 40] {
+            for accumulators in [1, 15, 16, 17, 40, 200] {
                 let function = accumulating(lane, accumulators, &target);
                 let Some(compiled) = harness::compiled(&function, target.isa) else {
                     continue;
@@ -560,6 +562,27 @@ fn values_that_do_not_fit_the_registers_survive_loops() {
                 harness::check(&function, &compiled, &inputs);
             }
         }
+    }
+}
+
+#[test]
+fn every_page_of_a_large_frame_is_touched_in_order() {
+    for isa in [Isa::Avx2, Isa::Avx512] {
+        let target = TargetInfo::of(isa);
+        let taken = |accumulators: i32| {
+            let code = assemble(&accumulating(Lane::F32, accumulators, &target), isa);
+            let text = disassemble(&code.expect("it assembles"));
+            let taken = text.matches("sub rsp,1000h").count();
+            assert_eq!(taken, text.matches("test [rsp],eax").count(), "{text}");
+            taken
+        };
+        assert_eq!(taken(40), 0);
+        // 200 sums of 32 or 64 bytes, most of which are on the stack.
+        let pages = taken(200);
+        assert!(
+            pages >= 170 * target.vector_bits as usize / 8 / 4096,
+            "{pages}"
+        );
     }
 }
 

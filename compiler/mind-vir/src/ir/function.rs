@@ -68,6 +68,11 @@ impl Function {
         &self.body
     }
 
+    /// Whether it adds up products of bytes, for which a processor with VNNI has one instruction.
+    pub fn sums_bytes(&self) -> bool {
+        self.body.sums_bytes()
+    }
+
     /// The type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.types[value.index()]
@@ -123,6 +128,19 @@ pub struct Constant {
 pub struct Block {
     /// In the order they run.
     pub statements: Vec<Statement>,
+}
+
+impl Block {
+    fn sums_bytes(&self) -> bool {
+        self.statements.iter().any(|statement| match statement {
+            Statement::Let(_, op) => matches!(op, Op::DotBytes(..)),
+            Statement::Loop(node) => node.body.sums_bytes(),
+            Statement::IfAny(node) => node.body.sums_bytes(),
+            Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
+                false
+            }
+        })
+    }
 }
 
 /// What a block is made of.

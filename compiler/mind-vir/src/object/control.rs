@@ -6,7 +6,8 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use crate::program::{Control, Flow, Region, Slices, Step, Stop};
 
 use super::ALIGN;
-use super::driver::{Driver, Parts, anywhere};
+use super::body::anywhere;
+use super::driver::{Driver, Parts};
 use super::layout::room;
 
 /// Where the arrays of a program that control flow runs are.
@@ -20,7 +21,7 @@ impl Driver<'_> {
             for &program in &control.programs {
                 let status = self.bind(parts, control, program);
                 let place = self.status_of_binding(parts, program);
-                self.builder.ins().store(anywhere(), status, place, 0);
+                self.body.ins().store(anywhere(), status, place, 0);
             }
         }
     }
@@ -46,44 +47,44 @@ impl Driver<'_> {
         } else {
             self.memory.workspace
         };
-        self.moved(base, at.offset)
+        self.body.moved(base, at.offset)
     }
 
     /// Where the status of binding a program once is.
     fn status_of_binding(&mut self, parts: &Parts, program: usize) -> Value {
         let offset = parts.layout.regions[program].offset - ALIGN;
-        self.moved(self.memory.bound, offset)
+        self.body.moved(self.memory.bound, offset)
     }
 
     /// Binds a program; its status.
     fn bind(&mut self, parts: &Parts, control: &Control, program: usize) -> Value {
         let fixed = self.addresses(parts, &control.fixed);
-        let weights = self.list(&fixed);
+        let weights = self.body.list(&fixed);
         let bound = self.bound_address(parts, program);
-        let workspace = self.moved(self.memory.workspace, parts.layout.inner);
+        let workspace = self.body.moved(self.memory.workspace, parts.layout.inner);
         let bind = parts.regions[program].bind;
-        self.invoke(bind, &[weights, bound, workspace])
+        self.body.invoke(bind, &[weights, bound, workspace])
     }
 
     /// Makes sure that a program is bound, before its first run in this step.
     fn ready(&mut self, parts: &Parts, control: &Control, program: usize) {
         let status = if control.is_bound_once {
             let place = self.status_of_binding(parts, program);
-            let ins = self.builder.ins();
+            let ins = self.body.ins();
             ins.load(types::I64, anywhere(), place, 0)
         } else {
             self.bind(parts, control, program)
         };
-        self.check(status);
+        self.body.check(status);
     }
 
     fn run(&mut self, parts: &Parts, program: usize, read: &[Value], written: &[Value]) {
-        let (inputs, outputs) = (self.list(read), self.list(written));
+        let (inputs, outputs) = (self.body.list(read), self.body.list(written));
         let bound = self.bound_address(parts, program);
-        let workspace = self.moved(self.memory.workspace, parts.layout.inner);
+        let workspace = self.body.moved(self.memory.workspace, parts.layout.inner);
         let run = parts.regions[program].run;
-        let status = self.invoke(run, &[bound, inputs, outputs, workspace]);
-        self.check(status);
+        let status = self.body.invoke(run, &[bound, inputs, outputs, workspace]);
+        self.body.check(status);
     }
 
     fn addresses(&mut self, parts: &Parts, regions: &[Region]) -> Addresses {
@@ -91,21 +92,12 @@ impl Driver<'_> {
         regions.map(|region| self.address(parts, region)).collect()
     }
 
-    /// The address of a list of addresses.
-    fn list(&mut self, addresses: &[Value]) -> Value {
-        let list = self.words(addresses.len());
-        for (at, &address) in addresses.iter().enumerate() {
-            self.put(list, at, address);
-        }
-        self.builder.ins().stack_addr(types::I64, list, 0)
-    }
-
     /// Memory for values like `regions` that a loop carries, after the first `skipped` bytes.
     fn places(&mut self, parts: &Parts, skipped: u64, regions: &[Region]) -> Addresses {
         let mut at = parts.layout.carried + skipped;
         let mut places = Vec::with_capacity(regions.len());
         for region in regions {
-            places.push(self.moved(self.memory.workspace, at));
+            places.push(self.body.moved(self.memory.workspace, at));
             at += room(region);
         }
         places
@@ -113,7 +105,7 @@ impl Driver<'_> {
 
     fn copy_all(&mut self, to: &[Value], from: &[Value], regions: &[Region]) {
         for ((&to, &from), region) in to.iter().zip(from).zip(regions) {
-            self.copy(to, from, region.bytes as u64);
+            self.body.copy(to, from, region.bytes as u64);
         }
     }
 
@@ -121,14 +113,14 @@ impl Driver<'_> {
     fn either(&mut self, condition: Value, first: &[Value], second: &[Value]) -> Addresses {
         let pairs = first.iter().zip(second);
         pairs
-            .map(|(&first, &second)| self.builder.ins().select(condition, first, second))
+            .map(|(&first, &second)| self.body.ins().select(condition, first, second))
             .collect()
     }
 
     fn choice(&mut self, parts: &Parts, control: &Control) {
         let read = self.addresses(parts, &control.operands);
         let written = self.addresses(parts, &control.results);
-        let ins = self.builder.ins();
+        let ins = self.body.ins();
         let condition = ins.load(types::I8, anywhere(), read[0], 0);
         let branch = |at: usize| {
             let (read, written) = (read[1..].to_vec(), written.clone());
@@ -149,40 +141,38 @@ impl Driver<'_> {
         let even = self.places(parts, 0, &control.operands);
         let odd = self.places(parts, half, &control.operands);
         let goes_on = parts.layout.carried + 2 * half;
-        let goes_on = self.moved(self.memory.workspace, goes_on);
+        let goes_on = self.body.moved(self.memory.workspace, goes_on);
         self.copy_all(&even, &initial, &control.operands);
         self.ready(parts, control, condition);
 
-        let [header, again, after] = [(); 3].map(|()| self.builder.create_block());
-        let step = self.builder.append_block_param(header, types::I64);
-        let first = self.word(0);
-        self.builder.ins().jump(header, &[BlockArg::from(first)]);
-        self.builder.switch_to_block(header);
-        let is_odd = self.builder.ins().band_imm(step, 1);
+        let [header, again, after] = [(); 3].map(|()| self.body.builder.create_block());
+        let step = self.body.builder.append_block_param(header, types::I64);
+        let first = self.body.word(0);
+        self.body.ins().jump(header, &[BlockArg::from(first)]);
+        self.body.builder.switch_to_block(header);
+        let is_odd = self.body.ins().band_imm(step, 1);
         let now = self.either(is_odd, &odd, &even);
         let next = self.either(is_odd, &even, &odd);
         self.run(parts, condition, &now, &[goes_on]);
-        let ins = self.builder.ins();
+        let ins = self.body.ins();
         let holds = ins.load(types::I8, anywhere(), goes_on, 0);
-        self.builder.ins().brif(holds, again, &[], after, &[]);
+        self.body.ins().brif(holds, again, &[], after, &[]);
 
-        self.builder.switch_to_block(again);
+        self.body.builder.switch_to_block(again);
         let most = parts.max_steps as i64;
-        let is_too_many = self.builder.ins().icmp_imm(IntCC::Equal, step, most);
-        self.stop_if(is_too_many, Stop::TOO_MANY_STEPS);
-        let is_first = self.builder.ins().icmp_imm(IntCC::Equal, step, 0);
+        let is_too_many = self.body.ins().icmp_imm(IntCC::Equal, step, most);
+        self.body.stop_if(is_too_many, Stop::TOO_MANY_STEPS);
+        let is_first = self.body.ins().icmp_imm(IntCC::Equal, step, 0);
         self.choose(
             is_first,
             |driver| driver.ready(parts, control, body),
             |_| {},
         );
         self.run(parts, body, &now, &next);
-        let following = self.builder.ins().iadd_imm(step, 1);
-        self.builder
-            .ins()
-            .jump(header, &[BlockArg::from(following)]);
+        let following = self.body.ins().iadd_imm(step, 1);
+        self.body.ins().jump(header, &[BlockArg::from(following)]);
 
-        self.builder.switch_to_block(after);
+        self.body.builder.switch_to_block(after);
         self.copy_all(&results, &now, &control.results);
     }
 
@@ -208,9 +198,9 @@ impl Driver<'_> {
         self.ready(parts, control, program);
         self.repeat(steps as u64, |driver, step| {
             // The last step writes the results.
-            let left = driver.builder.ins().irsub_imm(step, steps as i64);
-            let is_in_place = driver.builder.ins().band_imm(left, 1);
-            let is_first = driver.builder.ins().icmp_imm(IntCC::Equal, step, 0);
+            let left = driver.body.ins().irsub_imm(step, steps as i64);
+            let is_in_place = driver.body.ins().band_imm(left, 1);
+            let is_first = driver.body.ins().icmp_imm(IntCC::Equal, step, 0);
             let before = driver.either(is_in_place, &spare, &to);
             let mut read = driver.either(is_first, &from, &before);
             let mut written = driver.either(is_in_place, &to, &spare);
@@ -231,11 +221,11 @@ impl Driver<'_> {
         let mut addresses = Vec::with_capacity(arrays.len());
         for (&array, slices) in arrays.iter().zip(slices) {
             let at = if slices.is_reversed {
-                self.builder.ins().irsub_imm(step, steps as i64 - 1)
+                self.body.ins().irsub_imm(step, steps as i64 - 1)
             } else {
                 step
             };
-            addresses.push(self.scaled(array, at, slices.bytes as i64));
+            addresses.push(self.body.scaled(array, at, slices.bytes as i64));
         }
         addresses
     }

@@ -1,6 +1,6 @@
 //! What a processor must have, and the instructions that say so.
 
-use crate::target::Isa;
+use crate::target::{CodeTarget, Isa};
 
 /// `void cpuid(u64 leaf, u64 subleaf, u32 registers[4])`, in the System V convention.
 pub(super) const CPUID: &[u8] = &[
@@ -36,6 +36,10 @@ pub(super) struct Needs {
     pub(super) basic: u32,
     /// Of ebx of leaf 7.
     pub(super) features: u32,
+    /// Of ecx of leaf 7.
+    pub(super) extensions: u32,
+    /// Of eax of subleaf 1 of leaf 7.
+    pub(super) further: u32,
     /// Of the register of enabled states.
     pub(super) states: u32,
 }
@@ -49,31 +53,45 @@ const AVX512F: u32 = 1 << 16;
 const AVX512DQ: u32 = 1 << 17;
 const AVX512BW: u32 = 1 << 30;
 const AVX512VL: u32 = 1 << 31;
+const AVX512_VNNI: u32 = 1 << 11;
+const AVX_VNNI: u32 = 1 << 4;
 /// The registers xmm and ymm.
 const YMM: u32 = 6;
 /// Mask registers, and all of zmm.
 const ZMM: u32 = 0xe0;
 
 impl Needs {
-    /// What code for `isa` on x86-64 needs. 128-bit code has fused multiply-adds, too.
-    pub(super) const fn of(isa: Isa) -> Needs {
+    /// What code for `target` on x86-64 needs. 128-bit code has fused multiply-adds, too.
+    pub(super) const fn of(target: CodeTarget) -> Needs {
         let portable = Needs {
             basic: FMA | OSXSAVE | AVX,
             features: 0,
+            extensions: 0,
+            further: 0,
             states: YMM,
         };
         let avx2 = Needs {
             basic: portable.basic | F16C,
             features: AVX2 | BMI2,
-            states: YMM,
+            ..portable
         };
-        match isa {
-            Isa::Portable => portable,
-            Isa::Avx2 => avx2,
-            Isa::Avx512 => Needs {
-                basic: avx2.basic,
-                features: avx2.features | AVX512F | AVX512DQ | AVX512BW | AVX512VL,
-                states: YMM | ZMM,
+        let avx512 = Needs {
+            features: avx2.features | AVX512F | AVX512DQ | AVX512BW | AVX512VL,
+            states: YMM | ZMM,
+            ..avx2
+        };
+        match (target.isa, target.has_vnni) {
+            // 128-bit code has no use for it.
+            (Isa::Portable, _) => portable,
+            (Isa::Avx2, false) => avx2,
+            (Isa::Avx2, true) => Needs {
+                further: AVX_VNNI,
+                ..avx2
+            },
+            (Isa::Avx512, false) => avx512,
+            (Isa::Avx512, true) => Needs {
+                extensions: AVX512_VNNI,
+                ..avx512
             },
         }
     }
@@ -89,12 +107,26 @@ mod tests {
 
     #[test]
     fn the_bits_are_those_that_the_standard_library_looks_at() {
-        let (basic, features) = (__cpuid(1).ecx, __cpuid_count(7, 0).ebx);
+        let (basic, seventh) = (__cpuid(1).ecx, __cpuid_count(7, 0));
+        let further = match seventh.eax {
+            0 => 0,
+            _ => __cpuid_count(7, 1).eax,
+        };
         for isa in [Isa::Avx2, Isa::Avx512] {
-            let needs = Needs::of(isa);
-            let has =
-                basic & needs.basic == needs.basic && features & needs.features == needs.features;
-            assert_eq!(has, isa.is_available(), "{isa}");
+            for has_vnni in [false, true] {
+                let target = CodeTarget { isa, has_vnni };
+                let needs = Needs::of(target);
+                let pairs = [
+                    (basic, needs.basic),
+                    (seventh.ebx, needs.features),
+                    (seventh.ecx, needs.extensions),
+                    (further, needs.further),
+                ];
+                let has = pairs
+                    .iter()
+                    .all(|(found, needed)| found & needed == *needed);
+                assert_eq!(has, target.is_available(), "{target}");
+            }
         }
     }
 
@@ -116,7 +148,7 @@ mod tests {
         let expected = __cpuid_count(7, 0);
         let expected = [expected.eax, expected.ebx, expected.ecx, expected.edx];
         assert_eq!(found, expected);
-        let ymm = u64::from(Needs::of(Isa::Avx2).states);
+        let ymm = u64::from(Needs::of(Isa::Avx2.into()).states);
         assert_eq!(
             states & ymm == ymm,
             std::arch::is_x86_feature_detected!("avx")

@@ -10,16 +10,16 @@ use cranelift_object::ObjectModule;
 
 use crate::c::Symbol;
 use crate::program::Stop;
-use crate::target::Isa;
+use crate::target::CodeTarget;
 
+use super::body::anywhere;
 use super::cpu::{CPUID, FEATURES, Needs, OSXSAVE, XGETBV};
-use super::driver::anywhere;
 use super::writer::{BIND_PARAMS, Compiled, RUN_PARAMS, define, signature};
 use super::{ALIGN, ObjectError, SLACK};
 
-/// A program, and the instruction set that its kernels are compiled for.
+/// A program, and what its kernels are compiled for.
 pub(super) struct Choice {
-    pub(super) isa: Isa,
+    pub(super) target: CodeTarget,
     pub(super) program: Compiled,
 }
 
@@ -215,9 +215,8 @@ impl Asked<'_> {
     fn write(mut self, choices: &[Choice], known: DataId) {
         let [start, is_known, asks, states, decides] =
             [(); 5].map(|()| self.builder.create_block());
-        let features = self.builder.append_block_param(decides, types::I32);
-        let basic = self.builder.append_block_param(decides, types::I32);
-        let enabled = self.builder.append_block_param(decides, types::I32);
+        let [basic, enabled, features, extensions, further] =
+            [(); 5].map(|()| self.builder.append_block_param(decides, types::I32));
         self.builder.switch_to_block(start);
         let known = self.object.declare_data_in_func(known, self.builder.func);
         let known = self.builder.ins().symbol_value(types::I64, known);
@@ -227,20 +226,23 @@ impl Asked<'_> {
         self.builder.ins().return_(&[chosen]);
 
         self.builder.switch_to_block(asks);
-        let [last, ..] = self.leaf(0);
-        let [_, _, found, _] = self.leaf(1);
+        let [last, ..] = self.leaf(0, 0);
+        let [_, _, found, _] = self.leaf(1, 0);
         let zero = self.builder.ins().iconst(types::I32, 0);
         let switch = self.builder.ins().band_imm(found, i64::from(OSXSAVE));
-        let none = [zero, zero, zero].map(Into::into);
+        let none = [zero; 5].map(Into::into);
         self.builder.ins().brif(switch, states, &[], decides, &none);
         self.builder.switch_to_block(states);
         let states = call(&mut self.builder, self.object, self.xgetbv, &[]);
         let states = self.builder.ins().ireduce(types::I32, states);
-        let [_, seventh, _, _] = self.leaf(FEATURES);
         let at_least = IntCC::UnsignedGreaterThanOrEqual;
         let has_leaf = self.builder.ins().icmp_imm(at_least, last, FEATURES as i64);
-        let seventh = self.builder.ins().select(has_leaf, seventh, zero);
-        let all = [seventh, found, states].map(Into::into);
+        let [subleaf, seventh, third, _] = self.leaf(FEATURES, 0);
+        let [further_found, ..] = self.leaf(FEATURES, 1);
+        let further_found = self.builder.ins().select(subleaf, further_found, zero);
+        let [seventh, third, further_found] = [seventh, third, further_found]
+            .map(|found| self.builder.ins().select(has_leaf, found, zero));
+        let all = [found, states, seventh, third, further_found].map(Into::into);
         self.builder.ins().jump(decides, &all);
 
         self.builder.switch_to_block(decides);
@@ -249,19 +251,20 @@ impl Asked<'_> {
             .ins()
             .iconst(types::I64, choices.len() as i64 + 1);
         for (number, choice) in choices.iter().enumerate().rev() {
-            let needs = Needs::of(choice.isa);
-            let lacks = [
+            let needs = Needs::of(choice.target);
+            let pairs = [
                 (basic, needs.basic),
-                (features, needs.features),
                 (enabled, needs.states),
+                (features, needs.features),
+                (extensions, needs.extensions),
+                (further, needs.further),
             ];
-            let lacks = lacks.map(|(found, needed)| {
+            let mut any = zero;
+            for (found, needed) in pairs.into_iter().filter(|&(_, needed)| needed != 0) {
                 let needed = self.builder.ins().iconst(types::I32, i64::from(needed));
-                self.builder.ins().band_not(needed, found)
-            });
-            let [a, b, c] = lacks;
-            let any = self.builder.ins().bor(a, b);
-            let any = self.builder.ins().bor(any, c);
+                let lacks = self.builder.ins().band_not(needed, found);
+                any = self.builder.ins().bor(any, lacks);
+            }
             let own = self.builder.ins().iconst(types::I64, number as i64 + 1);
             chosen = self.builder.ins().select(any, chosen, own);
         }
@@ -271,12 +274,12 @@ impl Asked<'_> {
         self.builder.finalize();
     }
 
-    /// The registers eax, ebx, ecx and edx of a leaf.
-    fn leaf(&mut self, leaf: u64) -> [Value; 4] {
+    /// The registers eax, ebx, ecx and edx of a subleaf.
+    fn leaf(&mut self, leaf: u64, subleaf: u64) -> [Value; 4] {
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16, 3);
         let slot = self.builder.create_sized_stack_slot(data);
         let leaf = self.builder.ins().iconst(types::I64, leaf as i64);
-        let subleaf = self.builder.ins().iconst(types::I64, 0);
+        let subleaf = self.builder.ins().iconst(types::I64, subleaf as i64);
         let place = self.builder.ins().stack_addr(types::I64, slot, 0);
         call(
             &mut self.builder,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::c::{Array, Symbol, plain};
-use crate::target::Isa;
+use crate::target::CodeTarget;
 
 /// What the functions of a file take.
 #[derive(Clone, Debug)]
@@ -16,9 +16,9 @@ pub struct Ports {
     pub outputs: Vec<Array>,
 }
 
-/// The text of a header for a file of [`ObjectWriter`](super::ObjectWriter) with code for `isas`.
-pub fn header(name: &Symbol, ports: &Ports, isas: &[Isa]) -> String {
-    let isas: Vec<&str> = isas.iter().map(|isa| isa.name()).collect();
+/// The text of a header for a file of [`ObjectWriter`](super::ObjectWriter) with code for `targets`.
+pub fn header(name: &Symbol, ports: &Ports, targets: &[CodeTarget]) -> String {
+    let targets: Vec<String> = targets.iter().map(CodeTarget::to_string).collect();
     let mut text = format!(
         "/*\n * Functions for one module, compiled for {}.\n *\n * Bind the weights once, then run as often as you like:\n *\n \
          *     void *bound = malloc({name}_bound_bytes());\n \
@@ -28,9 +28,10 @@ pub fn header(name: &Symbol, ports: &Ports, isas: &[Isa]) -> String {
          * Weights are not needed once they are bound. What is bound is not moved. Several threads may run at once,\n \
          * each with its own workspace. Arrays are contiguous and row-major, at any address.\n *\n \
          * Both return 0, or a sum of: 1 an integer was divided by zero, 2 the smallest integer was divided by -1,\n \
-         * 4 an index was out of bounds, 16 a loop took too many steps. Or 8, and nothing is done: the processor has none\n \
-         * of the instruction sets; the numbers of bytes are 0 then.\n *\n",
-        isas.join(", ")
+         * 4 an index was out of bounds, 16 a loop took too many steps, 32 an array of extents holds others than the\n \
+         * result's. Or 8, and nothing is done: the processor has none of the instruction sets; the numbers of bytes are\n \
+         * 0 then.\n *\n",
+        targets.join(", ")
     );
     let lists = [
         ("weights", &ports.weights),

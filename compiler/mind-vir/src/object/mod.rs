@@ -5,24 +5,28 @@
 //! the processor has. [`ObjectWriter`] makes the file, [`header`] the declarations for C.
 //!
 //! - `writer`: builds the file. `layout`: the memory that a program needs with those that it runs.
-//! - `driver`: steps as instructions of Cranelift. `control`: those that run other programs.
+//! - `body`: a function of Cranelift's instructions as it is written.
+//! - `driver`: steps as such a function. `control`: those that run other programs. `routine`: what they call that is no kernel.
 //! - `dispatch`: the public functions. `cpu`: what the processor has.
 //!
 //! A run takes place on the thread that calls it, reads and writes the memory that it is handed, and calls nothing but
 //! `memcpy`.
 
+mod body;
 mod control;
 mod cpu;
 mod dispatch;
 mod driver;
 mod header;
 mod layout;
+mod routine;
 mod writer;
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::CompileError;
+use crate::program::RoutineError;
 
 pub use header::{Ports, header};
 pub use writer::{ObjectProgram, ObjectWriter, ProgramId};
@@ -110,6 +114,14 @@ pub enum ObjectError {
     NoCode {
         /// The op.
         op: &'static str,
+    },
+    /// A step does not fit what it computes.
+    #[error("`{op}` cannot be written to an object file: {why}")]
+    Routine {
+        /// The op.
+        op: &'static str,
+        /// What is wrong with it.
+        why: RoutineError,
     },
     /// There are too many constants.
     #[error(

@@ -16,12 +16,14 @@ use crate::c::Symbol;
 use crate::ir::Function;
 use crate::kernel::{Assembler, check};
 use crate::portable;
-use crate::program::Step;
-use crate::target::Isa;
+use crate::program::{Algorithm, RoutineError, Step};
+use crate::target::{CodeTarget, Isa};
 
+use super::body::Body;
 use super::dispatch::{Choice, Dispatcher};
 use super::driver::{Driver, Memory, Parts};
 use super::layout::{Layout, OwnBytes};
+use super::routine::{self, Helper};
 use super::{ALIGN, Container, MOST_CONSTANTS, ObjectError};
 
 /// A program that goes into an object file.
@@ -73,6 +75,9 @@ pub struct ObjectWriter {
     isa: Arc<dyn TargetIsa>,
     /// Equal kernels stand in the file once.
     kernels: FxHashMap<Vec<u8>, FuncId>,
+    /// As do functions of what is no kernel, and what these call.
+    routines: FxHashMap<Algorithm, FuncId>,
+    helpers: FxHashMap<Helper, FuncId>,
     /// As do equal constants.
     data: FxHashMap<Bytes, DataId>,
     constant_bytes: usize,
@@ -104,22 +109,40 @@ impl ObjectWriter {
             assembler: Assembler::default(),
             isa,
             kernels: FxHashMap::default(),
+            routines: FxHashMap::default(),
+            helpers: FxHashMap::default(),
             data: FxHashMap::default(),
             constant_bytes: 0,
             programs: Vec::new(),
         })
     }
 
-    /// Adds a program whose kernels are compiled for `isa`.
+    /// Adds a program whose kernels are compiled for `target`.
     ///
     /// # Errors
     ///
     /// A kernel that the instruction set cannot run, a step without code, too many constants.
-    pub fn add(&mut self, isa: Isa, program: &ObjectProgram<'_>) -> Result<ProgramId, ObjectError> {
+    pub fn add(
+        &mut self,
+        target: CodeTarget,
+        program: &ObjectProgram<'_>,
+    ) -> Result<ProgramId, ObjectError> {
         let number = self.programs.len();
         let kernels = program.functions.iter();
-        let kernels = kernels.map(|function| self.kernel(isa, function));
+        let kernels = kernels.map(|function| self.kernel(target, function));
         let kernels = kernels.collect::<Result<Vec<FuncId>, _>>()?;
+        let steps = || program.bind_steps.iter().chain(program.steps);
+        let mut routines = FxHashMap::default();
+        for call in steps().filter_map(Step::as_evaluate) {
+            let op = call.op;
+            let algorithm = call.checked().map_err(|why| match why {
+                RoutineError::Unknown => ObjectError::NoCode { op },
+                RoutineError::Arrays { .. } | RoutineError::Outside => {
+                    ObjectError::Routine { op, why }
+                }
+            })?;
+            routines.insert(call.routine, self.routine(algorithm)?);
+        }
         let constants = self.constant(&Bytes::copy_from_slice(program.constants))?;
         let literals = program.literals.iter();
         let literals = literals.map(|literal| self.constant(literal));
@@ -133,11 +156,12 @@ impl ObjectWriter {
         let own = OwnBytes {
             bound: program.bound,
             workspace: program.workspace,
-            scratch: program.scratch as u64,
+            scratch: (program.scratch as u64).max(routine::memory(steps())),
         };
         let layout = Layout::of(own, program.steps, &layouts);
         let parts = Parts {
             kernels,
+            routines,
             constants,
             literals,
             params: program.params,
@@ -146,30 +170,33 @@ impl ObjectWriter {
             max_steps: self.max_steps,
         };
         let name = format!("bind{number}");
-        let bind = self.internal::<BIND_PARAMS>(&name, |driver, params| {
+        let bind = self.internal::<BIND_PARAMS>(&name, |body, params| {
             let [weights, bound, workspace] = params;
-            driver.memory = Memory {
+            let memory = Memory {
                 params: Some(weights),
                 bound,
                 workspace,
                 inputs: None,
                 outputs: None,
             };
+            let mut driver = Driver::new(body, memory);
             driver.steps(&parts, program.bind_steps)?;
             driver.bind_once(&parts, program.steps);
-            Ok(())
+            Ok(driver.finish())
         })?;
         let name = format!("run{number}");
-        let run = self.internal::<RUN_PARAMS>(&name, |driver, params| {
+        let run = self.internal::<RUN_PARAMS>(&name, |body, params| {
             let [bound, inputs, outputs, workspace] = params;
-            driver.memory = Memory {
+            let memory = Memory {
                 params: None,
                 bound,
                 workspace,
                 inputs: Some(inputs),
                 outputs: Some(outputs),
             };
-            driver.steps(&parts, program.steps)
+            let mut driver = Driver::new(body, memory);
+            driver.steps(&parts, program.steps)?;
+            Ok(driver.finish())
         })?;
         self.programs.push(Compiled {
             bind,
@@ -184,9 +211,9 @@ impl ObjectWriter {
     /// # Errors
     ///
     /// The code generator refuses a function.
-    pub fn finish(mut self, programs: &[(Isa, ProgramId)]) -> Result<Vec<u8>, ObjectError> {
-        let choices = programs.iter().map(|&(isa, program)| Choice {
-            isa,
+    pub fn finish(mut self, programs: &[(CodeTarget, ProgramId)]) -> Result<Vec<u8>, ObjectError> {
+        let choices = programs.iter().map(|&(target, program)| Choice {
+            target,
             program: self.programs[program.0].clone(),
         });
         let choices: Vec<Choice> = choices.collect();
@@ -201,13 +228,13 @@ impl ObjectWriter {
     }
 
     /// The kernel with the code of `function`.
-    fn kernel(&mut self, isa: Isa, function: &Function) -> Result<FuncId, ObjectError> {
-        let code = match isa {
+    fn kernel(&mut self, target: CodeTarget, function: &Function) -> Result<FuncId, ObjectError> {
+        let code = match target.isa {
             Isa::Portable => {
-                check(function, isa)?;
+                check(function, target.isa)?;
                 portable::compile_for(function, self.isa.as_ref())?
             }
-            Isa::Avx2 | Isa::Avx512 => self.assembler.assemble(function, isa)?,
+            Isa::Avx2 | Isa::Avx512 => self.assembler.assemble(function, target)?,
         };
         if let Some(&kernel) = self.kernels.get(&code) {
             return Ok(kernel);
@@ -222,6 +249,36 @@ impl ObjectWriter {
             .define_function_bytes(kernel, ALIGN, &code, &[])?;
         self.kernels.insert(code, kernel);
         Ok(kernel)
+    }
+
+    /// The function that computes `algorithm`.
+    fn routine(&mut self, algorithm: &Algorithm) -> Result<FuncId, ObjectError> {
+        if let Some(&function) = self.routines.get(algorithm) {
+            return Ok(function);
+        }
+        let helper = Helper::of(algorithm).map(|helper| self.helper(helper));
+        let helper = helper.transpose()?;
+        let name = format!("routine{}", self.routines.len());
+        let function = self.internal(&name, |mut body, params| {
+            routine::write(&mut body, algorithm, helper, params);
+            let done = body.word(0);
+            Ok((body, done))
+        })?;
+        self.routines.insert(algorithm.clone(), function);
+        Ok(function)
+    }
+
+    /// A function that those of algorithms call.
+    fn helper(&mut self, helper: Helper) -> Result<FuncId, ObjectError> {
+        if let Some(&function) = self.helpers.get(&helper) {
+            return Ok(function);
+        }
+        let function = self.internal(helper.name(), |mut body, params| {
+            let result = helper.write(&mut body, params);
+            Ok((body, result))
+        })?;
+        self.helpers.insert(helper, function);
+        Ok(function)
     }
 
     /// Constants with these bytes.
@@ -249,15 +306,15 @@ impl ObjectWriter {
         Ok(data)
     }
 
-    /// Defines a function that nothing outside of the file calls.
+    /// Defines a function that nothing outside of the file calls. It returns what `write` does.
     ///
     /// # Errors
     ///
-    /// Those of `body`; the code generator refuses the function.
+    /// Those of `write`; the code generator refuses the function.
     fn internal<const PARAMS: usize>(
         &mut self,
         name: &str,
-        body: impl FnOnce(&mut Driver<'_>, [Value; PARAMS]) -> Result<(), ObjectError>,
+        write: impl for<'w> FnOnce(Body<'w>, [Value; PARAMS]) -> Result<(Body<'w>, Value), ObjectError>,
     ) -> Result<FuncId, ObjectError> {
         let name = self.name.suffixed(name).to_string();
         let signature = signature(&self.object, PARAMS);
@@ -265,10 +322,10 @@ impl ObjectWriter {
             .object
             .declare_function(&name, Linkage::Local, &signature)?;
         define(&mut self.object, id, signature, |builder, object| {
-            let mut driver = Driver::new(builder, object);
-            let params = driver.params();
-            body(&mut driver, params)?;
-            driver.finish();
+            let body = Body::new(builder, object);
+            let params = body.params();
+            let (body, result) = write(body, params)?;
+            body.finish(result);
             Ok(())
         })?;
         Ok(id)
@@ -326,7 +383,9 @@ fn baseline(container: Container) -> Result<Arc<dyn TargetIsa>, String> {
         ("opt_level", "speed"),
         ("enable_verifier", verifies),
         ("is_pic", is_pic),
-        ("enable_probestack", "false"),
+        // Of a stack that grows Windows wants every page touched in order.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
         ("unwind_info", "false"),
     ];
     for (name, value) in values {

@@ -1,11 +1,11 @@
-//! What routines compute, where C can say it, too.
+//! What routines compute, where C and object files can say it, too.
 
 use mind_ir::types::DType;
 
 use super::IndexType;
 
 /// What a routine computes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Algorithm {
     /// Puts elements in order.
     Sort(Sorting),
@@ -76,7 +76,7 @@ fn product(extents: impl IntoIterator<Item = usize>) -> usize {
 }
 
 /// A dimension of an array.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Dimension {
     /// How many elements it has.
     pub extent: usize,
@@ -88,7 +88,7 @@ pub struct Dimension {
 /// the index that each had.
 ///
 /// -0 equals +0, all NaNs are equal and above everything.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sorting {
     /// The type of an element.
     pub dtype: DType,
@@ -112,7 +112,7 @@ impl Sorting {
 /// A copy of an array, with slices of updates joined to it at the places that tuples of indices name, one after the other.
 ///
 /// It reads the array, the indices and the updates.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Scattering {
     /// The type of an element.
     pub dtype: DType,
@@ -156,7 +156,7 @@ impl Scattering {
 }
 
 /// What becomes of an element and its update, rounded to their type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Update {
     /// The update.
     Replace,
@@ -171,7 +171,7 @@ pub enum Update {
 }
 
 /// What an index along a dimension may be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Bounds {
     /// From 0 to below the extent.
     Strict,
@@ -187,7 +187,7 @@ pub enum Bounds {
 ///
 /// It reads the images and the grid. Each element is one chain of fused multiply-adds over the taps, row-major, in `f32`,
 /// or `f64` for `f64`; coordinates and weights are computed in `f64`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Sampling {
     /// The type of an element of the images.
     pub dtype: DType,
@@ -229,7 +229,7 @@ impl Sampling {
 }
 
 /// What is between the elements of an image.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Between {
     /// The nearest element, of two the even one.
     Nearest,
@@ -240,7 +240,7 @@ pub enum Between {
 }
 
 /// What a number means along `n` elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Coordinates {
     /// From -1 at the edge before the first element to 1 behind the last.
     HalfPixel,
@@ -251,7 +251,7 @@ pub enum Coordinates {
 }
 
 /// What is beyond the ends of an image.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Beyond {
     /// The number with these bits, as `f64`.
     Fill(u64),
@@ -266,7 +266,7 @@ pub enum Beyond {
 /// Of the elements under a window at every position the row-major index of the largest, -1 if there is none.
 ///
 /// Of equal elements the first is chosen; -0 equals +0, and a NaN is above everything.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Search {
     /// The type of an element.
     pub dtype: DType,
@@ -285,7 +285,7 @@ impl Search {
 
 /// The sliding of a window along one dimension: tap `t` at position `p` is element `p * stride + t * dilation - low`, if
 /// there is one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Slide {
     /// Elements.
     pub extent: usize,
@@ -323,7 +323,7 @@ impl Slide {
 /// A result whose extents an array of indices gives, which must be those that the program was made for.
 ///
 /// It reads what `elements` says and then the extents.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Extents {
     /// The type of an extent.
     pub index: IndexType,
@@ -364,7 +364,7 @@ impl Extents {
 }
 
 /// What a result of given extents holds.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Elements {
     /// The elements of an array in order; the extents are wrong if it has another number of them.
     Same {

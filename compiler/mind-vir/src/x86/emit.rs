@@ -43,6 +43,9 @@ pub(super) fn emit(
     emit.encoder.finish(pool)
 }
 
+/// Bytes of a page. Windows wants every page of a stack that grows touched in order.
+const PAGE: i32 = 4096;
+
 /// What a function keeps on the stack.
 struct Frame {
     saved: Vec<PReg>,
@@ -319,9 +322,19 @@ impl Emit<'_> {
         if bytes == 0 {
             return Ok(());
         }
+        let take = |bytes: i32| Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, bytes);
+        let frame = Instruction::with2(Code::Mov_r64_rm64, Register::RBP, Register::RSP)?;
+        self.encoder.put(&frame);
+        let mut left = bytes;
+        while left > PAGE {
+            let top = MemoryOperand::with_base(Register::RSP);
+            let touch = Instruction::with2(Code::Test_rm32_r32, top, Register::EAX)?;
+            self.encoder.put(&take(PAGE)?);
+            self.encoder.put(&touch);
+            left -= PAGE;
+        }
         for instruction in [
-            Instruction::with2(Code::Mov_r64_rm64, Register::RBP, Register::RSP)?,
-            Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, bytes)?,
+            take(left)?,
             Instruction::with2(Code::And_rm64_imm8, Register::RSP, -64)?,
         ] {
             self.encoder.put(&instruction);

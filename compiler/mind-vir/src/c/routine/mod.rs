@@ -8,7 +8,7 @@ mod scatter;
 mod search;
 mod sort;
 
-use crate::program::{Algorithm, Evaluate, Step};
+use crate::program::{Algorithm, Evaluate, RoutineError, Step};
 
 use super::module::{EmitError, Module};
 use block::Block;
@@ -21,33 +21,22 @@ impl Module<'_> {
     /// It has no C, or it is handed other arrays.
     pub(super) fn check_routine(&self, call: &Evaluate) -> Result<(), EmitError> {
         let op = call.op;
-        let Some(algorithm) = &call.algorithm else {
-            return Err(EmitError::NoC { op });
-        };
-        let expected = algorithm.bytes();
-        let regions = call.operands.iter().chain(&call.results);
-        let found: Vec<usize> = regions.map(|region| region.bytes).collect();
-        if found != expected {
-            let subprogram = "its code".to_owned();
-            return Err(EmitError::Arrays {
+        call.checked().map(|_| ()).map_err(|why| match why {
+            RoutineError::Unknown => EmitError::NoC { op },
+            RoutineError::Arrays { found, expected } => EmitError::Arrays {
                 op,
-                subprogram,
+                subprogram: "its code".to_owned(),
                 found,
                 expected,
-            });
-        }
-        if !algorithm.stays_inside() {
-            return Err(EmitError::Outside { op });
-        }
-        Ok(())
+            },
+            RoutineError::Outside => EmitError::Outside { op },
+        })
     }
 
     /// Whether one of `steps`, or of what they run, may find extents that the code is not for.
     pub(super) fn checks_extents(&self, steps: &[&Step]) -> bool {
-        let own = steps.iter().any(|step| match step {
-            Step::Evaluate(call) => matches!(call.algorithm, Some(Algorithm::Extents(_))),
-            Step::Call(_) | Step::Gather(_) | Step::Transfer(_) | Step::Control(_) => false,
-        });
+        let mut calls = steps.iter().filter_map(|step| step.as_evaluate());
+        let own = calls.any(|call| matches!(call.algorithm, Some(Algorithm::Extents(_))));
         own || self.subprograms.iter().any(|run| run.checks_extents)
     }
 

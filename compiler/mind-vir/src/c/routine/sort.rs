@@ -5,15 +5,14 @@ use super::block::Block;
 use super::element::key;
 use crate::c::module::Module;
 use crate::c::symbol::Symbol;
-use crate::program::{Algorithm, Sorting, Step};
+use crate::program::{Algorithm, Sorting};
 
 impl Module<'_> {
     /// The memory that sorts need: keys and indices, twice as many as the most elements that are sorted together.
     pub(in crate::c) fn sort_memory(&self) -> String {
-        let sorts = self.steps.iter().filter_map(|step| match step {
-            Step::Evaluate(call) => call.algorithm.as_ref().and_then(Algorithm::as_sort),
-            Step::Call(_) | Step::Gather(_) | Step::Transfer(_) | Step::Control(_) => None,
-        });
+        let calls = self.steps.iter().filter_map(|step| step.as_evaluate());
+        let algorithms = calls.filter_map(|call| call.algorithm.as_ref());
+        let sorts = algorithms.filter_map(Algorithm::as_sort);
         let most = sorts
             .map(|Sorting { extents, .. }| 2 * extents[1].max(1))
             .max();

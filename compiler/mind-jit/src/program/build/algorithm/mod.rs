@@ -1,4 +1,4 @@
-//! What has no kernel and C can say all the same.
+//! What has no kernel, and C and object files can say all the same.
 
 mod extents;
 mod sample;
@@ -13,7 +13,7 @@ use mind_vir::program::Algorithm;
 
 use crate::program::routine::sole;
 
-/// What `op` runs, if C can say it.
+/// What `op` runs, if C and object files can say it.
 pub(super) fn algorithm(g: &Graph, op: Evaluate) -> Option<Algorithm> {
     let call = Call {
         g,
