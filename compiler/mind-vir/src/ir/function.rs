@@ -1,5 +1,6 @@
 //! Functions of vector IR: structured loops over statements.
 
+use super::byte_product::ByteProduct;
 use super::op::{Addr, Op, Value};
 use super::types::{Lane, Type};
 
@@ -68,6 +69,11 @@ impl Function {
         &self.body
     }
 
+    /// Whether it multiplies matrices of bytes.
+    pub fn has_byte_products(&self) -> bool {
+        self.body.has_byte_products()
+    }
+
     /// The type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.types[value.index()]
@@ -125,6 +131,22 @@ pub struct Block {
     pub statements: Vec<Statement>,
 }
 
+impl Block {
+    /// Whether it multiplies matrices of bytes.
+    fn has_byte_products(&self) -> bool {
+        self.statements.iter().any(|statement| match statement {
+            Statement::ByteProduct(_) => true,
+            Statement::Loop(node) => node.body.has_byte_products(),
+            // The body of the last one only computes.
+            Statement::Let(..)
+            | Statement::Store { .. }
+            | Statement::StoreFirst { .. }
+            | Statement::Prefetch(_)
+            | Statement::IfAny(_) => false,
+        })
+    }
+}
+
 /// What a block is made of.
 #[derive(Clone, Debug)]
 pub enum Statement {
@@ -148,6 +170,8 @@ pub enum Statement {
     },
     /// Asks for memory that will be read soon; has no effect on any result, wherever the address lies.
     Prefetch(Addr),
+    /// Multiplies matrices of bytes in memory.
+    ByteProduct(Box<ByteProduct>),
     /// Repeats statements.
     Loop(Box<Loop>),
     /// Computes values that few lanes need.
@@ -164,7 +188,10 @@ impl Statement {
                 node.carried.iter().for_each(|carried| f(carried.result));
             }
             Statement::IfAny(node) => node.merged.iter().for_each(|merged| f(merged.result)),
-            Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {}
+            Statement::Store { .. }
+            | Statement::StoreFirst { .. }
+            | Statement::Prefetch(_)
+            | Statement::ByteProduct(_) => {}
         }
     }
 }

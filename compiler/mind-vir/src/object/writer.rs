@@ -204,7 +204,7 @@ impl ObjectWriter {
     fn kernel(&mut self, isa: Isa, function: &Function) -> Result<FuncId, ObjectError> {
         let code = match isa {
             Isa::Portable => {
-                check(function, isa)?;
+                check(function, isa.into())?;
                 portable::compile_for(function, self.isa.as_ref())?
             }
             Isa::Avx2 | Isa::Avx512 => self.assembler.assemble(function, isa)?,
