@@ -46,13 +46,18 @@ impl ProgramBuilder<'_> {
         );
         let results = stack.iter().product::<usize>() * product.m * product.n;
         let work = stacked.epilogue.nodes.iter().map(weight).sum();
+        let work = Work::new(results, work).and_products(results.saturating_mul(product.k));
+        let work = match product.schedule.uses_amx {
+            true => work.in_matrices(),
+            false => work,
+        };
         self.call(KernelCall {
             op: op.id(),
             lanes,
             args: self.regions(op.id(), values)?,
             grid: shared.grid(),
             computation: Computation::Contract(Box::new(Contraction { stacked, shared })),
-            work: Work::new(results, work).and_products(results.saturating_mul(product.k)),
+            work,
         });
         Ok(())
     }

@@ -139,6 +139,8 @@ pub(super) struct Work {
     operations: u64,
     /// Multiply-adds of products.
     pub(super) products: u64,
+    /// Multiply-adds of products in about a nanosecond of one thread.
+    rate: u64,
 }
 
 impl Work {
@@ -147,6 +149,7 @@ impl Work {
         Work {
             operations: (elements as u64).saturating_mul(operations as u64 + 1),
             products: 0,
+            rate: 16,
         }
     }
 
@@ -156,8 +159,13 @@ impl Work {
         Work { products, ..self }
     }
 
+    /// The same with products in matrix registers, of elements that hold four bytes.
+    pub(super) fn in_matrices(self) -> Work {
+        Work { rate: 256, ..self }
+    }
+
     /// The time, in about nanoseconds of one thread.
     pub(super) fn cost(&self) -> u64 {
-        self.operations / 16 + self.products / 16
+        self.operations / 16 + self.products / self.rate
     }
 }
