@@ -76,9 +76,12 @@ impl Case {
         });
         let strides: [usize; 3] =
             std::array::from_fn(|at| (self.rows()[at].0 + self.gaps[at]) as usize);
-        let number = |byte: u8, is_signed: bool| match is_signed {
-            true => i64::from(byte as i8),
-            false => i64::from(byte),
+        let number = |byte: u8, is_signed: bool| {
+            if is_signed {
+                i64::from(byte as i8)
+            } else {
+                i64::from(byte)
+            }
         };
         let ([rows, columns, words], mut result) = (self.extents.map(|x| x as usize), to.clone());
         for row in 0..rows {

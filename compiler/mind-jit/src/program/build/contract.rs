@@ -47,9 +47,10 @@ impl ProgramBuilder<'_> {
         let results = stack.iter().product::<usize>() * product.m * product.n;
         let work = stacked.epilogue.nodes.iter().map(weight).sum();
         let work = Work::new(results, work).and_products(results.saturating_mul(product.k));
-        let work = match product.schedule.uses_amx {
-            true => work.in_matrices(),
-            false => work,
+        let work = if product.schedule.uses_amx {
+            work.in_matrices()
+        } else {
+            work
         };
         self.call(KernelCall {
             op: op.id(),
