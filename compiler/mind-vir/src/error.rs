@@ -26,6 +26,9 @@ pub enum CompileError {
         /// The most lanes that fit.
         most: u32,
     },
+    /// Matrices of bytes are multiplied, for which the target has no instructions.
+    #[error("{0} multiplies no matrices of bytes in registers; expected a target with AMX")]
+    ByteProducts(CodeTarget),
     /// The machine has not got the instruction set, or an extension of it.
     #[error("this machine cannot run {0}; `portable` runs everywhere")]
     Unavailable(CodeTarget),

@@ -33,7 +33,7 @@ impl Assembler {
         target: impl Into<CodeTarget>,
     ) -> Result<Vec<u8>, CompileError> {
         let target: CodeTarget = target.into();
-        check(function, target.isa)?;
+        check(function, target)?;
         match target.isa {
             #[cfg(feature = "portable")]
             Isa::Portable => portable::compile(function, target.isa.target()),
@@ -56,14 +56,18 @@ pub fn assemble(
     Assembler::default().assemble(function, target)
 }
 
-/// Checks that a function is valid and its vectors fit the registers of `isa`.
+/// Checks that a function is valid, its vectors fit the registers of `target`, and `target` has the instructions that it
+/// needs.
 ///
 /// # Errors
 ///
 /// What is wrong with it.
-pub(crate) fn check(function: &Function, isa: Isa) -> Result<(), CompileError> {
+pub(crate) fn check(function: &Function, target: CodeTarget) -> Result<(), CompileError> {
     crate::ir::verify(function).map_err(CompileError::Invalid)?;
-    fits(function, isa)
+    if function.has_byte_products() && !target.multiplies_bytes() {
+        return Err(CompileError::ByteProducts(target));
+    }
+    fits(function, target.isa)
 }
 
 /// Whether every vector fits a register, and fills enough of it to be moved.

@@ -1,5 +1,7 @@
 //! Instruction sets, and what a lowering asks of one.
 
+mod amx;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -145,12 +147,23 @@ pub struct CodeTarget {
     pub isa: Isa,
     /// Whether one instruction adds up products of bytes: AVX-512 VNNI, or AVX-VNNI beside AVX2.
     pub has_vnni: bool,
+    /// Whether matrices of bytes are multiplied in registers: AMX beside AVX-512.
+    pub has_amx: bool,
 }
 
 impl CodeTarget {
     /// Whether this machine and its operating system can run it.
     pub fn is_available(self) -> bool {
-        self.isa.is_available() && (!self.has_vnni || detects_vnni(self.isa))
+        self.isa.is_available()
+            && (!self.has_vnni || detects_vnni(self.isa))
+            && (!self.has_amx || detects_amx(self.isa))
+    }
+}
+
+impl CodeTarget {
+    /// Whether code may multiply matrices of bytes in registers.
+    pub const fn multiplies_bytes(self) -> bool {
+        self.has_amx && matches!(self.isa, Isa::Avx512)
     }
 }
 
@@ -160,6 +173,7 @@ impl From<Isa> for CodeTarget {
         CodeTarget {
             isa,
             has_vnni: false,
+            has_amx: false,
         }
     }
 }
@@ -169,14 +183,20 @@ impl From<&TargetInfo> for CodeTarget {
         CodeTarget {
             isa: target.isa,
             has_vnni: target.has_vnni,
+            has_amx: target.has_amx,
         }
     }
 }
 
 impl fmt::Display for CodeTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let extension = if self.has_vnni { " with VNNI" } else { "" };
-        write!(f, "{}{extension}", self.isa)
+        let extensions = match (self.has_vnni, self.has_amx) {
+            (false, false) => "",
+            (true, false) => " with VNNI",
+            (false, true) => " with AMX",
+            (true, true) => " with VNNI and AMX",
+        };
+        write!(f, "{}{extensions}", self.isa)
     }
 }
 
@@ -199,6 +219,14 @@ fn detects_vnni(isa: Isa) -> bool {
 #[cfg(not(target_arch = "x86_64"))]
 fn detects_vnni(_: Isa) -> bool {
     false
+}
+
+/// Whether this machine multiplies matrices of bytes in registers beside code for `isa`, and the system lets this process.
+fn detects_amx(isa: Isa) -> bool {
+    match isa {
+        Isa::Portable | Isa::Avx2 => false,
+        Isa::Avx512 => amx::is_allowed(),
+    }
 }
 
 /// A word that names no instruction set.
@@ -240,6 +268,8 @@ pub struct TargetInfo {
     pub has_masks: bool,
     /// Whether one instruction adds up products of bytes.
     pub has_vnni: bool,
+    /// Whether matrices of bytes are multiplied in registers.
+    pub has_amx: bool,
     /// Multiply-adds of full width that start in a cycle.
     pub fma_ports: u32,
     /// Bytes of first-level data cache of a core.
@@ -260,6 +290,7 @@ impl TargetInfo {
             vector_registers: target.vector_registers,
             has_masks: target.has_masks,
             has_vnni: false,
+            has_amx: false,
             fma_ports: 2,
             l1_bytes: 32 << 10,
             l2_bytes: 512 << 10,
@@ -276,6 +307,7 @@ impl TargetInfo {
     pub fn detected(isa: Isa) -> TargetInfo {
         let mut target = TargetInfo::of(isa);
         target.has_vnni = isa.is_available() && detects_vnni(isa);
+        target.has_amx = isa.is_available() && detects_amx(isa);
         for (level, bytes) in data_caches() {
             match level {
                 1 => target.l1_bytes = bytes,
@@ -389,12 +421,15 @@ mod tests {
 
     #[test]
     fn an_extension_that_no_machine_has_is_not_available() {
-        let target = CodeTarget {
+        let target = |has_vnni: bool, has_amx: bool| CodeTarget {
             isa: Isa::Portable,
-            has_vnni: true,
+            has_vnni,
+            has_amx,
         };
-        assert!(!target.is_available());
-        assert_eq!(target.to_string(), "portable with VNNI");
+        assert!(!target(true, false).is_available());
+        assert!(!target(false, true).is_available());
+        assert_eq!(target(true, false).to_string(), "portable with VNNI");
+        assert_eq!(target(true, true).to_string(), "portable with VNNI and AMX");
     }
 
     #[test]

@@ -125,8 +125,7 @@ fn every_format_and_method_gives_the_bits_of_exact_sums() {
                     width: 2 * lanes,
                     format,
                 };
-                let registers = target.vector_registers as usize;
-                let own = BlockProduct::new((m, n, k), panels, (lanes, registers), false);
+                let own = BlockProduct::new((m, n, k), panels, &target);
                 check(&own, &target, &mut random);
                 if m == 3 {
                     let method = Method::Bytes;
@@ -134,6 +133,25 @@ fn every_format_and_method_gives_the_bits_of_exact_sums() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn parts_in_matrix_registers_give_the_bits_of_exact_sums() {
+    let mut random = Random::new(49);
+    for target in harness::targets_with_amx() {
+        let mut in_matrices = 0;
+        for &format in QuantFormat::ALL {
+            // Tiles with rows and columns left over, and parts that are and are not multiplied together.
+            for (m, n, parts) in [(32, 32, 1usize), (37, 20, 5), (49, 65, 4)] {
+                let k = (32 * parts).next_multiple_of(format.elements());
+                let panels = QuantPanels { width: 32, format };
+                let p = BlockProduct::new((m, n, k), panels, &target);
+                in_matrices += usize::from(p.method == Method::Matrices);
+                check(&p, &target, &mut random);
+            }
+        }
+        assert!(in_matrices > QuantFormat::ALL.len(), "{in_matrices}");
     }
 }
 

@@ -106,6 +106,15 @@ pub fn targets_with_vnni() -> Vec<TargetInfo> {
     noted(targets.to_vec())
 }
 
+/// All targets that have AMX, with what machines have that have it.
+pub fn targets_with_amx() -> Vec<TargetInfo> {
+    noted(vec![TargetInfo {
+        has_vnni: true,
+        has_amx: true,
+        ..TargetInfo::of(Isa::Avx512)
+    }])
+}
+
 fn noted(targets: Vec<TargetInfo>) -> Vec<TargetInfo> {
     let codes = targets.iter().map(CodeTarget::from);
     for code in codes.filter(|code| !code.is_available()) {

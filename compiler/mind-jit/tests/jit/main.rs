@@ -1,6 +1,7 @@
 //! Compiled kernels against the interpreters, bit for bit.
 
 mod block_products;
+mod byte_products;
 mod c;
 mod columns;
 mod conversions;

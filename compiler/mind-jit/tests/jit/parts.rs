@@ -22,7 +22,11 @@ impl Case {
     fn product(&self, target: &TargetInfo) -> Product {
         let (m, n, k) = self.extents;
         let columns = Rhs::Columns { n_stride: k };
-        let schedule = Schedule::choose(target, DType::I32, (m, n, k), columns, self.is_packed);
+        let in_matrices = Schedule::in_matrices(target, self.parts, self.extents, columns);
+        let schedule = in_matrices.filter(|_| self.is_packed);
+        let schedule = schedule.unwrap_or_else(|| {
+            Schedule::choose(target, DType::I32, (m, n, k), columns, self.is_packed)
+        });
         let panels = schedule.packed.filter(|_| self.is_packed);
         Product {
             dtype: DType::I32,
@@ -81,7 +85,8 @@ fn input(elements: &[i32]) -> Input {
     Input::Elements(DType::I32, bytes.collect())
 }
 
-fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
+/// Checks a product of `rows` rows at a time.
+fn check(case: &Case, target: &TargetInfo, rows: usize, random: &mut Random) {
     let ((m, n, k), p) = (case.extents, case.product(target));
     let lanes = target.lanes(32);
     let code = kernel(&p, lanes);
@@ -101,9 +106,13 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
         };
         given = packed(&packing, given, target, lanes);
     }
-    let whole = [[0, m, 0, n]];
+    let (below, _) = p.grain(lanes);
+    let rows = rows.next_multiple_of(below);
+    let parts = (0..m.max(1))
+        .step_by(rows)
+        .map(|row| [row, (row + rows).min(m), 0, n]);
     let operands = [input(&lhs), given];
-    let found = harness::in_parts((&code, &compiled), operands, (DType::I32, m * n), whole);
+    let found = harness::in_parts((&code, &compiled), operands, (DType::I32, m * n), parts);
     let wanted = Buffer::I32(case.reference(&lhs, &rhs).into());
     assert!(wanted.same_bits(&found), "{case:?} on {target:?}");
 }
@@ -111,7 +120,11 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
 #[test]
 fn integers_in_elements_are_multiplied_alike_on_every_target() {
     let mut random = Random::new(12);
-    let targets = [harness::targets(), harness::targets_with_vnni()].concat();
+    let targets = [
+        harness::targets(),
+        harness::targets_with_vnni(),
+        harness::targets_with_amx(),
+    ];
     let extents = [
         (0, 17, 3),
         (1, 16, 1),
@@ -121,7 +134,7 @@ fn integers_in_elements_are_multiplied_alike_on_every_target() {
         (13, 37, 11),
         (29, 65, 70),
     ];
-    for target in targets {
+    for target in targets.concat() {
         for &parts in Parts::ALL {
             for extents in extents {
                 for is_packed in [false, true] {
@@ -130,8 +143,28 @@ fn integers_in_elements_are_multiplied_alike_on_every_target() {
                         extents,
                         is_packed,
                     };
-                    check(&case, &target, &mut random);
+                    check(&case, &target, usize::MAX >> 16, &mut random);
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_bytes_in_matrix_registers_are_right_at_all_edges() {
+    let mut random = Random::new(13);
+    let edges = [15, 16, 17, 31, 32, 33, 63, 64, 65];
+    for target in harness::targets_with_amx() {
+        for rows in [8].into_iter().chain(edges) {
+            for _ in 0..4 {
+                let columns = random.pick(&edges) - random.below(2) * 14;
+                let case = Case {
+                    parts: random.pick(&[Parts::UnsignedBySigned, Parts::SignedByUnsigned]),
+                    extents: (rows, columns, 1 + random.below(50)),
+                    is_packed: true,
+                };
+                assert!(case.product(&target).schedule.uses_amx, "{case:?}");
+                check(&case, &target, random.pick(&[1, 64]), &mut random);
             }
         }
     }

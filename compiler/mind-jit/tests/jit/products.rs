@@ -325,6 +325,7 @@ fn no_schedule_changes_a_bit() {
                     prefetches_rhs: random.below(2) == 0,
                     stages_output: random.below(2) == 0,
                     packed: Some(Panels { width, dtype }),
+                    uses_amx: false,
                 });
                 check(&case, &target, &mut random);
             }
@@ -350,6 +351,7 @@ fn a_schedule_that_cannot_be_followed_is_refused_with_what_could() {
         prefetches_rhs: false,
         stages_output: false,
         packed: None,
+        uses_amx: false,
     };
     let error = schedule.check(8, &Rhs::Panels(panels));
     assert_eq!(

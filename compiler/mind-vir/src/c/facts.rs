@@ -90,6 +90,12 @@ impl Facts {
                     wanted.extend(addr.index);
                 }
                 Statement::Prefetch(_) => {}
+                Statement::ByteProduct(product) => {
+                    for rows in product.matrices() {
+                        wanted.push(rows.start.base);
+                        wanted.extend(rows.start.index);
+                    }
+                }
                 Statement::Loop(node) => {
                     wanted.extend([node.lower, node.upper]);
                     for carried in &node.carried {
@@ -143,8 +149,10 @@ impl Facts {
                 }
                 Statement::Loop(node) => self.mark_uniform(&node.body),
                 Statement::IfAny(node) => self.mark_uniform(&node.body),
-                Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
-                }
+                Statement::Store { .. }
+                | Statement::StoreFirst { .. }
+                | Statement::Prefetch(_)
+                | Statement::ByteProduct(_) => {}
             }
         }
     }

@@ -3,13 +3,13 @@
 use rustc_hash::FxHashSet;
 
 use crate::error::CompileError;
-use crate::ir::{Function, IfAny, IndexOp, Merged, Op, Type, Value};
+use crate::ir::{ByteProduct, Function, IfAny, IndexOp, Merged, Op, Type, Value};
 
 use super::facts::Facts;
 use super::lane;
 use super::plan::{Lanes, Piece, Plan, Store, StoreExtent};
 use super::symbol::Symbol;
-use super::template::plain;
+use super::template::{marked, plain};
 use super::writer::Writer;
 
 /// Appends `function` to `out` as a static function called `symbol`.
@@ -112,6 +112,7 @@ impl<'f> Writer<'f, '_> {
             match piece {
                 Piece::Scalar(value, op) => self.scalar(*value, op),
                 Piece::Lanes(lanes) => self.lanes(lanes),
+                Piece::ByteProduct(product) => self.byte_product(product),
                 Piece::Loop(node, body) => self.repeat(node, body),
                 Piece::IfAny(node, merged, body) => self.if_any(node, merged, body),
             }
@@ -138,6 +139,20 @@ impl<'f> Writer<'f, '_> {
             _ => self.expression(op, &|operand| self.name(operand)),
         };
         self.line(format_args!("const {ty} {value} = {text};"));
+    }
+
+    fn byte_product(&mut self, product: &ByteProduct) {
+        let matrices = product.matrices().map(|rows| {
+            let start = self.address(&rows.start);
+            format!("{start}, {}", marked(rows.stride.to_string()))
+        });
+        let numbers = [product.rows, product.columns, product.words];
+        let numbers = numbers.map(|number| marked(number.to_string()));
+        let signs = product
+            .signs
+            .map(|is_signed| if is_signed { "1" } else { "0" });
+        let operands = [matrices.join(", "), numbers.join(", "), signs.join(", ")];
+        self.line(format_args!("mind_byte_product({});", operands.join(", ")));
     }
 
     fn if_any(&mut self, node: &IfAny, merged: &[&Merged], body: &[Piece<'f>]) {

@@ -5,7 +5,9 @@
 //! other lanes, goes through an array. Stores come after the loop of their piece, each as a loop of its own, so
 //! that all that was loaded before is loaded, whatever overlaps.
 
-use crate::ir::{Addr, Block, Function, IfAny, Loop, Merged, Op, Statement, Type, Value};
+use crate::ir::{
+    Addr, Block, ByteProduct, Function, IfAny, Loop, Merged, Op, Statement, Type, Value,
+};
 
 use super::facts::{Facts, reads};
 
@@ -15,6 +17,8 @@ pub(super) enum Piece<'f> {
     Scalar(Value, &'f Op),
     /// One loop over lanes, and stores.
     Lanes(Lanes<'f>),
+    /// A product of matrices in memory.
+    ByteProduct(&'f ByteProduct),
     /// A loop of the function.
     Loop(&'f Loop, Vec<Piece<'f>>),
     /// Values that few lanes need: those that anything reads, and what computes them.
@@ -151,6 +155,10 @@ impl<'f> Planner<'f, '_> {
                     self.store(*value, addr, StoreExtent::First, &mut open);
                 }
                 Statement::Prefetch(_) => {}
+                Statement::ByteProduct(product) => {
+                    self.close(&mut open, &mut pieces);
+                    pieces.push(Piece::ByteProduct(product));
+                }
                 Statement::Loop(node) => {
                     self.close(&mut open, &mut pieces);
                     let body = self.repeat(node);
@@ -276,7 +284,9 @@ impl<'f> Planner<'f, '_> {
             let (param, next) = (carried.param, carried.next);
             let computing = body.iter_mut().find_map(|piece| match piece {
                 Piece::Lanes(lanes) => lanes.computes(next).then_some(lanes),
-                Piece::Scalar(..) | Piece::Loop(..) | Piece::IfAny(..) => None,
+                Piece::Scalar(..) | Piece::ByteProduct(_) | Piece::Loop(..) | Piece::IfAny(..) => {
+                    None
+                }
             });
             if let Some(lanes) = computing
                 && self.may_write_back(param, next)

@@ -3,6 +3,7 @@
 //! Loops and addresses follow from the parameters alone, whatever elements are: indices, pointers and loops are run, and
 //! vectors are left out. What is found is therefore exact, for every call with the same indices.
 
+use super::byte_product::ByteProduct;
 use super::function::{Block, Function, Loop, LoopKind, Statement};
 use super::op::{Addr, Op, Value};
 use super::print::shown;
@@ -138,6 +139,7 @@ impl Frame<'_> {
                     self.touched(addr, 1, lane, true)
                 }
                 Statement::Prefetch(_) => Ok(()),
+                Statement::ByteProduct(product) => self.byte_product(product),
                 Statement::Loop(node) => {
                     self.repeat(node)?;
                     continue;
@@ -195,6 +197,20 @@ impl Frame<'_> {
             return Ok(());
         }
         self.access(self.addr(addr), bytes, writes)
+    }
+
+    /// All that is read, then all that is written.
+    fn byte_product(&mut self, product: &ByteProduct) -> Result<(), String> {
+        let matrices = product.matrices().into_iter().zip(product.extents());
+        for (rows, (count, bytes)) in matrices.skip(1).chain([(product.to, product.extents()[0])]) {
+            let first = self.addr(&rows.start);
+            for row in 0..count {
+                let start = first.start.wrapping_add(rows.offset(row));
+                let at = Pointer { start, ..first };
+                self.access(at, bytes, rows == product.to)?;
+            }
+        }
+        Ok(())
     }
 
     fn access(&mut self, at: Pointer, bytes: usize, writes: bool) -> Result<(), String> {

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::byte_product::ByteProduct;
 use super::function::{
     Block, Carried, Constant, Function, IfAny, Loop, LoopKind, Merged, Scratch, Statement,
 };
@@ -242,6 +243,11 @@ impl Builder {
     /// Asks for memory that will be read soon.
     pub fn prefetch(&mut self, addr: Addr) {
         self.current.push(Statement::Prefetch(addr));
+    }
+
+    /// Multiplies matrices of bytes in memory.
+    pub fn byte_product(&mut self, product: ByteProduct) {
+        self.current.push(Statement::ByteProduct(Box::new(product)));
     }
 
     /// A function of one vector of floats.

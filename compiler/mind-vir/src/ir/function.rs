@@ -1,5 +1,6 @@
 //! Functions of vector IR: structured loops over statements.
 
+use super::byte_product::ByteProduct;
 use super::op::{Addr, Op, Value};
 use super::types::{Lane, Type};
 
@@ -73,6 +74,11 @@ impl Function {
         self.body.sums_bytes()
     }
 
+    /// Whether it multiplies matrices of bytes.
+    pub fn has_byte_products(&self) -> bool {
+        self.body.has_byte_products()
+    }
+
     /// The type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.types[value.index()]
@@ -136,9 +142,24 @@ impl Block {
             Statement::Let(_, op) => matches!(op, Op::DotBytes(..)),
             Statement::Loop(node) => node.body.sums_bytes(),
             Statement::IfAny(node) => node.body.sums_bytes(),
-            Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
-                false
-            }
+            Statement::Store { .. }
+            | Statement::StoreFirst { .. }
+            | Statement::Prefetch(_)
+            | Statement::ByteProduct(_) => false,
+        })
+    }
+
+    /// Whether it multiplies matrices of bytes.
+    fn has_byte_products(&self) -> bool {
+        self.statements.iter().any(|statement| match statement {
+            Statement::ByteProduct(_) => true,
+            Statement::Loop(node) => node.body.has_byte_products(),
+            // The body of the last one only computes.
+            Statement::Let(..)
+            | Statement::Store { .. }
+            | Statement::StoreFirst { .. }
+            | Statement::Prefetch(_)
+            | Statement::IfAny(_) => false,
         })
     }
 }
@@ -166,6 +187,8 @@ pub enum Statement {
     },
     /// Asks for memory that will be read soon; has no effect on any result, wherever the address lies.
     Prefetch(Addr),
+    /// Multiplies matrices of bytes in memory.
+    ByteProduct(Box<ByteProduct>),
     /// Repeats statements.
     Loop(Box<Loop>),
     /// Computes values that few lanes need.
@@ -182,7 +205,10 @@ impl Statement {
                 node.carried.iter().for_each(|carried| f(carried.result));
             }
             Statement::IfAny(node) => node.merged.iter().for_each(|merged| f(merged.result)),
-            Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {}
+            Statement::Store { .. }
+            | Statement::StoreFirst { .. }
+            | Statement::Prefetch(_)
+            | Statement::ByteProduct(_) => {}
         }
     }
 }

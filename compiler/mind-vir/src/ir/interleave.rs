@@ -59,6 +59,11 @@ fn is_ready(statement: &Statement, missing: &FxHashSet<Value>) -> bool {
             addressed(addr, &mut check);
         }
         Statement::Prefetch(addr) => addressed(addr, &mut check),
+        Statement::ByteProduct(product) => {
+            for rows in product.matrices() {
+                addressed(&rows.start, &mut check);
+            }
+        }
         Statement::Loop(_) => is_there = false,
         Statement::IfAny(node) => {
             check(node.mask);

@@ -12,6 +12,7 @@ pub mod interp;
 
 mod access;
 mod builder;
+mod byte_product;
 mod function;
 mod interleave;
 mod op;
@@ -23,6 +24,7 @@ mod verify;
 
 pub use access::{Access, Misuse, accesses};
 pub use builder::{Builder, OpenBlock, Round};
+pub use byte_product::{ByteProduct, Rows};
 pub use function::{
     Block, Carried, Constant, Function, IfAny, Loop, LoopKind, Merged, Scratch, Statement,
 };

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::byte_product::{ByteProduct, Rows};
 use super::function::{Block, Function, LoopKind, Merged, Statement};
 use super::op::{Addr, Op, Value};
 
@@ -85,6 +86,7 @@ fn one(
         }
         Statement::StoreFirst { value, addr } => writeln!(f, "store-first {value}, {addr}")?,
         Statement::Prefetch(addr) => writeln!(f, "prefetch {addr}")?,
+        Statement::ByteProduct(product) => writeln!(f, "{product}")?,
         Statement::Loop(node) => {
             let kind = match node.kind {
                 LoopKind::Whole => "whole",
@@ -135,6 +137,29 @@ fn one(
         }
     }
     Ok(())
+}
+
+impl Display for Rows {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} by {}", self.start, self.stride)
+    }
+}
+
+impl Display for ByteProduct {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let [left, right] = self
+            .signs
+            .map(|is_signed| if is_signed { 's' } else { 'u' });
+        let ByteProduct { to, lhs, rhs, .. } = self;
+        write!(f, "byte-product.{left}{right} {to}, {lhs}, {rhs}")?;
+        let ByteProduct {
+            rows,
+            columns,
+            words,
+            ..
+        } = self;
+        write!(f, ": {rows} rows, {columns} columns, {words} words")
+    }
 }
 
 fn first(count: Option<Value>, f: &mut Formatter<'_>) -> fmt::Result {

@@ -1,5 +1,6 @@
 //! The verifier of vector IR.
 
+use super::byte_product::{ByteProduct, Rows};
 use super::function::{Block, Function, IfAny, Loop, Statement};
 use super::op::{Addr, Op, Value};
 use super::print::shown;
@@ -181,6 +182,7 @@ impl Check<'_> {
                 }
                 Statement::StoreFirst { value, addr } => self.store(*value, addr, "store-first"),
                 Statement::Prefetch(addr) => self.accessed(addr, "prefetch"),
+                Statement::ByteProduct(product) => self.byte_product(product),
                 Statement::Loop(node) => self.repeat(node),
                 Statement::IfAny(node) => self.if_any(node),
             }
@@ -270,6 +272,26 @@ impl Check<'_> {
         if let Some(index) = addr.index {
             self.index(index, user);
         }
+    }
+
+    fn byte_product(&mut self, product: &ByteProduct) {
+        for rows in product.matrices() {
+            self.accessed(&rows.start, "byte-product");
+            let (found, most) = (rows.stride, Rows::MOST_STRIDE);
+            let expected = "16777216 at most";
+            self.number(found <= most, "the stride of rows", found.into(), expected);
+        }
+        for (what, found) in [
+            ("the rows of a byte-product", product.rows),
+            ("the columns of a byte-product", product.columns),
+        ] {
+            let fits = (1..=ByteProduct::MOST).contains(&found);
+            self.number(fits, what, found.into(), "1 to 32");
+        }
+        let words = product.words;
+        let fits = words > 0 && i32::try_from(words).is_ok();
+        let expected = "1 to 2147483647";
+        self.number(fits, "the words of a byte-product", words.into(), expected);
     }
 
     fn addr(&mut self, addr: &Addr) {
@@ -369,6 +391,7 @@ fn has_effect(statement: &Statement) -> bool {
         Statement::Store { .. }
         | Statement::StoreFirst { .. }
         | Statement::Prefetch(_)
+        | Statement::ByteProduct(_)
         | Statement::Loop(_) => true,
     }
 }

@@ -74,7 +74,7 @@ impl Scan<'_> {
                 Statement::Store { value, .. } | Statement::StoreFirst { value, .. } => {
                     self.use_at(*value, self.clock);
                 }
-                Statement::Prefetch(_) => {}
+                Statement::Prefetch(_) | Statement::ByteProduct(_) => {}
                 Statement::Loop(node) => self.repeat(node),
                 Statement::IfAny(node) => self.if_any(node),
             }
@@ -104,6 +104,7 @@ impl Scan<'_> {
                 Statement::Store { .. }
                 | Statement::StoreFirst { .. }
                 | Statement::Prefetch(_)
+                | Statement::ByteProduct(_)
                 | Statement::Loop(_) => unreachable!("a verified body only computes"),
             }
         }

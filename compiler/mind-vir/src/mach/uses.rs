@@ -114,6 +114,13 @@ impl Uses {
                     self.read(addr.base);
                     addr.index.into_iter().for_each(|index| self.read(index));
                 }
+                Statement::ByteProduct(product) => {
+                    for rows in product.matrices() {
+                        let addr = rows.start;
+                        self.read(addr.base);
+                        addr.index.into_iter().for_each(|index| self.read(index));
+                    }
+                }
                 Statement::Loop(node) => self.repeat(node),
                 Statement::IfAny(node) => self.if_any(node),
             }

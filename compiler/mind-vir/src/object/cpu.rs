@@ -114,7 +114,10 @@ mod tests {
         };
         for isa in [Isa::Avx2, Isa::Avx512] {
             for has_vnni in [false, true] {
-                let target = CodeTarget { isa, has_vnni };
+                let target = CodeTarget {
+                    has_vnni,
+                    ..CodeTarget::from(isa)
+                };
                 let needs = Needs::of(target);
                 let pairs = [
                     (basic, needs.basic),

@@ -231,7 +231,7 @@ impl ObjectWriter {
     fn kernel(&mut self, target: CodeTarget, function: &Function) -> Result<FuncId, ObjectError> {
         let code = match target.isa {
             Isa::Portable => {
-                check(function, target.isa)?;
+                check(function, target)?;
                 portable::compile_for(function, self.isa.as_ref())?
             }
             Isa::Avx2 | Isa::Avx512 => self.assembler.assemble(function, target)?,

@@ -107,6 +107,9 @@ impl Translate<'_, '_> {
                     self.builder.ins().store(anywhere(), first, address, offset);
                 }
                 Statement::Prefetch(_) => {}
+                Statement::ByteProduct(_) => {
+                    unreachable!("functions with byte-products are refused")
+                }
                 Statement::Loop(node) => self.repeat(node),
                 Statement::IfAny(node) => self.if_any(node),
             }

@@ -54,6 +54,8 @@ struct Frame {
     sets_status: bool,
     /// Whether stores go past the caches, which must be complete when the function returns.
     streams: bool,
+    /// Whether matrix registers hold data, which the system would save at each switch of threads.
+    has_tiles: bool,
 }
 
 impl Frame {
@@ -73,6 +75,10 @@ impl Frame {
             .nodes
             .iter()
             .any(|node| matches!(node, Node::NonTemporalStore(_)));
+        let has_tiles = machine
+            .nodes
+            .iter()
+            .any(|node| matches!(node, Node::TileProduct(_)));
         let sets_status = lanewise.clone().any(Lanewise::sets_status);
         Frame {
             saved,
@@ -80,6 +86,7 @@ impl Frame {
             has_lanewise: lanewise.next().is_some(),
             sets_status,
             streams,
+            has_tiles,
         }
     }
 
@@ -160,6 +167,7 @@ impl Emit<'_> {
                 node.emit(&mut self.encoder, &pregs, frame)?;
             }
             Node::NonTemporalStore(node) => node.emit(&mut self.encoder, &pregs)?,
+            Node::TileProduct(node) => node.emit(&mut self.encoder, &pregs)?,
             Node::Jump => self.go(machine.block_succs(block)[0], next),
             Node::Branch(test) => {
                 let (holds, fails) = self.test(*test, &pregs)?;
@@ -356,6 +364,9 @@ impl Emit<'_> {
     fn epilogue(&mut self) -> Encoded {
         if self.frame.streams {
             self.encoder.put(&Instruction::with(Code::Sfence));
+        }
+        if self.frame.has_tiles {
+            self.encoder.put(&Instruction::with(Code::VEX_Tilerelease));
         }
         let result = if self.frame.sets_status {
             Instruction::with2(Code::Mov_r32_rm32, Register::EAX, self.status())?

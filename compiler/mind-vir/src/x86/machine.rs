@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::lanewise::Lanewise;
 use super::non_temporal::NonTemporalStore;
+use super::tiles::TileProduct;
 use super::view::View;
 
 /// An operand of an instruction, in the order of its encoding.
@@ -90,6 +91,7 @@ pub(super) enum Node {
     Plain(Plain),
     Lanewise(Lanewise),
     NonTemporalStore(NonTemporalStore),
+    TileProduct(TileProduct),
     /// Goes to the only successor.
     Jump,
     /// Goes to the first successor if the test of its operands holds, else to the second.

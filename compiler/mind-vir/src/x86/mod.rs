@@ -17,6 +17,7 @@ mod non_temporal;
 mod pool;
 mod registers;
 mod select;
+mod tiles;
 mod view;
 
 use regalloc2::checker::Checker;
@@ -31,7 +32,7 @@ use encoding::Encoding;
 
 pub use listing::disassemble;
 
-/// The machine code of a valid `function` for AVX2 or AVX-512, with or without VNNI, whose vectors fit.
+/// The machine code of a valid `function` for AVX2 or AVX-512, with the extensions that `code` says, whose vectors fit.
 ///
 /// The code can lie anywhere that is aligned to 64 bytes. Debug builds check the registers, decode the code again and check it. `allocator` keeps the
 /// memory of the register allocator from one function to the next.

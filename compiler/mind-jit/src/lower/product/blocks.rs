@@ -11,6 +11,7 @@ use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::finish::{Finish, finish_tile};
 use super::layout::{Panels, Rhs, accumulator};
+use super::matrix;
 use super::operands::{Operands, Product, Region, element_pointer};
 use super::quantised::{self, Multiply, QuantPanels, Spread};
 use super::right::Right;
@@ -37,6 +38,9 @@ pub fn product(
     if let Err(error) = p.schedule.check(b.lanes(), &p.rhs) {
         panic!("{error}");
     }
+    if p.schedule.uses_amx {
+        return matrix::product(b, p, at, region, finish);
+    }
     let scratch = Scratch::of(p, b.lanes());
     b.scratch(scratch.bytes(p), |b, memory| {
         let context = Context {
@@ -54,7 +58,7 @@ pub fn product(
 }
 
 /// Calls `body` with ranges of `size` indices, the last one shorter, that make up `range`.
-fn in_blocks(
+pub(super) fn in_blocks(
     b: &mut Builder,
     range: (Value, Value),
     size: usize,

@@ -1,12 +1,24 @@
 //! Handing over the complete vectors of a tile.
 
 use crate::lower::each::At;
-use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
 
 use super::operands::TileCoord;
 
 /// What is done with a complete vector of the result.
 pub type Finish<'f> = dyn FnMut(&mut Builder, TileCoord, Value) + 'f;
+
+/// The columns of a vector of a tile of `width` columns from `column` on.
+fn columns_of(b: &mut Builder, (column, width): (Value, usize), vector: usize) -> At {
+    let lanes = b.lanes() as usize;
+    let ahead = vector * lanes;
+    let left = width - ahead;
+    At {
+        index: column,
+        ahead: ahead as u32,
+        count: (left < lanes).then(|| b.index(left as i64)),
+    }
+}
 
 /// Vectors that are worked on at a time where they come from memory.
 const AT_ONCE: usize = 2;
@@ -25,20 +37,11 @@ pub(super) fn finish_tile(
 ) {
     let lanes = b.lanes() as usize;
     let vectors = width.div_ceil(lanes);
-    let mut hand_over = |b: &mut Builder, (row, below): (Value, u32), vector: usize, sum: Value| {
-        let ahead = vector * lanes;
-        let left = width - ahead;
-        let column = At {
-            index: column,
-            ahead: ahead as u32,
-            count: (left < lanes).then(|| b.index(left as i64)),
-        };
-        finish(b, TileCoord { row, below, column }, sum);
-    };
     let Some(room) = room else {
         for (place, &sum) in sums.iter().enumerate() {
+            let column = columns_of(b, (column, width), place % vectors);
             let below = (place / vectors) as u32;
-            hand_over(b, (row, below), place % vectors, sum);
+            finish(b, TileCoord { row, below, column }, sum);
         }
         return;
     };
@@ -49,7 +52,27 @@ pub(super) fn finish_tile(
     for (place, &sum) in sums.iter().enumerate() {
         b.store(sum, Addr::at(room).plus((place * bytes) as i32), None);
     }
-    let bounds = (b.index(0), b.index((sums.len() / vectors) as i64));
+    finish_rows(
+        b,
+        (row, column),
+        (sums.len() / vectors, width),
+        (lane, room),
+        finish,
+    );
+}
+
+/// Hands over the vectors of `rows` rows of `width` columns, at a row and a column, from `room`, where they are one after the
+/// other: in a loop over the rows, two at a time.
+pub(super) fn finish_rows(
+    b: &mut Builder,
+    (row, column): (Value, Value),
+    (rows, width): (usize, usize),
+    (lane, room): (Lane, Value),
+    finish: &mut Finish<'_>,
+) {
+    let lanes = b.lanes() as usize;
+    let (vectors, bytes) = (width.div_ceil(lanes), lanes * lane.bytes() as usize);
+    let bounds = (b.index(0), b.index(rows as i64));
     b.repeat(LoopKind::Whole, bounds, 1, &[room], |b, round| {
         let row = b.index_op(IndexOp::Add, row, round.index);
         let from = round.carried[0];
@@ -59,7 +82,9 @@ pub(super) fn finish_tile(
                 let vector = first + piece as usize;
                 let addr = Addr::at(from).plus((vector * bytes) as i32);
                 let sum = b.load(lane, addr, None);
-                hand_over(b, (row, 0), vector, sum);
+                let column = columns_of(b, (column, width), vector);
+                let below = 0;
+                finish(b, TileCoord { row, below, column }, sum);
             });
         }
         vec![b.address(Addr::at(from).plus((vectors * bytes) as i32))]

@@ -9,6 +9,7 @@ mod blocks;
 mod conv;
 mod finish;
 mod layout;
+mod matrix;
 mod operands;
 mod pack;
 mod quantised;
@@ -25,6 +26,7 @@ pub use finish::Finish;
 pub use mind_core::parts::Parts;
 
 pub use layout::{Lhs, Panels, Rhs};
+pub use matrix::{Sums, product_in_place};
 pub use operands::{Operands, Product, Region, TileCoord};
 pub use pack::{Packing, pack};
 pub use quantised::{QuantPacking, QuantPanels, pack_quantised};

@@ -37,6 +37,8 @@ pub struct Schedule {
     pub stages_output: bool,
     /// How the second operand is to be packed before the product runs, if it is.
     pub packed: Option<Panels>,
+    /// Whether tiles are multiplied in matrix registers, all terms of a block of columns at a time.
+    pub uses_amx: bool,
 }
 
 /// What of a schedule is decided beforehand; 0 leaves a number to [`Schedule::choose`].
@@ -224,6 +226,7 @@ impl Schedule {
                 width: panel,
                 dtype,
             }),
+            uses_amx: false,
         }
     }
 

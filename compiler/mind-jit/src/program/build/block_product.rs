@@ -53,13 +53,7 @@ impl ProgramBuilder<'_> {
             }
         };
         let lanes = self.target.lanes(DType::F32.size() as u32 * 8);
-        let registers = self.target.vector_registers as usize;
-        let product = product::BlockProduct::new(
-            (m, n, k),
-            panels,
-            (lanes as usize, registers),
-            self.target.has_vnni,
-        );
+        let product = product::BlockProduct::new((m, n, k), panels, self.target);
         let operands = [op.lhs(g), op.scale(g), op.blocks(g), result];
         self.call(KernelCall {
             op: op.id(),

@@ -46,13 +46,19 @@ impl ProgramBuilder<'_> {
         );
         let results = stack.iter().product::<usize>() * product.m * product.n;
         let work = stacked.epilogue.nodes.iter().map(weight).sum();
+        let work = Work::new(results, work).and_products(results.saturating_mul(product.k));
+        let work = if product.schedule.uses_amx {
+            work.in_matrices()
+        } else {
+            work
+        };
         self.call(KernelCall {
             op: op.id(),
             lanes,
             args: self.regions(op.id(), values)?,
             grid: shared.grid(),
             computation: Computation::Contract(Box::new(Contraction { stacked, shared })),
-            work: Work::new(results, work).and_products(results.saturating_mul(product.k)),
+            work,
         });
         Ok(())
     }

@@ -4,7 +4,9 @@ use mind_ir::types::DType;
 
 use crate::lower::nest::Node;
 use crate::lower::product::TileCoord;
-use crate::lower::{apply, constant, convert, load, round, storage_lane, store, widen};
+use crate::lower::{
+    apply, compute_lane, constant, convert, load, round, storage_lane, store, widen,
+};
 use mind_vir::ir::{Addr, Builder, IndexOp, Op, Value};
 
 /// How an operand or a result of the epilogue lies: strides in elements.
@@ -25,6 +27,17 @@ pub(super) struct Epilogue {
 }
 
 impl Epilogue {
+    /// The elements from one row of the only result to the next, if it is the sums as they are.
+    pub(super) fn keeps_sums(&self) -> Option<usize> {
+        let &[(0, result)] = &self.outputs[..] else {
+            return None;
+        };
+        let keeps =
+            result.dtype == self.dtype && storage_lane(self.dtype) == compute_lane(self.dtype);
+        let is_dense = result.column == 1 && result.row > 0;
+        (keeps && is_dense).then_some(result.row as usize)
+    }
+
     /// Appends the body for the elements at `coord`, whose sums are `sum`; `pointers` are those of the extra
     /// operands and of the results.
     pub(super) fn finish(&self, b: &mut Builder, pointers: &[Value], coord: TileCoord, sum: Value) {

@@ -139,6 +139,8 @@ pub(super) struct Work {
     operations: u64,
     /// Multiply-adds of products.
     pub(super) products: u64,
+    /// Whether products are in matrix registers, of elements that hold four bytes.
+    in_matrices: bool,
 }
 
 impl Work {
@@ -147,6 +149,7 @@ impl Work {
         Work {
             operations: (elements as u64).saturating_mul(operations as u64 + 1),
             products: 0,
+            in_matrices: false,
         }
     }
 
@@ -156,8 +159,19 @@ impl Work {
         Work { products, ..self }
     }
 
-    /// The time, in about nanoseconds of one thread, with vectors of `lanes` lanes of 32 bits: two vectors in a nanosecond.
+    /// The same with products in matrix registers, of elements that hold four bytes.
+    pub(super) fn in_matrices(self) -> Work {
+        Work {
+            in_matrices: true,
+            ..self
+        }
+    }
+
+    /// The time, in about nanoseconds of one thread, with vectors of `lanes` lanes of 32 bits: two vectors in a nanosecond, or
+    /// 256 elements in matrix registers.
     pub(super) fn cost(&self, lanes: u32) -> u64 {
-        (self.operations / 2 + self.products / 2) / u64::from(lanes)
+        let rate = 2 * u64::from(lanes);
+        let of_products = if self.in_matrices { 256 } else { rate };
+        self.operations / rate + self.products / of_products
     }
 }

@@ -15,7 +15,7 @@ use super::kernel::{Computation, KernelCall};
 use super::product::{moved, panel_stack};
 use super::{Packed, ProgramBuilder};
 use crate::lower::compute_lane;
-use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
+use crate::lower::product::{Packing, Panels, Parts, Rhs, Schedule, pack};
 use crate::program::error::ProgramError;
 use crate::program::panels::PanelChoice;
 use mind_vir::ir::Builder;
@@ -71,9 +71,11 @@ impl ProgramBuilder<'_> {
             return self.refuse(op.id(), "an operand runs backwards");
         }
         let n_stride = from.strides[from.strides.len() - 1];
-        let rows = self.readers_rows(result);
+        let (rows, parts) = self.reader(result);
         let whole = Rhs::Rows { k_stride: n };
-        let chosen = Schedule::choose(self.target, dtype, (rows, n, k), whole, true);
+        let chosen = Schedule::in_matrices(self.target, parts, (rows, n, k), whole);
+        let chosen = chosen
+            .unwrap_or_else(|| Schedule::choose(self.target, dtype, (rows, n, k), whole, true));
         let lanes = self.target.lanes(compute_lane(dtype).bits()) as usize;
         let asked = self.asked_vectors(result);
         let panels = match self.choice {
@@ -158,17 +160,17 @@ impl ProgramBuilder<'_> {
         })
     }
 
-    /// The rows of the first product that reads packed panels.
-    fn readers_rows(&self, packed: ValueId) -> usize {
+    /// The rows of the first product that reads packed panels, and the integers that its elements hold.
+    fn reader(&self, packed: ValueId) -> (usize, Parts) {
         let g = self.g;
         let rows = |op: OpId| {
             let contract = g.view::<Contract>(op)?;
             let lhs = known(g, contract.inputs(g)[0]);
-            Some(lhs[lhs.len() - 2])
+            Some((lhs[lhs.len() - 2], contract.parts(g)))
         };
         let mut uses = g.uses(packed);
         uses.find_map(|(op, _)| rows(op))
-            .unwrap_or(usize::MAX >> 16)
+            .unwrap_or((usize::MAX >> 16, Parts::Whole))
     }
 }
 

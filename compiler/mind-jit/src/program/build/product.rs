@@ -10,7 +10,7 @@ use super::epilogue::{Epilogue, Extra};
 use super::{ProgramBuilder, Strided};
 use crate::lower::nest::is_long;
 use crate::lower::product::{
-    Asked, Lhs, Operands, Panels, Product, Region, Rhs, Schedule, product,
+    Asked, Lhs, Operands, Panels, Product, Region, Rhs, Schedule, Sums, product, product_in_place,
 };
 use crate::lower::{compute_lane, storage_lane};
 use crate::program::error::ProgramError;
@@ -54,6 +54,13 @@ impl Stacked {
             lhs: pointers[0],
             rhs: pointers[1],
         };
+        if let Some(row_stride) = self.epilogue.keeps_sums() {
+            let start = pointers[2 + self.epilogue.extras.len()];
+            let to = Sums { start, row_stride };
+            if product_in_place(b, &self.product, operands, region, to) {
+                return;
+            }
+        }
         product(b, &self.product, operands, region, &mut |b, coord, sum| {
             self.epilogue.finish(b, &pointers[2..], coord, sum);
         });
@@ -99,18 +106,31 @@ impl ProgramBuilder<'_> {
         };
         let (nodes, yielded) = node::read(g, op.body(g));
         let asked = asked(op.micro(g), op.block(g));
-        let schedule = Schedule::asked(self.target, dtype, (m, n, k), right, asked);
-        let mut schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
-        schedule.stages_output = is_long(&nodes);
+        let lies = Lhs {
+            row_stride: lhs.strides[batch] as usize,
+            k_stride: lhs.strides[batch + 1] as usize,
+        };
+        let in_matrices = Schedule::in_matrices(self.target, op.parts(g), (m, n, k), right);
+        let takes_matrices = asked == Asked::default()
+            && matches!(right, Rhs::Panels(_))
+            && lies.is_in_rows_of_words(k);
+        let schedule = match in_matrices.filter(|_| takes_matrices) {
+            Some(schedule) => schedule,
+            None => {
+                let schedule = Schedule::asked(self.target, dtype, (m, n, k), right, asked);
+                let schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
+                Schedule {
+                    stages_output: is_long(&nodes),
+                    ..schedule
+                }
+            }
+        };
         let product = Product {
             dtype,
             m,
             n,
             k,
-            lhs: Lhs {
-                row_stride: lhs.strides[batch] as usize,
-                k_stride: lhs.strides[batch + 1] as usize,
-            },
+            lhs: lies,
             rhs: right,
             parts: op.parts(g),
             schedule,

@@ -10,6 +10,7 @@ use mind_ir::types::DType;
 use mind_vir::ir::Function;
 use mind_vir::target::{Isa, TargetInfo};
 
+use crate::byte_products;
 use crate::elementwise;
 use crate::harness::{self, Input, Outcome};
 use crate::programs::{self, Recipe};
@@ -81,6 +82,20 @@ fn random_programs_give_the_same_bits_in_c_and_stay_in_their_buffers() {
 fn values_that_few_lanes_need_give_the_same_bits_in_c() {
     let (function, calls) = crate::if_any::case();
     check("if_any", &[Case::new(function, calls)], OPTIONS);
+}
+
+#[test]
+fn products_of_bytes_are_exact_in_c() {
+    let mut random = Random::new(63);
+    let cases = [[false, true], [true, false], [true, true], [false, false]].map(|signs| {
+        let case = byte_products::Case {
+            extents: [17, 5, 21],
+            signs,
+            gaps: [4, 3, 1],
+        };
+        Case::new(case.function(), [case.inputs(&mut random).to_vec()])
+    });
+    check("byte_products", &cases, OPTIONS);
 }
 
 #[test]

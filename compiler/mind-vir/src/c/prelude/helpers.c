@@ -178,6 +178,30 @@ MIND_HELPER uint32_t mind_add_halves(uint32_t x, uint32_t y)
 }
 
 
+MIND_HELPER uint32_t mind_byte(const unsigned char *at, int is_signed)
+{
+    return is_signed ? (uint32_t)(int8_t)*at : *at;
+}
+
+
+/* Sums of products of bytes: rows of words of four bytes by rows of a word for each column. */
+MIND_HELPER void mind_byte_product(unsigned char *to, int64_t to_stride, const unsigned char *lhs, int64_t lhs_stride,
+                                   const unsigned char *rhs, int64_t rhs_stride, int64_t rows, int64_t columns,
+                                   int64_t words, int left_signed, int right_signed)
+{
+    for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t column = 0; column < columns; ++column) {
+            uint32_t sum = 0;
+            for (int64_t term = 0; term < 4 * words; ++term) {
+                const unsigned char *y = rhs + term / 4 * rhs_stride + 4 * column + term % 4;
+                sum += mind_byte(lhs + row * lhs_stride + term, left_signed) * mind_byte(y, right_signed);
+            }
+            mind_store_u32(to + row * to_stride + 4 * column, sum);
+        }
+    }
+}
+
+
 MIND_HELPER uint32_t mind_shl_u32(uint32_t x, uint32_t by)
 {
     return by < 32 ? x << by : 0;

@@ -6,6 +6,7 @@
 mod lanes;
 mod memory;
 
+use super::byte_product::ByteProduct;
 use super::function::{Block, Function, IfAny, Loop, LoopKind, Statement};
 use super::op::{Addr, MaskOp, Op, Value};
 use super::status::Status;
@@ -115,6 +116,7 @@ impl Frame<'_, '_> {
                     self.store(*value, pointer, 1)?;
                 }
                 Statement::Prefetch(_) => {}
+                Statement::ByteProduct(product) => self.byte_product(product)?,
                 Statement::Loop(node) => self.repeat(node)?,
                 Statement::IfAny(node) => self.if_any(node)?,
             }
@@ -128,6 +130,28 @@ impl Frame<'_, '_> {
         for (bits, at) in lanes.into_iter().zip(0..) {
             let place = pointer.plus(at * i64::from(lane.bytes()));
             self.memory.store(lane, place, bits)?;
+        }
+        Ok(())
+    }
+
+    fn byte_product(&mut self, product: &ByteProduct) -> Result<(), Fault> {
+        let [to, lhs, rhs] = product.matrices();
+        let [to_start, left, right] = [to, lhs, rhs].map(|rows| self.addr(&rows.start));
+        for row in 0..product.rows {
+            let (from, result) = (left.plus(lhs.offset(row)), to_start.plus(to.offset(row)));
+            for column in 0..product.columns {
+                let column = i64::from(column * ByteProduct::WORD);
+                let mut sum = 0;
+                for word in 0..product.words {
+                    let ahead = i64::from(word) * i64::from(ByteProduct::WORD);
+                    let x = self.memory.load(Lane::I32, from.plus(ahead))?;
+                    let y = right.plus(rhs.offset(word)).plus(column);
+                    let y = self.memory.load(Lane::I32, y)?;
+                    sum = product.add(x as u32, y as u32, sum);
+                }
+                self.memory
+                    .store(Lane::I32, result.plus(column), sum.into())?;
+            }
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Instruction selection: vector IR to machine code over virtual registers.
 
 mod arith;
+mod byte_product;
 mod convert;
 mod dot_bytes;
 mod if_any;
@@ -24,6 +25,7 @@ use super::lanewise::Lanewise;
 use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain, Test, fixed_def};
 use super::pool::Pool;
 use super::registers::RDI;
+use super::tiles::TileShapes;
 use super::view::View;
 
 /// The machine code of `function` for AVX2 or AVX-512, and its constants.
@@ -72,6 +74,8 @@ struct Select<'f> {
     /// Indices that are constants, which get a register where they need one.
     indices: FxHashMap<Value, i64>,
     tails: Vec<(TailKey, VReg)>,
+    /// The shapes that matrix registers are known to have here.
+    shapes: Option<TileShapes>,
     /// How many loops are open, and how many were where each value was defined.
     depth: u32,
     depths: Vec<u32>,
@@ -96,6 +100,7 @@ impl<'f> Select<'f> {
             constants: FxHashMap::default(),
             indices: FxHashMap::default(),
             tails: Vec::new(),
+            shapes: None,
             depth: 0,
             depths: vec![0; function.value_count()],
         }
@@ -270,6 +275,7 @@ impl<'f> Select<'f> {
                 Statement::Store { value, addr, count } => self.store(*value, addr, *count),
                 Statement::StoreFirst { value, addr } => self.store_first(*value, addr),
                 Statement::Prefetch(addr) => self.prefetch(addr),
+                Statement::ByteProduct(product) => self.byte_product(product),
                 Statement::Loop(node) => self.repeat(node),
                 Statement::IfAny(node) => self.if_any(node),
             }
@@ -376,13 +382,14 @@ impl<'f> Select<'f> {
     /// Every edge from a block with two successors goes to a block with one predecessor, where the allocator
     /// puts its moves.
     fn repeat(&mut self, node: &Loop) {
+        self.shapes_of_loop(node);
         let lower = self.reg(node.lower);
         let (bound, condition) = self.bound(node);
         let runs = self.surely_runs(node, bound, condition);
         // What blocks give to the parameters of others, the index first.
         let mut first: Carried = smallvec![lower];
         first.extend(node.carried.iter().map(|carried| self.reg(carried.init)));
-        let tails = self.tails.len();
+        let (tails, shapes) = (self.tails.len(), self.shapes);
 
         self.depth += 1;
         let index = self.define(node.index);
@@ -425,6 +432,7 @@ impl<'f> Select<'f> {
         nexts.extend(node.carried.iter().map(|carried| self.reg(carried.next)));
         self.depth -= 1;
         self.tails.truncate(tails);
+        self.shapes = shapes;
 
         let latch = self.machine.new_block(&[]);
         let done = self.machine.new_block(&[]);

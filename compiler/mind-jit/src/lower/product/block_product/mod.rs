@@ -5,14 +5,18 @@
 //! each lane, that is made once for a block of rows.
 
 use mind_vir::ir::{
-    Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, ShiftOp, Value,
+    Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, Rows, ShiftOp, Value,
 };
 
+use mind_vir::target::{CodeTarget, TargetInfo};
+
+mod matrices;
 mod tile;
 
-use super::finish::{Finish, finish_tile};
+use super::finish::{Finish, finish_rows, finish_tile};
 use super::operands::beyond;
 use super::quantised::{Factors, Part, QuantPanels, Region, Shape, TERMS, WORDS, moved, parts};
+use matrices::TOGETHER;
 use tile::Tile;
 
 use crate::lower::each::{At, for_each};
@@ -20,8 +24,17 @@ use crate::lower::each::{At, for_each};
 /// Rows up to which tiles take integers out of panels, each by itself.
 const DIRECT_ROWS: usize = 4;
 
+/// Rows of a tile in matrix registers.
+const MATRIX_ROWS: usize = 16;
+
+/// The fewest rows for which matrix registers pay.
+const LEAST_MATRIX_ROWS: usize = 32;
+
 /// Bytes of the rows of a block, about.
 const BLOCK_BYTES: usize = 192 << 10;
+
+/// The same for matrix registers, beside which caches are larger.
+const MATRIX_BLOCK_BYTES: usize = 512 << 10;
 
 /// How words of four bytes are multiplied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,6 +45,8 @@ pub enum Method {
     Pairs,
     /// Two numbers of 16 bits at a time, widened beforehand.
     Halves,
+    /// A part of several rows and columns at a time, in matrix registers.
+    Matrices,
 }
 
 /// A product of `m` rows of `k` integers by the `n` columns of panels, of which every extent is known.
@@ -65,18 +80,23 @@ pub struct BlockOperands {
 }
 
 impl BlockProduct {
-    /// The product for vectors of `lanes` lanes.
+    /// The product for vectors of `target`.
     pub fn new(
         (m, n, k): (usize, usize, usize),
         panels: QuantPanels,
-        (lanes, registers): (usize, usize),
-        has_vnni: bool,
+        target: &TargetInfo,
     ) -> BlockProduct {
+        let lanes = target.lanes(Lane::F32.bits()) as usize;
         let step = panels.width / lanes;
+        let takes_matrices = CodeTarget::from(target).multiplies_bytes()
+            && Shape::of(panels.format).groups == 1
+            && m >= LEAST_MATRIX_ROWS
+            && k <= Rows::MOST_STRIDE as usize;
         let (rows, vectors) = match m {
             0 | 1 => (1, 4),
             2..=DIRECT_ROWS => (m, 2),
-            _ => (if registers > 16 { 8 } else { 4 }, 2),
+            _ if takes_matrices => (MATRIX_ROWS, 2),
+            _ => (if target.vector_registers > 16 { 8 } else { 4 }, 2),
         };
         let vectors = n.div_ceil(lanes).clamp(1, vectors).next_multiple_of(step);
         BlockProduct {
@@ -85,7 +105,8 @@ impl BlockProduct {
             k,
             panels,
             method: match Shape::of(panels.format).bits {
-                _ if has_vnni => Method::Bytes,
+                _ if takes_matrices => Method::Matrices,
+                _ if target.has_vnni => Method::Bytes,
                 bits if pairs(bits) > 0 => Method::Pairs,
                 _ => Method::Halves,
             },
@@ -107,11 +128,19 @@ impl BlockProduct {
         self.m <= DIRECT_ROWS
     }
 
+    /// Whether sums of the integers of each part of a row are needed: for minima, or since integers have an offset.
+    fn sums_up(&self) -> bool {
+        let shape = self.shape();
+        shape.has_minima || shape.offset > 0 && self.method != Method::Matrices
+    }
+
     /// Rows of a block: whole tiles.
     fn block_rows(&self) -> usize {
-        let most = (BLOCK_BYTES / self.k.max(1))
-            .clamp(16, 64)
-            .min(self.m.max(1));
+        let (bytes, rows) = match self.method {
+            Method::Matrices => (MATRIX_BLOCK_BYTES, 256),
+            Method::Bytes | Method::Pairs | Method::Halves => (BLOCK_BYTES, 64),
+        };
+        let most = (bytes / self.k.max(1)).clamp(16, rows).min(self.m.max(1));
         most.next_multiple_of(self.rows)
     }
 
@@ -157,6 +186,8 @@ struct Memory {
     halves: (usize, usize),
     /// Where the sums of a tile are.
     tile: usize,
+    /// Where matrix registers leave the sums of the products of a part.
+    products: usize,
     /// Where the copy of a strip begins.
     strip: usize,
     bytes: usize,
@@ -177,7 +208,11 @@ impl Context<'_> {
         let vector = lanes * Lane::I32.bytes() as usize;
         let aligned = |bytes: usize| bytes.next_multiple_of(64);
         let block = p.block_rows();
-        let sums = p.parts() * shape.groups * 4;
+        let sums = if p.sums_up() {
+            p.parts() * shape.groups * 4
+        } else {
+            0
+        };
         let halves = (
             aligned(block * sums),
             if p.method == Method::Halves {
@@ -187,7 +222,12 @@ impl Context<'_> {
             },
         );
         let tile = aligned(halves.0 + block * halves.1);
-        let strip = tile + p.rows * p.vectors * vector;
+        let of_tile = p.rows * p.vectors * vector;
+        let products = tile + of_tile;
+        let strip = match p.method {
+            Method::Matrices => products + TOGETHER * of_tile,
+            Method::Bytes | Method::Pairs | Method::Halves => products,
+        };
         let of_part = p.vectors * (words_of(p.method) + shape.factors()) * vector;
         let copy = if p.is_direct() {
             0
@@ -198,6 +238,7 @@ impl Context<'_> {
             sums,
             halves,
             tile,
+            products,
             strip,
             bytes: strip + copy,
         };
@@ -222,8 +263,10 @@ impl Context<'_> {
         b.repeat(LoopKind::Rest, rows, 1, &[], |b, round| {
             let inside = b.index_op(IndexOp::Sub, round.index, rows.0);
             let lhs = moved(b, self.at.lhs, round.index, self.p.k);
-            let to = moved(b, memory, inside, self.memory.sums);
-            self.sum_up(b, lhs, to);
+            if self.p.sums_up() {
+                let to = moved(b, memory, inside, self.memory.sums);
+                self.sum_up(b, lhs, to);
+            }
             if self.p.method == Method::Halves {
                 let to = b.address(beyond_bytes(memory, self.memory.halves.0));
                 let to = moved(b, to, inside, self.memory.halves.1);
@@ -342,13 +385,21 @@ impl Context<'_> {
                 rows: count,
                 strips,
                 lhs: match p.method {
-                    Method::Bytes | Method::Pairs => moved(b, self.at.lhs, row, p.k),
+                    Method::Bytes | Method::Pairs | Method::Matrices => {
+                        moved(b, self.at.lhs, row, p.k)
+                    }
                     Method::Halves => moved(b, halves, inside, self.memory.halves.1),
                 },
                 scale: moved(b, self.at.scale, row, 4 * p.parts()),
                 first_sums: moved(b, memory, inside, self.memory.sums),
                 results: b.address(beyond_bytes(memory, self.memory.tile)),
+                products: b.address(beyond_bytes(memory, self.memory.products)),
             };
+            if p.method == Method::Matrices {
+                tile.in_matrices(b, copy);
+                let sums = (Lane::F32, tile.results);
+                return finish_rows(b, (row, column), (count, width), sums, finish);
+            }
             let copy = (!p.is_direct()).then_some(copy);
             let results = tile.sums(b, region, from, copy);
             finish_tile(b, (row, column), width, &results, None, finish);
@@ -389,6 +440,11 @@ impl Context<'_> {
                             let word = part.word(b, strip, at);
                             store(b, word);
                         }
+                        Method::Matrices => {
+                            let word = part.word(b, strip, at);
+                            let word = self.with_signs(b, word);
+                            store(b, word);
+                        }
                         Method::Halves => {
                             for halves in part.halves(b, strip, at) {
                                 store(b, halves);
@@ -408,7 +464,7 @@ impl Context<'_> {
 /// Vectors that a copy has for the integers of a part.
 const fn words_of(method: Method) -> usize {
     match method {
-        Method::Bytes | Method::Pairs => WORDS,
+        Method::Bytes | Method::Pairs | Method::Matrices => WORDS,
         Method::Halves => 2 * WORDS,
     }
 }

@@ -24,34 +24,36 @@ pub(super) struct Tile<'c> {
     pub(super) first_sums: Value,
     /// Memory for the results.
     pub(super) results: Value,
+    /// Memory for what matrix registers leave.
+    pub(super) products: Value,
 }
 
 /// Where the first row has what belongs to a part.
 #[derive(Clone, Copy)]
-struct Here {
-    lhs: Value,
-    scale: Value,
-    sums: Value,
+pub(super) struct Here {
+    pub(super) lhs: Value,
+    pub(super) scale: Value,
+    pub(super) sums: Value,
 }
 
 impl Here {
-    fn read(values: &[Value]) -> Here {
+    pub(super) fn read(values: &[Value]) -> Here {
         let &[lhs, scale, sums] = values else {
             unreachable!("three pointers are carried");
         };
         Here { lhs, scale, sums }
     }
 
-    /// The pointers for the next part.
-    fn next(self, b: &mut Builder) -> Vec<Value> {
+    /// The pointers `parts` parts further on.
+    pub(super) fn after(self, b: &mut Builder, parts: usize) -> Vec<Value> {
         let steps = [(self.lhs, TERMS), (self.scale, 4), (self.sums, 4)];
-        let next = steps.map(|(at, bytes)| b.address(beyond_bytes(at, bytes)));
+        let next = steps.map(|(at, bytes)| b.address(beyond_bytes(at, bytes * parts)));
         next.to_vec()
     }
 }
 
 impl Tile<'_> {
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.rows * self.strips
     }
 
@@ -77,7 +79,7 @@ impl Tile<'_> {
             let (here, sums) = carried.split_at(3);
             let here = Here::read(here);
             let sums = self.part(b, part, here, sums);
-            [here.next(b), sums].concat()
+            [here.after(b, 1), sums].concat()
         };
         let left = match copy {
             Some(copy) => {
@@ -161,6 +163,7 @@ impl Tile<'_> {
                 }
             }
             Method::Pairs => self.pairs(b, part, (here, words), &mut sums),
+            Method::Matrices => unreachable!("matrix registers have code of their own"),
             Method::Halves => {
                 for at in words {
                     self.halves(b, part, (here, at), &mut sums);
@@ -285,7 +288,7 @@ impl Tile<'_> {
         beyond(b, here.sums, bytes as i64)
     }
 
-    fn put(&self, b: &mut Builder, sums: &[Value]) {
+    pub(super) fn put(&self, b: &mut Builder, sums: &[Value]) {
         for (at, &sum) in sums.iter().enumerate() {
             let addr = beyond_bytes(self.results, at * self.cx.vector);
             b.store(sum, addr, None);

@@ -1,0 +1,136 @@
+//! Tiles in matrix registers.
+//!
+//! Registers leave the sums of some parts in memory, from where each row takes them, scales them and adds them to its own: a
+//! register that is read right after it was written makes the processor wait.
+
+use mind_vir::ir::{Addr, BinaryOp, Builder, ByteProduct, Lane, LoopKind, Rows, Value};
+
+use super::super::operands::beyond;
+use super::super::quantised::{Factors, Part, TERMS, WORDS, moved, scaled};
+use super::tile::{Here, Tile};
+use super::{Context, Copied, beyond_bytes};
+
+/// Parts that are multiplied before their sums are read.
+pub(super) const TOGETHER: usize = 4;
+
+impl Context<'_> {
+    /// The integers of a word, which have no sign once their offset is added, with signs and without the offset.
+    pub(super) fn with_signs(&self, b: &mut Builder, word: Value) -> Value {
+        let every = |byte: u32| u64::from(byte) * 0x0101_0101;
+        let raised = match self.shape.offset {
+            0 => return word,
+            offset => 0x80 - offset,
+        };
+        // No byte has a carry: integers are signed numbers of 8 bits.
+        let word = match raised {
+            0 => word,
+            raised => {
+                let by = b.constant(Lane::I32, every(raised));
+                b.binary(BinaryOp::Add, word, by)
+            }
+        };
+        let signs = b.constant(Lane::I32, every(0x80));
+        b.binary(BinaryOp::Xor, word, signs)
+    }
+}
+
+impl Tile<'_> {
+    /// Leaves the sums of the tile in memory, of all parts of a copy.
+    pub(super) fn in_matrices(&self, b: &mut Builder, copy: Value) {
+        let zero = b.constant(Lane::F32, 0);
+        self.put(b, &vec![zero; self.count()]);
+        let (parts, bytes) = (self.cx.p.parts(), self.cx.part_bytes(self.strips));
+        let whole = parts / TOGETHER * TOGETHER;
+        let bounds = (b.index(0), b.index(whole as i64));
+        let inits = [self.lhs, self.scale, self.first_sums];
+        let step = TOGETHER as i64;
+        let (_, left) = b.repeat(LoopKind::Whole, bounds, step, &inits, |b, round| {
+            let at = moved(b, copy, round.index, bytes);
+            let here = Here::read(round.carried);
+            self.together(b, here, at, TOGETHER);
+            here.after(b, TOGETHER)
+        });
+        if whole < parts {
+            let at = moved(b, copy, bounds.1, bytes);
+            self.together(b, Here::read(&left), at, parts - whole);
+        }
+    }
+
+    /// Adds `count` parts, of which the first one is at `copy`.
+    fn together(&self, b: &mut Builder, here: Here, copy: Value, count: usize) {
+        let bytes = self.cx.part_bytes(self.strips);
+        let copies: Vec<Value> = (0..count)
+            .map(|part| b.address(beyond_bytes(copy, part * bytes)))
+            .collect();
+        for (part, &copy) in copies.iter().enumerate() {
+            let lhs = b.address(beyond_bytes(here.lhs, part * TERMS));
+            for strip in 0..self.strips {
+                self.multiply(b, lhs, copy, (part, strip));
+            }
+        }
+        let mut factors: Vec<Vec<Factors>> = Vec::new();
+        for &at in &copies {
+            let part = Copied { cx: self.cx, at };
+            factors.push(
+                (0..self.strips)
+                    .map(|strip| part.factors(b, strip))
+                    .collect(),
+            );
+        }
+        for row in 0..self.rows {
+            self.add(b, here, row, &factors);
+        }
+    }
+
+    /// Multiplies the rows of a part by its words of a strip.
+    fn multiply(&self, b: &mut Builder, lhs: Value, copy: Value, (part, strip): (usize, usize)) {
+        let cx = self.cx;
+        let lying = |start: Addr, stride: usize| Rows {
+            start,
+            stride: stride as u32,
+        };
+        b.byte_product(ByteProduct {
+            to: lying(self.product(part, 0, strip), self.strips * cx.vector),
+            lhs: lying(Addr::at(lhs), cx.p.k),
+            rhs: lying(beyond_bytes(copy, strip * cx.part_bytes(1)), cx.vector),
+            rows: self.rows as u32,
+            columns: (cx.vector / ByteProduct::WORD as usize) as u32,
+            words: WORDS as u32,
+            signs: [true, cx.shape.offset > 0],
+        });
+    }
+
+    /// Where the products of a row and a strip of a part are.
+    fn product(&self, part: usize, row: usize, strip: usize) -> Addr {
+        let at = (part * self.rows + row) * self.strips + strip;
+        beyond_bytes(self.products, at * self.cx.vector)
+    }
+
+    /// Adds what parts have for a row to its sums; `factors` are those of each part and strip.
+    fn add(&self, b: &mut Builder, here: Here, row: usize, factors: &[Vec<Factors>]) {
+        let cx = self.cx;
+        let of_row = |b: &mut Builder, start: Value, bytes: usize, part: usize| {
+            let addr = beyond(b, start, (row * bytes + 4 * part) as i64);
+            b.load_splat(Lane::F32, addr)
+        };
+        let owns: Vec<Addr> = (0..self.strips)
+            .map(|strip| beyond_bytes(self.results, (row * self.strips + strip) * cx.vector))
+            .collect();
+        let mut sums: Vec<Value> = owns
+            .iter()
+            .map(|&own| b.load(Lane::F32, own, None))
+            .collect();
+        for (part, factors) in factors.iter().enumerate() {
+            let scale = of_row(b, here.scale, 4 * cx.p.parts(), part);
+            let minima = (cx.shape.has_minima).then(|| of_row(b, here.sums, cx.memory.sums, part));
+            for (strip, (sum, factors)) in sums.iter_mut().zip(factors).enumerate() {
+                let product = b.load(Lane::I32, self.product(part, row, strip), None);
+                let scaled = scaled(b, factors, product, minima);
+                *sum = b.fma(scale, scaled, *sum);
+            }
+        }
+        for (own, sum) in owns.into_iter().zip(sums) {
+            b.store(sum, own, None);
+        }
+    }
+}
