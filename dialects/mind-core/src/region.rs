@@ -6,8 +6,9 @@ use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{BlockId, OpId, ValueId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::ops::control::Scan;
 use crate::ops::input::Input;
 
 /// The closed region with block `block` as a module. Its inputs are called `arg0`, `arg1` and so on; those that
@@ -101,4 +102,45 @@ pub fn controlled(g: &Graph, block: BlockId) -> Vec<BlockId> {
     let control = g.ops(block).filter(|&op| g.def(op).arguments.is_some());
     let regions = control.flat_map(|op| g.regions(op).iter());
     regions.map(|&region| g.block(region)).collect()
+}
+
+/// The values of a module's body that are weights or constants, or are computed of such alone: they are the same in every
+/// run.
+pub fn settled(g: &Graph) -> FxHashSet<ValueId> {
+    let mut settled: FxHashSet<ValueId> = FxHashSet::default();
+    for op in g.ops(g.body()) {
+        let (def, operands) = (g.def(op), g.operands(op));
+        let is_settled = match g.view::<Input>(op) {
+            Some(input) => input.param(g),
+            None if operands.is_empty() => def.has(Trait::Constant),
+            None => {
+                let is_plain = def.has(Trait::Pure) && def.arguments.is_none();
+                is_plain && operands.iter().all(|value| settled.contains(value))
+            }
+        };
+        if is_settled {
+            settled.extend(g.results(op));
+        }
+    }
+    settled
+}
+
+/// The places of the arguments of each of the `blocks` of control flow in a module's body that stand for [`settled`] values
+/// in every step: those for fixed operands of a scan.
+pub fn settled_arguments(g: &Graph, blocks: &[BlockId]) -> Vec<FxHashSet<usize>> {
+    if blocks.is_empty() {
+        return Vec::new();
+    }
+    let settled = settled(g);
+    let arguments = |block: &BlockId| -> FxHashSet<usize> {
+        let scan = g.block_owner(*block).and_then(|op| g.view::<Scan>(op));
+        let Some(scan) = scan else {
+            return FxHashSet::default();
+        };
+        let first = scan.operands(g).len() - scan.fixed(g).len();
+        let fixed = scan.fixed(g).iter().enumerate();
+        let places = fixed.filter(|(_, value)| settled.contains(value));
+        places.map(|(at, _)| first + at).collect()
+    };
+    blocks.iter().map(arguments).collect()
 }

@@ -205,6 +205,8 @@ pub enum MissedReason {
     Cycle,
     /// No loop nest runs both.
     Form(&'static str),
+    /// A reduction of weights and constants alone is computed once, the other in every run.
+    Settled,
     /// Together they are not cheaper, or move more bytes.
     Cost {
         /// The cost of both apart, in picoseconds.
@@ -223,6 +225,9 @@ impl fmt::Display for MissedReason {
                 f.write_str("an op between them reads the one and is read by the other")
             }
             MissedReason::Form(clash) => f.write_str(clash),
+            MissedReason::Settled => {
+                f.write_str("a reduction of weights is computed once, not in every run")
+            }
             MissedReason::Cost { apart, fused } => {
                 write!(f, "together they cost {fused} ps, apart {apart} ps")
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mind_core::region::{controlled, inline, outline};
+use mind_core::region::{controlled, inline, outline, settled_arguments};
 use mind_diag::{Diagnostics, Span};
 use mind_ir::Graph;
 use mind_ir::listener::{Listener, NoopListener, Rewrite, RuleTime};
@@ -121,8 +121,9 @@ impl Manager<'_> {
             true => controlled(g, g.body()),
             false => Vec::new(),
         };
-        for block in blocks {
-            let mut region = outline(g, block, |_| false);
+        let settled = settled_arguments(g, &blocks);
+        for (block, settled) in blocks.into_iter().zip(settled) {
+            let mut region = outline(g, block, |at| settled.contains(&at));
             let watch = &mut InRegion(watch);
             if self.pass(info, pass, (&mut region, true), statistics, watch)? == Changed::Yes {
                 inline(g, block, &region);

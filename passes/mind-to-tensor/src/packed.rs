@@ -6,19 +6,24 @@
 //! taken from the left one by flipping the sign bit, and as much times the sum of each column from the product.
 
 use mind_core::ops::elementwise::{Add, Mul};
+use mind_core::ops::input::Input;
 use mind_core::ops::logic::Xor;
 use mind_core::pairs::{Pairs, Side};
 use mind_core::parts::Parts;
 use mind_ir::builder::Builder;
-use mind_ir::opdef::Op;
+use mind_ir::graph::ValueDef;
+use mind_ir::opdef::{Op, Trait};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, DTypeClass, Dim};
-use mind_ir::{OpId, ValueId};
+use mind_ir::{Graph, OpId, ValueId};
 use mind_tensor::ops::bitcast::Bitcast;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
+use mind_tensor::ops::group::Group;
+use mind_tensor::ops::index::Slice;
 use mind_tensor::ops::join::Concat;
 use mind_tensor::ops::reduce::Reduction;
+use mind_tensor::ops::reshape::Reshape;
 use mind_tensor::ops::transpose::Transpose;
 
 use crate::broadcast::binary;
@@ -28,17 +33,46 @@ use crate::normalize::grouped;
 /// The least rows, columns and terms for which several products at a time pay.
 const LEAST: [i64; 3] = [4, 16, 16];
 
+/// The least rows where the right side is put together before the first run.
+const LEAST_ROWS_SETTLED: i64 = 1;
+
 /// What flipping the sign bit of a byte changes it by.
 const BIAS: i32 = 128;
 
-/// Whether products of elements of these dtypes are summed up in `dtype` several at a time, and rows, columns and terms are
-/// enough for that.
-pub(crate) fn pays(dtypes: [DType; 2], dtype: DType, extents: [i64; 3]) -> bool {
-    let is_part = |dtype| matches!(dtype, DType::I8 | DType::U8 | DType::I16);
-    let mut extents = extents.into_iter().zip(LEAST);
+/// Whether products of these operands are summed up in `dtype` several at a time, and rows, columns and terms are enough for
+/// that.
+pub(crate) fn pays(g: &Graph, operands: [ValueId; 2], dtype: DType, extents: [i64; 3]) -> bool {
+    let is_part = |value| matches!(g.ty(value).dtype, DType::I8 | DType::U8 | DType::I16);
+    let mut least = LEAST;
+    if is_settled(g, operands[1], MOST_OPS) {
+        least[0] = LEAST_ROWS_SETTLED;
+    }
+    let mut extents = extents.into_iter().zip(least);
     dtype == DType::I32
-        && dtypes.into_iter().all(is_part)
+        && operands.into_iter().all(is_part)
         && extents.all(|(own, least)| own >= least)
+}
+
+/// How many ops behind each other are looked through, at most, for the weights that they read.
+const MOST_OPS: usize = 4;
+
+/// Whether a value is a weight or a constant, or moves the elements of one: so is what is made of it.
+fn is_settled(g: &Graph, value: ValueId, ops: usize) -> bool {
+    if ops == 0 {
+        return false;
+    }
+    match g.value_def(value) {
+        ValueDef::Result(op, _) => {
+            let moves = g.is::<Transpose>(op) || g.is::<Reshape>(op) || g.is::<Slice>(op);
+            g.def(op).has(Trait::Constant)
+                || g.view::<Input>(op).is_some_and(|input| input.param(g))
+                || moves && is_settled(g, g.operands(op)[0], ops - 1)
+        }
+        ValueDef::Argument(block, at) => {
+            let group = g.block_owner(block).filter(|&op| g.is::<Group>(op));
+            group.is_some_and(|op| is_settled(g, g.operands(op)[at as usize], ops - 1))
+        }
+    }
 }
 
 /// How the elements of a product are put together.
@@ -63,12 +97,13 @@ impl Packing {
         dtype: DType,
         dots_bytes: bool,
     ) -> Option<Packing> {
-        let dtypes = operands.map(|value| b.graph.ty(value).dtype);
         let lhs = Extents::of(b, operands[0], &pairs.lhs)?;
         let rhs = Extents::of(b, operands[1], &pairs.rhs)?;
-        if !pays(dtypes, dtype, [lhs.free(), rhs.free(), lhs.terms]) {
+        let extents = [lhs.free(), rhs.free(), lhs.terms];
+        if !pays(b.graph, operands, dtype, extents) {
             return None;
         }
+        let dtypes = operands.map(|value| b.graph.ty(value).dtype);
         let are_bytes = dtypes.iter().all(|dtype| dtype.size() == 1);
         let are_signed = dtypes.map(|dtype| dtype.class() == DTypeClass::Signed);
         let (parts, correction) = match are_signed {

@@ -5,8 +5,8 @@ use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 
 use super::Operator;
-use super::contract::conv;
-use super::integers::{centred, convolution, integer_convolution};
+use super::integers::{convolution, integer_convolution};
+use super::quantize::optional_point;
 use crate::import::emit::One;
 use crate::import::node::Node;
 use crate::refused::Refused;
@@ -19,24 +19,8 @@ pub(super) const ROWS: &[Operator] = &[
     }),
     Operator::one("ConvInteger", &[10], |n| {
         let (x, filter) = (n.input(0)?, n.input(1)?);
-        let (low, right) = (n.optional(2)?, n.optional(3)?);
-        let low = low.map(|zero| n.e.reshape_to(zero, &[])).transpose()?;
-        if right.is_none() {
-            return integer_convolution(n, [x, filter], low);
-        }
-        let right = match right {
-            Some(list) if n.e.rank(list) == 1 => {
-                let mut shape = n.e.dims(list);
-                shape.resize(n.e.rank(filter), mind_ir::types::Dim::Fixed(1));
-                Some(n.e.reshape(list, &shape)?)
-            }
-            other => other,
-        };
-        let (x, filter) = (
-            centred(&mut n.e, x, low)?,
-            centred(&mut n.e, filter, right)?,
-        );
-        conv(n, x, filter)
+        let (left, right) = (optional_point(n, 2)?, optional_point(n, 3)?);
+        integer_convolution(n, [x, filter], [left, right])
     }),
     Operator::one("ConvTranspose", &[1, 11, 22], transposed),
 ];

@@ -96,11 +96,6 @@ impl Dequantised {
         })
     }
 
-    /// Whether the bytes have a zero point other than 0 that cannot be taken from them here.
-    pub fn has_zero(&self, g: &Graph) -> bool {
-        self.zeros.iter().any(|&zero| zero != 0) && self.differences(g).is_none()
-    }
-
     /// The zero points, or the one that all are.
     fn zero(&self, e: &mut Emit<'_>) -> One {
         let dtype = e.dtype(self.bytes);
@@ -115,19 +110,25 @@ impl Dequantised {
     fn differences(&self, g: &Graph) -> Option<Tensor> {
         let bytes = elements_of(g, self.bytes)?;
         let axis = self.axis.map(|axis| self.order[axis] as usize);
-        // Neighbours with one zero point, and the number of zero points.
-        let inner = axis.map_or(1, |axis| bytes.shape()[axis + 1..].iter().product());
-        let each = self.zeros.len().max(1);
-        let differences = integers(&bytes).into_iter().enumerate();
-        let differences = differences.map(|(at, byte)| {
-            let zero = self.zeros.get(at / inner.max(1) % each);
-            i8::try_from(byte - zero.copied().unwrap_or(0)).ok()
-        });
-        let differences: Option<Vec<i8>> = differences.collect();
-        Some(Tensor::of(bytes.shape().to_vec(), differences?))
+        differences(&bytes, &self.zeros, axis)
     }
 }
 
-fn integers(tensor: &Tensor) -> Vec<i64> {
+/// Bytes less zero points, one for all or one for each slice along `axis`, if `i8` holds all differences.
+pub(super) fn differences(bytes: &Tensor, zeros: &[i64], axis: Option<usize>) -> Option<Tensor> {
+    // Neighbours with one zero point, and the number of zero points.
+    let inner = axis.map_or(1, |axis| bytes.shape()[axis + 1..].iter().product());
+    let each = zeros.len().max(1);
+    let differences = integers(bytes).into_iter().enumerate();
+    let differences = differences.map(|(at, byte)| {
+        let zero = zeros.get(at / inner.max(1) % each);
+        i8::try_from(byte - zero.copied().unwrap_or(0)).ok()
+    });
+    let differences: Option<Vec<i8>> = differences.collect();
+    Some(Tensor::of(bytes.shape().to_vec(), differences?))
+}
+
+/// Integers, each as an `i64`.
+pub(super) fn integers(tensor: &Tensor) -> Vec<i64> {
     converted(tensor, DType::I64).elements::<i64>().to_vec()
 }

@@ -1,17 +1,18 @@
 //! Sums of products of bytes, which are exact in integers of 32 bits, and products of the numbers that bytes stand for,
 //! which become such sums times a scale.
 
+use mind_core::elements_of;
 use mind_core::ops::convolution::{Conv, Layout, SumType};
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::reduce::Sum;
-use mind_ir::ValueId;
-use mind_ir::scalar::ScalarFn;
+use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::types::{DType, Dim};
+use mind_ir::{Graph, ValueId};
 
 use super::contract::{conv, product};
-use super::dequantised::Dequantised;
-use super::pool::Geometry;
+use super::dequantised::{Dequantised, differences, integers};
+use super::pool::{Geometry, reduce_windows};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::refused::Refused;
@@ -71,14 +72,14 @@ fn convolution_of_bytes(
         .try_fold(1i64, |all, own| all.checked_mul(own?));
     let is_short = terms.is_some_and(|terms| terms <= MOST_TERMS);
     let by_filter = filter.axis.is_none_or(|axis| axis == 0);
-    let fits = is_short && x.axis.is_none() && by_filter && !filter.has_zero(n.e.g());
+    let fits = is_short && x.axis.is_none() && by_filter;
     // Channels by themselves have too few terms for products of several at a time.
     if !fits || n.int("group")?.unwrap_or(1) != 1 || !scales_multiply(&x, &filter) {
         return Ok(None);
     }
     let (x, by_channel) = (x.bytes(&mut n.e)?, filter.axis.is_some());
     let filter = filter.bytes(&mut n.e)?;
-    let own = integer_convolution(n, [x.value, filter.value], x.zero)?;
+    let own = integer_convolution(n, [x.value, filter.value], [x.zero, filter.zero])?;
     let e = &mut n.e;
     let mut scale = e.apply(ScalarFn::Mul, &[x.scale, filter.scale])?;
     if by_channel {
@@ -120,6 +121,8 @@ pub(super) fn integer_product(
         _ => Ok(zero),
     });
     let left = left.transpose()?;
+    let columns = e.rank(rhs).saturating_sub(1);
+    let (rhs, right) = settled_bytes(e, rhs, right, columns)?;
     let dims = [lhs, rhs].map(|own| e.dims(own));
     let terms = dims[0].last().copied().and_then(Dim::fixed);
     let is_known = terms.is_some() || left.is_none() || right.is_none();
@@ -156,42 +159,125 @@ pub(super) fn integer_product(
     Ok(own)
 }
 
-/// The convolution of bytes, of those of the image less a zero point, exactly, in `i32`. Padding stands for the zero
-/// point.
+/// The convolution of bytes less their zero points, exactly, in `i32`: a list of those on the right is one for each filter.
+/// Padding stands for the zero point of the image.
 pub(super) fn integer_convolution(
     n: &mut Node<'_, '_, '_>,
     [x, filter]: [ValueId; 2],
-    zero: Option<ValueId>,
+    [left, right]: [Option<ValueId>; 2],
 ) -> One {
-    let taps = n.e.shape(filter)?.get(2..).unwrap_or_default().to_vec();
-    let geometry = Geometry::of(n, x, &taps)?;
+    let (filter, right) = settled_bytes(&mut n.e, filter, right, 0)?;
+    let shape = n.e.shape(filter)?;
+    let taps = shape.get(2..).unwrap_or_default();
+    let mut geometry = Geometry::of(n, x, taps)?;
     let groups = n.int("group")?.unwrap_or(1);
+    if right.is_some() && groups != 1 {
+        return differences_convolved(n, [x, filter], [left, right]);
+    }
+    let (e, mut x) = (&mut n.e, x);
+    let pads = geometry.pads();
+    if let Some(zero) = left.filter(|_| pads.iter().any(|&own| own != 0)) {
+        let (low, high) = pads.split_at(taps.len());
+        let margins = |own: &[i64]| [&[0, 0], own].concat();
+        x = PadOp::with(&margins(low), &margins(high)).build(e, x, Some(zero))?;
+        geometry = geometry.unpadded();
+    }
     let pads = geometry.pads();
     let conv = Conv::with()
         .layout(Layout::Nchw)
         .strides(&geometry.strides)
         .dilations(&geometry.dilations)
         .groups(groups)
-        .dtype(SumType::I32);
-    let e = &mut n.e;
-    let Some(zero) = zero else {
-        return Ok(conv.pads(&pads).build(e, x, filter)?);
+        .pads(&pads);
+    let mut own = conv.dtype(SumType::I32).build(e, x, filter)?;
+    let rank = e.rank(own);
+    // The sum of (x - a) (y - b) is that of x y, less b times that of x, less a times that of y - b.
+    let right = match right {
+        Some(zero) => {
+            let zero = e.convert(zero, DType::I32)?;
+            Some(e.per_channel(zero, rank)?)
+        }
+        None => None,
     };
-    let margins = |own: &[i64]| [&[0, 0], own].concat();
-    let (low, high) = pads.split_at(taps.len());
-    let padded = if pads.iter().all(|&own| own == 0) {
-        x
-    } else {
-        PadOp::with(&margins(low), &margins(high)).build(e, x, Some(zero))?
-    };
-    let own = conv.build(e, padded, filter)?;
-    let axes: Vec<i64> = (1..e.rank(filter) as i64).collect();
-    let wide = e.convert(filter, DType::I32)?;
-    let sums = Sum::with().axes(&axes).build(e, wide)?;
-    let sums = e.per_channel(sums, e.rank(own))?;
-    let zero = e.convert(zero, DType::I32)?;
-    less_product(e, own, [sums, zero])
+    if let Some(zero) = right {
+        let channels = sums(e, x, &[1])?;
+        let sums = reduce_windows(e, channels, &geometry, Reduction::Sum, false)?;
+        own = less_product(e, own, [sums, zero])?;
+    }
+    if let Some(zero) = left {
+        let axes: Vec<i64> = (1..shape.len() as i64).collect();
+        let wide = e.convert(filter, DType::I32)?;
+        let sums = Sum::with().axes(&axes).build(e, wide)?;
+        let mut sums = e.per_channel(sums, rank)?;
+        if let Some(right) = right {
+            let terms = shape[1..].iter().product::<i64>();
+            let terms = e.number(DType::I32, terms as f64);
+            sums = less_product(e, sums, [right, terms])?;
+        }
+        let zero = e.convert(zero, DType::I32)?;
+        own = less_product(e, own, [sums, zero])?;
+    }
+    Ok(own)
 }
+
+/// As [`integer_convolution`], with the zero points taken from each element.
+fn differences_convolved(
+    n: &mut Node<'_, '_, '_>,
+    [x, filter]: [ValueId; 2],
+    [left, right]: [Option<ValueId>; 2],
+) -> One {
+    let rank = n.e.rank(filter);
+    let right = match right {
+        Some(list) if n.e.rank(list) == 1 => {
+            let mut shape = n.e.dims(list);
+            shape.resize(rank, Dim::Fixed(1));
+            Some(n.e.reshape(list, &shape)?)
+        }
+        other => other,
+    };
+    let x = centred(&mut n.e, x, left)?;
+    let filter = centred(&mut n.e, filter, right)?;
+    conv(n, x, filter)
+}
+
+/// The right side of a product, and the zero point that is still to be taken from it: a list of those is one for each slice
+/// along `axis`. Constants are moved, so that they are bytes with a sign, by their zero points if bytes hold the
+/// differences.
+fn settled_bytes(
+    e: &mut Emit<'_>,
+    bytes: ValueId,
+    zero: Option<ValueId>,
+    axis: usize,
+) -> Result<(ValueId, Option<ValueId>), Refused> {
+    let Some((zero, zeros)) = zero.and_then(|own| Some((own, elements_of(e.g(), own)?))) else {
+        return Ok((bytes, zero));
+    };
+    let list = integers(&zeros);
+    if list.iter().all(|&own| own == 0) {
+        return Ok((bytes, None));
+    }
+    let known = elements_of(e.g(), bytes).filter(|own| zeros.rank() <= 1 && own.rank() > axis);
+    let Some(known) = known else {
+        return Ok((bytes, Some(zero)));
+    };
+    let axis = (list.len() > 1).then_some(axis);
+    if let Some(differences) = differences(&known, &list, axis) {
+        return Ok((e.tensor(&differences), None));
+    }
+    let shift = vec![SIGN];
+    match [&known, &zeros].map(|own| differences(own, &shift, None)) {
+        [Some(bytes), Some(zeros)] => Ok((e.tensor(&bytes), Some(e.tensor(&zeros)))),
+        _ => Ok((bytes, Some(zero))),
+    }
+}
+
+/// Whether zero points are known, and all 0.
+pub(super) fn is_zero(g: &Graph, zero: ValueId) -> bool {
+    elements_of(g, zero).is_some_and(|own| integers(&own).iter().all(|&own| own == 0))
+}
+
+/// What makes a byte with a sign of one without.
+const SIGN: i64 = 128;
 
 /// The sums of the bytes along axes that are kept.
 fn sums(e: &mut Emit<'_>, bytes: ValueId, axes: &[i64]) -> One {
@@ -214,7 +300,7 @@ fn column(e: &mut Emit<'_>, list: ValueId) -> One {
 }
 
 /// `x - zero` in `i32`.
-pub(super) fn centred(e: &mut Emit<'_>, x: ValueId, zero: Option<ValueId>) -> One {
+fn centred(e: &mut Emit<'_>, x: ValueId, zero: Option<ValueId>) -> One {
     let wide = e.convert(x, DType::I32)?;
     let Some(zero) = zero else { return Ok(wide) };
     let zero = e.convert(zero, DType::I32)?;

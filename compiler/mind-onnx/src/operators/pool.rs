@@ -7,7 +7,7 @@ use mind_ir::ValueId;
 use mind_ir::scalar::{Reduction, ScalarFn};
 
 use super::{Many, Operator};
-use crate::import::emit::One;
+use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::refused::Refused;
 
@@ -124,6 +124,16 @@ impl Geometry {
         [&self.low[..], &self.high].concat()
     }
 
+    /// The same windows over what is padded already.
+    pub fn unpadded(self) -> Geometry {
+        let none = vec![0; self.window.len()];
+        Geometry {
+            low: none.clone(),
+            high: none,
+            ..self
+        }
+    }
+
     /// Pads further, so that the last window that starts inside of the input and its first pad is whole.
     fn raise(&mut self, n: &Node<'_, '_, '_>, x: ValueId) -> Result<(), Refused> {
         for at in 0..self.window.len() {
@@ -175,8 +185,9 @@ fn windows(n: &Node<'_, '_, '_>, x: ValueId) -> Result<Geometry, Refused> {
     Geometry::of(n, x, taps)
 }
 
-fn reduce_windows(
-    n: &mut Node<'_, '_, '_>,
+/// What the elements under each window of `[N, C, ..]` reduce to.
+pub(super) fn reduce_windows(
+    e: &mut Emit<'_>,
     x: ValueId,
     geometry: &Geometry,
     kind: Reduction,
@@ -188,7 +199,7 @@ fn reduce_windows(
         .dilations(&own.dilations)
         .low(&own.low)
         .high(&own.high);
-    Ok(pool.count_padding(counts_padding).build(&mut n.e, x)?)
+    Ok(pool.count_padding(counts_padding).build(e, x)?)
 }
 
 fn max_pool(n: &mut Node<'_, '_, '_>) -> Many {
@@ -198,7 +209,7 @@ fn max_pool(n: &mut Node<'_, '_, '_>) -> Many {
         geometry.raise(n, x)?;
     }
     let columns_first = n.flag("storage_order")?;
-    let max = reduce_windows(n, x, &geometry, Reduction::Max, false)?;
+    let max = reduce_windows(&mut n.e, x, &geometry, Reduction::Max, false)?;
     if n.proto.output.len() < 2 {
         return Ok(vec![max]);
     }
@@ -246,11 +257,11 @@ pub(super) fn average_of(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
     let counts = n.flag("count_include_pad")?;
     let raises = n.flag("ceil_mode")?;
     if !raises {
-        return reduce_windows(n, x, &geometry, Reduction::Mean, counts);
+        return reduce_windows(&mut n.e, x, &geometry, Reduction::Mean, counts);
     }
     if !counts {
         geometry.raise(n, x)?;
-        return reduce_windows(n, x, &geometry, Reduction::Mean, false);
+        return reduce_windows(&mut n.e, x, &geometry, Reduction::Mean, false);
     }
     // Stated pads count, those of the raised windows do not.
     let (low, high) = (whole(&geometry.low, 0), whole(&geometry.high, 0));
@@ -261,7 +272,7 @@ pub(super) fn average_of(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
         geometry.high[at] -= after[at];
     }
     let padded = PadOp::with(&low, &high).build(&mut n.e, x, None)?;
-    reduce_windows(n, padded, &geometry, Reduction::Mean, false)
+    reduce_windows(&mut n.e, padded, &geometry, Reduction::Mean, false)
 }
 
 /// The p-th root of the sum of the p-th powers.
@@ -279,7 +290,7 @@ fn lp_pool(n: &mut Node<'_, '_, '_>) -> One {
             n.e.apply_number(ScalarFn::Pow, size, p as f64)?
         }
     };
-    let sum = reduce_windows(n, power, &geometry, Reduction::Sum, false)?;
+    let sum = reduce_windows(&mut n.e, power, &geometry, Reduction::Sum, false)?;
     match p {
         2 => n.e.apply(ScalarFn::Sqrt, &[sum]),
         p => n.e.apply_number(ScalarFn::Pow, sum, 1.0 / p as f64),

@@ -11,6 +11,7 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
 
 use super::activation::Activation;
+use super::integers::is_zero;
 use super::quantized::dynamic_product;
 use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
@@ -330,6 +331,7 @@ fn scale_of(
     zero: Option<ValueId>,
     at: usize,
 ) -> Result<(ValueId, Option<ValueId>), Refused> {
+    let zero = zero.filter(|&zero| !is_zero(e.g(), zero));
     let zero = zero.map(|zero| one_of(e, zero, at)).transpose()?;
     Ok((one_of(e, scale, at)?, zero))
 }

@@ -26,6 +26,8 @@ pub(crate) struct Cluster<'g> {
     pub(crate) ops: usize,
     /// `None` for an op that has no form by itself.
     pub(crate) form: Option<Form>,
+    /// Whether it is the same in every run, since it reads weights and constants alone.
+    pub(crate) is_settled: bool,
     /// What a recogniser or a normalisation called it.
     pub(crate) name: Option<&'g str>,
     /// The bytes of the widest number that any op computes with.
@@ -58,6 +60,8 @@ pub(crate) struct Field<'a> {
     pub(crate) cx: &'a Context<'a>,
     pub(crate) costs: &'a CostTable<'a>,
     pub(crate) program: &'a Program,
+    /// The values that are the same in every run.
+    pub(crate) settled: &'a FxHashSet<ValueId>,
 }
 
 impl<'a> Field<'a> {
@@ -98,6 +102,10 @@ impl<'a> Field<'a> {
             position: at,
             ops: steps.len(),
             form,
+            is_settled: g
+                .results(op)
+                .into_iter()
+                .all(|own| self.settled.contains(&own)),
             name: self.name(op, class),
             width: steps.iter().map(|step| step.width).max().unwrap_or(0),
             space: steps.last().map_or(&[][..], |step| step.result),

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use mind_core::region::settled;
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
 use mind_ir::kernel::{self, Form};
@@ -32,11 +33,13 @@ pub(crate) fn group(
     listener: &mut dyn Listener,
 ) -> bool {
     let program = Program::of(g);
+    let settled = settled(g);
     let field = Field {
         g,
         cx,
         costs,
         program: &program,
+        settled: &settled,
     };
     let mut grouping = Grouping::new(field);
     grouping.run();
@@ -303,6 +306,12 @@ impl<'a> Grouping<'a> {
         if ops > limits.group_ops {
             return Err(MissedReason::Ops(limits.group_ops));
         }
+        let is_settled = clusters.iter().all(|cluster| cluster.is_settled);
+        let reduces_weights =
+            |cluster: &&Cluster<'a>| cluster.is_settled && cluster.form == Some(Form::Rows);
+        if !is_settled && clusters.iter().any(reduces_weights) {
+            return Err(MissedReason::Settled);
+        }
         let mut members: Vec<u32> = clusters
             .iter()
             .flat_map(|cluster| cluster.members.iter().copied())
@@ -342,6 +351,7 @@ impl<'a> Grouping<'a> {
             position,
             ops,
             form: Some(form),
+            is_settled,
             name,
             width: clusters
                 .iter()

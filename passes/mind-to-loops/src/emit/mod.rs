@@ -165,20 +165,23 @@ impl<'o, 'g> Emitter<'o, 'g> {
 
     /// Whether what a place looks at is the same in every run once weights are bound.
     pub(crate) fn is_fixed(&self, source: Source) -> bool {
-        let g = &*self.b.graph;
-        let is_leaf = |value: ValueId| {
-            g.defining_op(value).is_some_and(|op| {
-                let weight = g.view::<Input>(op).is_some_and(|input| input.param(g));
-                weight || g.def(op).has(Trait::Constant)
-            })
-        };
-        let value = self.source(source);
-        let made_of_leaves = |op| {
-            let operands = g.operands(op).iter();
-            g.is::<Nest>(op) && operands.clone().all(|&operand| is_leaf(buffer(g, operand)))
-        };
-        is_leaf(value) || g.defining_op(value).is_some_and(made_of_leaves)
+        is_fixed(&*self.b.graph, self.source(source), MOST_KERNELS)
     }
+}
+
+/// How many kernels behind each other are looked through, at most, for the weights that they read.
+const MOST_KERNELS: usize = 4;
+
+/// Whether a buffer is a weight or a constant, or follows from such alone by at most so many kernels behind each other.
+fn is_fixed(g: &Graph, value: ValueId, kernels: usize) -> bool {
+    g.defining_op(value).is_some_and(|op| {
+        let is_weight = g.view::<Input>(op).is_some_and(|input| input.param(g));
+        let is_kernel = g.is::<Nest>(op) || g.is::<Bitcast>(op) || g.is::<Join>(op);
+        let reads_fixed = |&operand: &ValueId| is_fixed(g, buffer(g, operand), kernels - 1);
+        is_weight
+            || g.def(op).has(Trait::Constant)
+            || is_kernel && kernels > 0 && g.operands(op).iter().all(reads_fixed)
+    })
 }
 
 /// Extents as an attribute.

@@ -34,9 +34,8 @@ impl Form<'_> {
         let taps: usize = self.slides.iter().map(|axis| axis.window).product();
         let positions: usize = self.slides.iter().map(|axis| axis.positions).product();
         let extents = [self.batch * positions, self.out, taps * self.each].map(|own| own as i64);
-        let dtypes = operands.map(|value| b.graph.ty(value).dtype);
         let is_forward = self.convolve.direction == Direction::Forward && self.groups == 1;
-        if !is_forward || taps > MOST_TAPS || !pays(dtypes, dtype, extents) {
+        if !is_forward || taps > MOST_TAPS || !pays(b.graph, operands, dtype, extents) {
             return Ok(None);
         }
         let (input, filter) = self.channels_last(b, operands[0], operands[1])?;
