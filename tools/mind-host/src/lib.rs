@@ -1,7 +1,6 @@
 //! The process as a tool's host: its streams, files and clock.
 
 mod child;
-mod large_pages;
 mod memory;
 mod out_of_memory;
 mod ticker;

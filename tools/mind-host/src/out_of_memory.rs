@@ -5,8 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use mind_ir::eval::probes_memory;
 
-use crate::large_pages;
-
 #[global_allocator]
 static ALLOCATOR: OrExit = OrExit;
 
@@ -26,9 +24,7 @@ pub(crate) fn exit_without_memory() {
 unsafe impl GlobalAlloc for OrExit {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        let memory = given(unsafe { System.alloc(layout) }, layout.size());
-        large_pages::advise(memory, layout.size());
-        memory
+        given(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
