@@ -22,7 +22,7 @@ const DRAWN: u64 = 10;
 const REFUSED: &str = "there is no object file";
 const NO_KERNEL: &str = "it has no kernel";
 
-/// What goes to C: `guarded` is memory that ends where a page without access begins.
+/// The arguments of the C program: `guarded` is memory followed by a page without access.
 const GUARDED: &str = "#define _DEFAULT_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
     #include <sys/mman.h>\n#include <unistd.h>\nstatic unsigned char *guarded(size_t bytes)\n{\n    \
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;\n    \

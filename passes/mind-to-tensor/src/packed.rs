@@ -53,7 +53,7 @@ pub(crate) fn pays(g: &Graph, operands: [ValueId; 2], dtype: DType, extents: [i6
         && extents.all(|(own, least)| own >= least)
 }
 
-/// How many ops behind each other are looked through, at most, for the weights that they read.
+/// The longest chain of ops that is searched for the weights that it reads.
 const MOST_OPS: usize = 4;
 
 /// Whether a value is a weight or a constant, or moves the elements of one: so is what is made of it.

@@ -70,7 +70,7 @@ outputs: %2
 
     #[test]
     fn many_outputs() {
-        // Each an array of its own: copies of one would share its elements.
+        // Different arrays, since copies of one share its elements.
         let mut module = "%0 = Input {name=x} : tensor<f32[1000000]>\n%1 = Neg (%0)\n".to_owned();
         for at in 2..2000 {
             writeln!(module, "%{at} = Sub (%{}, %0)", at - 1).expect("a text grows");

@@ -4,8 +4,9 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use bytemuck::{CheckedBitPattern, NoUninit, checked};
+use bytemuck::NoUninit;
 use bytes::Bytes;
+use half::{bf16, f16};
 
 /// From this many bytes on, copies share memory; copying fewer is cheaper than counting owners.
 pub(crate) const SHARED_FROM: usize = 1 << 10;
@@ -14,10 +15,30 @@ pub(crate) const SHARED_FROM: usize = 1 << 10;
 #[derive(Clone)]
 pub struct Elements<T: Plain>(Store<T>);
 
-/// A type of elements that bytes can be read as.
-pub trait Plain: NoUninit + CheckedBitPattern + Send + Sync + 'static {}
+/// A type of elements.
+pub trait Plain: NoUninit + Send + Sync + 'static {
+    /// The elements that `bytes` are where they are; `None` if memory of the type would begin or end elsewhere, or if not all
+    /// bytes are elements of the type.
+    fn view(bytes: &[u8]) -> Option<&[Self]>;
+}
 
-impl<T: NoUninit + CheckedBitPattern + Send + Sync + 'static> Plain for T {}
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Plain for $number {
+            fn view(bytes: &[u8]) -> Option<&[$number]> {
+                bytemuck::try_cast_slice(bytes).ok()
+            }
+        }
+    )*};
+}
+
+numbers!(f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64);
+
+impl Plain for bool {
+    fn view(_: &[u8]) -> Option<&[bool]> {
+        None
+    }
+}
 
 #[derive(Clone)]
 enum Store<T> {
@@ -30,10 +51,9 @@ enum Store<T> {
 }
 
 impl<T: Plain> Elements<T> {
-    /// The elements that `bytes` are, in native order, where they are; `None` if memory of the type would begin or end elsewhere,
-    /// or if they are no elements of it, as a truth value that is neither 0 nor 1.
+    /// The elements that `bytes` are, in native order, as [`Plain::view`] says.
     pub fn in_bytes(bytes: Bytes) -> Option<Elements<T>> {
-        checked::try_cast_slice::<u8, T>(&bytes).ok()?;
+        T::view(&bytes)?;
         Some(Elements(Store::Bytes(bytes)))
     }
 
@@ -73,7 +93,7 @@ impl<T: Plain> Deref for Elements<T> {
         match &self.0 {
             Store::Own(elements) => elements,
             Store::Counted(elements) => elements,
-            Store::Bytes(bytes) => checked::cast_slice(bytes),
+            Store::Bytes(bytes) => T::view(bytes).expect("they were elements when they came"),
         }
     }
 }
@@ -137,7 +157,9 @@ mod tests {
         let bytes = many().shared_bytes().expect("they are many");
         assert!(Elements::<u32>::in_bytes(bytes.slice(1..5)).is_none());
         assert!(Elements::<u32>::in_bytes(bytes.slice(..6)).is_none());
+        assert!(Elements::<u32>::in_bytes(bytes.slice(4..8)).is_some());
+        // Not every byte is a truth value.
         assert!(Elements::<bool>::in_bytes(bytes.slice(8..9)).is_none());
-        assert!(Elements::<bool>::in_bytes(bytes.slice(4..5)).is_some());
+        assert!(Elements::<bool>::in_bytes(bytes.slice(4..5)).is_none());
     }
 }

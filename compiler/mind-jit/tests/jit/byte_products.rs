@@ -242,7 +242,7 @@ fn code_multiplies_in_matrix_registers_and_releases_them() {
         let code = assemble(&case.function(), &target).expect("it assembles");
         counts(&disassemble(&code), instructions)
     };
-    // Each part of a matrix is loaded once a step, or one of four twice where a shorter step needs registers of its own.
+    // Each part of a matrix is loaded once a step; one of four is loaded twice if a shorter step needs separate registers.
     assert_eq!(listed(16), [1, 4, 4, 4, 4, 1]);
     assert_eq!(listed(7), [1, 4, 4, 4, 4, 1]);
     assert_eq!(listed(23), [1, 4, 10, 8, 4, 1]);

@@ -265,10 +265,10 @@ fn settled_bytes(
         return Ok((e.tensor(&differences), None));
     }
     let shift = vec![SIGN];
-    match [&known, &zeros].map(|own| differences(own, &shift, None)) {
-        [Some(bytes), Some(zeros)] => Ok((e.tensor(&bytes), Some(e.tensor(&zeros)))),
-        _ => Ok((bytes, Some(zero))),
+    if let [Some(bytes), Some(zeros)] = [&known, &zeros].map(|own| differences(own, &shift, None)) {
+        return Ok((e.tensor(&bytes), Some(e.tensor(&zeros))));
     }
+    Ok((bytes, Some(zero)))
 }
 
 /// Whether zero points are known, and all 0.

@@ -223,8 +223,9 @@ pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
 /// `a` times the power of two whose exponent is `b`, rounded down to an integer.
 pub(super) fn scale(lane: Lane) -> Code {
     match lane {
+        Lane::F32 => EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er,
         Lane::F64 => EVEX_Vscalefpd_zmm_k1z_zmm_zmmm512b64_er,
-        _ => EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er,
+        Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => unreachable!("verified lanes are floats"),
     }
 }
 

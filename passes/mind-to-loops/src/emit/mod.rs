@@ -169,10 +169,10 @@ impl<'o, 'g> Emitter<'o, 'g> {
     }
 }
 
-/// How many kernels behind each other are looked through, at most, for the weights that they read.
+/// The longest chain of kernels that is searched for the weights that it reads.
 const MOST_KERNELS: usize = 4;
 
-/// Whether a buffer is a weight or a constant, or follows from such alone by at most so many kernels behind each other.
+/// Whether a buffer is a weight or a constant, or is computed of such alone by a chain of at most so many kernels.
 fn is_fixed(g: &Graph, value: ValueId, kernels: usize) -> bool {
     g.defining_op(value).is_some_and(|op| {
         let is_weight = g.view::<Input>(op).is_some_and(|input| input.param(g));

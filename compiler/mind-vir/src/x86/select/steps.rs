@@ -64,7 +64,7 @@ impl Select<'_> {
     /// (1 + `q`) 2^n, where `k` is n + `round_twice`.
     pub(super) fn scale_sum(&mut self, lane: Lane, q: VReg, k: VReg) -> VReg {
         if self.encoding == Encoding::Evex {
-            let one = self.pooled(lane, bits_of(lane, 1.0));
+            let one = self.pooled(lane, one(lane));
             let add = codes::binary(BinaryOp::Add, lane).expect("a row");
             let (sum, n) = (self.two(add, q, one), self.exponent(lane, k));
             return self.coded(codes::scale(lane), sum, Rm::Reg(n));
@@ -89,10 +89,11 @@ impl Select<'_> {
     /// n of `k`, which is n + `round_twice`.
     fn exponent(&mut self, lane: Lane, k: VReg) -> VReg {
         let round = match lane {
-            Lane::F64 => <f64 as math::Lane>::EXP.round_twice,
-            _ => f64::from(<f32 as math::Lane>::EXP.round_twice),
+            Lane::F64 => <f64 as math::Lane>::EXP.round_twice.to_bits(),
+            Lane::F32 => <f32 as math::Lane>::EXP.round_twice.to_bits().into(),
+            Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => unreachable!("{FLOATS}"),
         };
-        let round = self.pooled(lane, bits_of(lane, round));
+        let round = self.pooled(lane, round);
         let subtract = codes::binary(BinaryOp::Sub, lane).expect("a row");
         self.two(subtract, k, round)
     }
@@ -107,10 +108,14 @@ impl Select<'_> {
     }
 }
 
-/// The bits of a number that is exact in the floats of `lane`.
-fn bits_of(lane: Lane, number: f64) -> u64 {
+/// What the verifier has seen.
+const FLOATS: &str = "verified lanes are floats";
+
+/// The bits of 1.
+fn one(lane: Lane) -> u64 {
     match lane {
-        Lane::F64 => number.to_bits(),
-        _ => (number as f32).to_bits().into(),
+        Lane::F64 => 1f64.to_bits(),
+        Lane::F32 => 1f32.to_bits().into(),
+        Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => unreachable!("{FLOATS}"),
     }
 }

@@ -163,7 +163,7 @@ impl Tile<'_> {
                 }
             }
             Method::Pairs => self.pairs(b, part, (here, words), &mut sums),
-            Method::Matrices => unreachable!("matrix registers have code of their own"),
+            Method::Matrices => unreachable!("matrix registers have separate code"),
             Method::Halves => {
                 for at in words {
                     self.halves(b, part, (here, at), &mut sums);
