@@ -87,3 +87,38 @@ impl SharedBytes {
         self.hold(own.unwrap_or_else(|| Bytes::copy_from_slice(bytes)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_those_of_the_bytes_or_of_one_copy() {
+        let elements: Vec<f32> = (0..1000).map(|at| at as f32).collect();
+        let whole = Buffer::F32(elements.into());
+        // The first byte belongs to no element, as in a file.
+        let bytes = [&[0][..], whole.as_bytes()].concat();
+        let bytes = Bytes::from_owner(bytes);
+        let mut shared = SharedBytes::default();
+        for is_copied in [true, false] {
+            let own = if is_copied {
+                bytes.slice(1..)
+            } else {
+                whole.shared_bytes()
+            };
+            let literal = Literal {
+                dtype: DType::F32,
+                count: Some(1000),
+                bytes: shared.hold(own.clone()),
+            };
+            let [first, second] = [(); 2].map(|()| shared.elements(&literal));
+            assert!(first.same_bits(&whole));
+            let starts = [&first, &second].map(|elements| elements.as_bytes().as_ptr());
+            assert_eq!(starts[0], starts[1]);
+            assert_eq!(starts[0] != own.as_ptr(), is_copied);
+            // A copy of the graph shares them, too.
+            let again = shared.clone().elements(&literal);
+            assert_eq!(again.as_bytes().as_ptr(), starts[0]);
+        }
+    }
+}
