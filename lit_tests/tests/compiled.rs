@@ -7,7 +7,8 @@ use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use mind_driver::engine::{Config, Engine, c_text};
 use mind_driver::executable::{Executable, View};
@@ -239,9 +240,38 @@ fn text(case: &Case, dtype: DType, indices: DType, weight: bool) -> String {
 
 #[test]
 fn every_op_dtype_and_shape() {
-    let bench = Bench::new();
+    let (next, counts) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        let bench = Bench::new();
+        while let Some(&dtype) = DType::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let ran = every_op_and_shape(&bench, dtype);
+            counts.lock().expect("no panic yet").push((dtype, ran));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(work);
+        }
+    });
+    let counts = counts.into_inner().expect("threads have ended");
+    let texts: Vec<String> = counts
+        .iter()
+        .map(|(dtype, ran)| format!("{dtype} {ran}"))
+        .collect();
+    println!("cases: {}", texts.join(", "));
+    for engine in &Bench::new().engines {
+        let (isa, threads) = (engine.target().isa, engine.pool().threads());
+        println!("each compiled for {isa}, {threads} threads");
+    }
+    let ran: usize = counts.iter().map(|(_, ran)| ran).sum();
+    assert!(ran > 5000, "only {ran} cases ran");
+}
+
+/// Checks every op and shape with elements of one dtype; returns how many cases ran.
+fn every_op_and_shape(bench: &Bench, dtype: DType) -> usize {
     let ran = Cell::new(0);
-    let check = |case: &Case, dtype: DType, indices: DType| {
+    let check = |case: &Case, indices: DType| {
         for weight in [false, true] {
             if weight && case.shapes.len() < 2 {
                 continue;
@@ -260,35 +290,25 @@ fn every_op_dtype_and_shape() {
             }
         }
     };
-    let mut counts = Vec::new();
-    for &dtype in DType::ALL {
-        let before = ran.get();
-        let plain = all().into_iter().chain(samples());
-        plain.for_each(|case| check(&case, dtype, dtype));
-        for case in gathers()
-            .into_iter()
-            .chain(scatters())
-            .chain(placed_windows())
-        {
-            check(&case, dtype, DType::I32);
-            check(&case, dtype, DType::I64);
-        }
-        for case in choices() {
-            check(&case, dtype, DType::Bool);
-        }
-        for case in scaled() {
-            for float in [DType::F16, DType::BF16, DType::F32, DType::F64] {
-                check(&case, dtype, float);
-            }
-        }
-        counts.push(format!("{dtype} {}", ran.get() - before));
+    let plain = all().into_iter().chain(samples());
+    plain.for_each(|case| check(&case, dtype));
+    for case in gathers()
+        .into_iter()
+        .chain(scatters())
+        .chain(placed_windows())
+    {
+        check(&case, DType::I32);
+        check(&case, DType::I64);
     }
-    println!("cases: {}", counts.join(", "));
-    for engine in &bench.engines {
-        let (isa, threads) = (engine.target().isa, engine.pool().threads());
-        println!("each compiled for {isa}, {threads} threads");
+    for case in choices() {
+        check(&case, DType::Bool);
     }
-    assert!(ran.get() > 5000, "only {} cases ran", ran.get());
+    for case in scaled() {
+        for float in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+            check(&case, float);
+        }
+    }
+    ran.get()
 }
 
 /// A number that the environment may set.

@@ -4,17 +4,37 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mind_ir::Bytes;
+
 use crate::formats::{Beside, FormatInfo, LoadOptions, Read};
-use crate::host::FileSystem;
+use crate::host::{Contents, FileSystem};
 
 /// The bytes of a module.
 pub struct Input {
     /// Its text; the model of a package.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// How it is read.
     pub options: LoadOptions,
     /// The file whose folder holds the weights that the text names.
     pub path: String,
+}
+
+/// How the bytes of a file that is no text come into memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// They are read at once.
+    Read,
+    /// They are mapped. Nothing may change the file while the module is in use.
+    Mapped,
+}
+
+/// The bytes of a mapped file, as an owner.
+struct Mapped(Contents);
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// Why a file could not be used.
@@ -47,6 +67,7 @@ pub fn read(
     files: &mut dyn FileSystem,
     path: &str,
     options: &LoadOptions,
+    access: Access,
 ) -> Result<Input, FileError> {
     let unread = |path: &Path, source: io::Error| FileError::System {
         path: path.to_owned(),
@@ -62,9 +83,14 @@ pub fn read(
         }
     };
     let Some(Read::Package(reader)) = read else {
+        let is_mapped = access == Access::Mapped && matches!(read, Some(Read::Binary(_)));
         let bytes = match path {
-            "-" => files.read_stdin(limit),
-            path => files.read(Path::new(path), limit),
+            "-" => files.read_stdin(limit).map(Bytes::from),
+            path if is_mapped => {
+                let contents = files.map(Path::new(path));
+                contents.map(|contents| Bytes::from_owner(Mapped(contents)))
+            }
+            path => files.read(Path::new(path), limit).map(Bytes::from),
         };
         let bytes = bytes.map_err(|why| unread(Path::new(path), why))?;
         let named = format.filter(|row| matches!(row.read, Some(Read::Binary(_))));
@@ -91,7 +117,7 @@ pub fn read(
         source,
     })?;
     Ok(Input {
-        bytes: below(&model)?,
+        bytes: below(&model)?.into(),
         options: LoadOptions {
             from: format,
             ..options.clone()

@@ -1,8 +1,8 @@
 //! From bytes to a verified module.
 
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
-use mind_ir::Graph;
 use mind_ir::verify::{VerifyConfig, verify};
+use mind_ir::{Bytes, Graph};
 use mind_text::Limits;
 
 use crate::formats::{FormatInfo, Formats, LoadOptions, Read};
@@ -37,7 +37,7 @@ pub struct Rejected {
 pub fn load_module(
     formats: &Formats,
     name: &str,
-    bytes: Vec<u8>,
+    bytes: Bytes,
     options: &LoadOptions,
 ) -> Result<Loaded, Box<Rejected>> {
     let row = options.from.or_else(|| FormatInfo::of_bytes(&bytes));
@@ -86,9 +86,9 @@ pub struct WithoutText {
 pub fn without_text(
     row: &'static FormatInfo,
     name: &str,
-    bytes: Vec<u8>,
+    bytes: Bytes,
     options: &LoadOptions,
-) -> Result<WithoutText, Vec<u8>> {
+) -> Result<WithoutText, Bytes> {
     match row.read {
         Some(Read::Package(package)) => {
             let (file, graph) = (package.program)(name, &bytes, &options.limits);
@@ -120,7 +120,7 @@ pub fn warnings(format: &FormatInfo, graph: &Graph) -> Diagnostics {
 /// # Errors
 ///
 /// More bytes than the limit, E1001 not UTF-8.
-pub fn decode(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<String, Box<Rejected>> {
+pub fn decode(name: &str, bytes: Bytes, limits: &Limits) -> Result<String, Box<Rejected>> {
     let rejected = |diagnostic: Diagnostic| {
         let file = SourceFile::new(name, "");
         Box::new(Rejected {
@@ -137,7 +137,7 @@ pub fn decode(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<String, Box
         let help = "`--no-input-limits` reads trusted input of any size";
         return Err(rejected(Diagnostic::error(Span::FILE, message).help(help)));
     }
-    String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes.into()).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let hex = error.as_bytes()[at..]
             .iter()

@@ -149,7 +149,11 @@ pub(crate) fn constant(proto: &TensorProto, files: &Files) -> Result<Constant, R
 /// fixed for each element type.
 fn typed_bytes(proto: &TensorProto, dtype: DType) -> Vec<u8> {
     fn all<T: Copy, const N: usize>(list: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
-        list.iter().flat_map(|&own| bytes(own)).collect()
+        let mut all = Vec::with_capacity(list.len() * N);
+        for &own in list {
+            all.extend_from_slice(&bytes(own));
+        }
+        all
     }
     match dtype {
         DType::F32 => all(&proto.float_data, f32::to_le_bytes),

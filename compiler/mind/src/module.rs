@@ -9,7 +9,7 @@ use mind_core::ops::input::Input;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::disk::Disk;
 use mind_driver::formats::{FormatInfo, LoadOptions};
-use mind_driver::input;
+use mind_driver::input::{self, Access};
 use mind_driver::load::load_module;
 use mind_driver::mil::weights;
 use mind_driver::patch::{self, Edit};
@@ -19,7 +19,7 @@ use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
 use mind_ir::opdef::Op;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_ir::{Graph, ValueId};
+use mind_ir::{Bytes, Graph, ValueId};
 use mind_transforms::{Known, specialize};
 
 pub use mind_driver::formats::Format;
@@ -84,7 +84,7 @@ impl Module {
     ///
     /// All that is wrong with the text.
     pub fn parse(text: &str) -> Result<Module, Error> {
-        Module::load("<text>", text.into(), &LoadOptions::default())
+        Module::load("<text>", text.to_owned().into(), &LoadOptions::default())
     }
 
     /// Reads and verifies a module in the format `format`.
@@ -97,7 +97,7 @@ impl Module {
             from: Some(format.info()),
             ..LoadOptions::default()
         };
-        Module::load("<text>", text.into(), &options)
+        Module::load("<text>", text.to_owned().into(), &options)
     }
 
     /// Reads and verifies the module in a file, or in a Core ML package, with the weights that MIL names. The content
@@ -118,7 +118,7 @@ impl Module {
     /// module that is no ONNX model.
     pub fn from_file_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Module, Error> {
         let path = path.as_ref().to_string_lossy();
-        let input = input::read(&mut Disk, &path, &options.load)?;
+        let input = input::read(&mut Disk, &path, &options.load, Access::Read)?;
         options.check(&input.path, input.options.from)?;
         let mut module = Module::load(&path, input.bytes, &input.options)?;
         let read = weights::read(&mut module.graph, &input.path, &mut Disk);
@@ -146,7 +146,7 @@ impl Module {
     pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Module, Error> {
         let format = options.load.from.or_else(|| FormatInfo::of_bytes(&bytes));
         options.check(name, format)?;
-        Module::load(name, bytes, &options.load)?.extended(options)
+        Module::load(name, bytes.into(), &options.load)?.extended(options)
     }
 
     /// The module with the extents that `options` give, where reading it did not take them.
@@ -170,7 +170,7 @@ impl Module {
         Ok(self)
     }
 
-    fn load(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Result<Module, Error> {
+    fn load(name: &str, bytes: Bytes, options: &LoadOptions) -> Result<Module, Error> {
         let format = options.from.or_else(|| FormatInfo::of_bytes(&bytes));
         let output_names = format.map_or_else(Vec::new, |row| row.output_names(&bytes));
         let loaded = load_module(&session().formats, name, bytes, options)?;

@@ -18,7 +18,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, render_text};
 use mind_driver::formats::{FormatInfo, LoadOptions, Read};
 use mind_driver::host::{Host, Style, Tool};
-use mind_driver::input::{self, FileError, Input};
+use mind_driver::input::{self, Access, FileError, Input};
 use mind_ir::verify::Profile;
 #[cfg(feature = "irv2")]
 use mind_irv2::graph::document::Padding;
@@ -185,7 +185,7 @@ pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Re
     if path == "-" && host.stdin_is_terminal() {
         note(host, "reading standard input; Ctrl-D ends it");
     }
-    let input = input::read(host, path, options).map_err(|error| match error {
+    let input = input::read(host, path, options, Access::Mapped).map_err(|error| match error {
         FileError::System { path, source } => {
             unread(host, input_name(&path.to_string_lossy()), &source)
         }

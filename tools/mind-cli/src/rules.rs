@@ -103,7 +103,7 @@ pub fn source(
 ) -> Result<RuleSource, u8> {
     let bytes = crate::read_input(host, path, limits.bytes)?;
     let name = crate::input_name(path).to_owned();
-    match decode(&name, bytes, limits) {
+    match decode(&name, bytes.into(), limits) {
         Ok(text) => Ok(RuleSource { name, text }),
         Err(rejected) => {
             crate::report(host, &rejected.diagnostics, &rejected.file, format);

@@ -106,14 +106,14 @@ fn formatted(
         REJECTED
     };
     if options.from.is_none() && is_rule_file(path, &bytes) {
-        let text = decode(name, bytes, &options.limits);
+        let text = decode(name, bytes.into(), &options.limits);
         let text = text.map_err(|why| report(&why.diagnostics, &why.file))?;
         let file = SourceFile::new(name, text);
         let text = format_rules(file.text(), comments);
         let text = text.map_err(|found| report(&found, &file))?;
         return Ok((file, text));
     }
-    let loaded = load_module(&session.formats, name, bytes, &options);
+    let loaded = load_module(&session.formats, name, bytes.into(), &options);
     let Loaded {
         file,
         format,

@@ -47,6 +47,7 @@ pub fn run(tool: Tool, args: &[String], itself: Option<Vec<OsString>>) -> u8 {
     };
     silence_expected_panics();
     out_of_memory::exit_without_memory();
+    memory::keep_freed();
     let code = tool(args, &mut host);
     if let Some(folder) = &host.scratch {
         // What is left behind is no failure of the tool.

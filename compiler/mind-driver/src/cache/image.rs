@@ -413,7 +413,12 @@ mod tests {
 
     fn module(text: &str) -> Graph {
         let session = Session::default();
-        let loaded = load_module(&session.formats, "m", text.into(), &LoadOptions::default());
+        let loaded = load_module(
+            &session.formats,
+            "m",
+            text.to_owned().into(),
+            &LoadOptions::default(),
+        );
         loaded
             .unwrap_or_else(|found| panic!("{:?}", found.diagnostics))
             .graph

@@ -212,7 +212,12 @@ impl Executable {
     /// What is wrong with the text, or cannot be compiled.
     pub fn from_text(engine: Arc<Engine>, text: &str) -> Result<Executable, Diagnostics> {
         let formats = &engine.session().formats;
-        let loaded = load_module(formats, "module", text.into(), &LoadOptions::default());
+        let loaded = load_module(
+            formats,
+            "module",
+            text.to_owned().into(),
+            &LoadOptions::default(),
+        );
         let graph = loaded.map_err(|rejected| rejected.diagnostics)?.graph;
         Executable::new(engine, graph)
     }

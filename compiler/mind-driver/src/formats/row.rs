@@ -6,9 +6,9 @@ use std::sync::Arc;
 use mind_diag::{Diagnostics, SourceFile};
 #[cfg(feature = "draw")]
 use mind_draw::Detail;
-use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::Profile;
+use mind_ir::{Bytes, Graph};
 #[cfg(feature = "irv2")]
 use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
@@ -60,7 +60,7 @@ pub struct BinaryReader {
     /// What the outputs are called, if the format says so, which modules do not keep.
     pub outputs: fn(&[u8]) -> Vec<String>,
     /// The module that the bytes are.
-    pub read: fn(Vec<u8>, &LoadOptions) -> Result<Graph, Diagnostics>,
+    pub read: fn(Bytes, &LoadOptions) -> Result<Graph, Diagnostics>,
 }
 
 /// How a text of another compiler is read.

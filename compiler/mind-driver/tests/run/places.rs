@@ -23,8 +23,8 @@ fn mistakes(text: &str) -> (SourceFile, Diagnostics) {
         return (SourceFile::new("m", text), found);
     }
     let session = Session::default();
-    let bytes = text.as_bytes().to_vec();
-    let rejected = load_module(&session.formats, "m", bytes, &LoadOptions::default());
+    let options = LoadOptions::default();
+    let rejected = load_module(&session.formats, "m", text.to_owned().into(), &options);
     let rejected = rejected.err().expect("a mistake");
     (rejected.file, rejected.diagnostics)
 }

@@ -119,7 +119,7 @@ pub(super) unsafe fn run(
             match step {
                 Step::Call(call) => run_call(call, &code.kernels[call.kernel], pool, memory)?,
                 Step::Gather(gather) => run_gather(gather, memory)?,
-                Step::Transfer(copy) => run_transfer(copy, memory),
+                Step::Transfer(copy) => run_transfer(copy, pool, memory),
                 Step::Evaluate(call) => {
                     run_routine(call, &code.routines[call.routine], pool, memory)?
                 }
@@ -220,13 +220,21 @@ unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError
     Ok(())
 }
 
+/// The bytes that a thread copies at a time.
+const PIECE: usize = 1 << 16;
+
 /// # Safety
 ///
 /// As for [`run`].
-unsafe fn run_transfer(copy: &Transfer, memory: Memory<'_>) {
-    let [from, to] = [copy.from, copy.to].map(|region| memory.address(region));
-    // SAFETY: both have these bytes and do not overlap.
-    unsafe { std::ptr::copy_nonoverlapping(from, to, copy.from.bytes) };
+unsafe fn run_transfer(copy: &Transfer, pool: &Pool, memory: Memory<'_>) {
+    let bytes = copy.from.bytes;
+    pool.run(bytes.div_ceil(PIECE), &|piece| {
+        let start = piece * PIECE;
+        let [from, to] =
+            [copy.from, copy.to].map(|region| memory.address(region).wrapping_add(start));
+        // SAFETY: both have these bytes and do not overlap, and no two pieces do.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, PIECE.min(bytes - start)) };
+    });
 }
 
 /// # Safety

@@ -16,7 +16,12 @@ fn module(engine: &Engine, stored: &str) -> Graph {
          %2 = Transpose (%1) {{permutation=[1, 0]}}\n%3 = MatMul (%0, %2)\noutputs: %3"
     );
     let formats = &engine.session().formats;
-    let loaded = load_module(formats, "module", text.into(), &LoadOptions::default());
+    let loaded = load_module(
+        formats,
+        "module",
+        text.to_owned().into(),
+        &LoadOptions::default(),
+    );
     loaded.unwrap_or_else(|_| panic!("`{stored}`")).graph
 }
 

@@ -34,6 +34,7 @@ enum Number {
     Float(f64),
 }
 
+#[inline(always)]
 fn number<T: Num>(x: T) -> Number {
     match x.to_i128() {
         Some(integer) => Number::Integer(integer),
@@ -41,6 +42,7 @@ fn number<T: Num>(x: T) -> Number {
     }
 }
 
+#[inline(always)]
 fn element<T: Num>(number: Number) -> T {
     match number {
         Number::Integer(value) => T::from_i128(value),

@@ -271,6 +271,14 @@ fn fold<T: Element, A: Copy>(
     }
     let (kept, reduced) = (along.space(input, false), along.space(input, true));
     let (len, stride) = reduced.inner;
+    if kept.inner.1 == 1 && stride > 1 {
+        let load = |from: &[T], into: &mut [A]| {
+            for (slot, &x) in into.iter_mut().zip(from) {
+                *slot = load(x);
+            }
+        };
+        return fold_rows(elements, (&kept, &reduced), count, identity, load, combine);
+    }
     let mut loaded = [identity; LANES];
     let mut results = Vec::with_capacity(count);
     for base in kept.offsets(0) {
@@ -293,6 +301,49 @@ fn fold<T: Element, A: Copy>(
             }
         }
         results.push(lanes.total());
+    }
+    results
+}
+
+/// The most results that are computed beside each other.
+const BESIDE: usize = 32;
+
+/// As [`fold`], where results beside each other are of elements beside each other: each piece of a row is read once, for all
+/// of them. The order of each result is the same.
+fn fold_rows<T: Element, A: Copy>(
+    elements: &[T],
+    (kept, reduced): (&Space, &Space),
+    count: usize,
+    identity: A,
+    load: impl Fn(&[T], &mut [A]),
+    combine: Combine<A>,
+) -> Vec<A> {
+    let (len, stride) = reduced.inner;
+    let mut results = Vec::with_capacity(count);
+    let mut loaded = [identity; BESIDE];
+    // Partial result `lane` of each result, then the next lane.
+    let mut partial = [identity; LANES * BESIDE];
+    for row in kept.runs(0) {
+        for first in (0..kept.inner.0).step_by(BESIDE) {
+            let beside = BESIDE.min(kept.inner.0 - first);
+            let (loaded, partial) = (&mut loaded[..beside], &mut partial[..LANES * beside]);
+            partial.fill(identity);
+            let mut lane = 0;
+            for start in reduced.runs(row + first) {
+                for at in 0..len {
+                    load(&elements[start + at * stride..][..beside], loaded);
+                    combine(&mut partial[lane * beside..][..beside], loaded);
+                    lane = (lane + 1) % LANES;
+                }
+            }
+            let mut half = LANES / 2;
+            while half > 0 {
+                let (low, high) = partial.split_at_mut(half * beside);
+                combine(low, &high[..half * beside]);
+                half /= 2;
+            }
+            results.extend_from_slice(&partial[..beside]);
+        }
     }
     results
 }
@@ -336,6 +387,28 @@ mod tests {
             quotient(0u8, 0),
             Err(EvalError::Division { lhs: 0, rhs: 0 })
         );
+    }
+
+    #[test]
+    fn results_beside_each_other_have_the_bits_of_those_alone() {
+        // Sums of which the order tells.
+        let element = |at: usize| ((at * 7919) % 1009) as f32 * 1e-3 + 1e4 * (at % 3) as f32;
+        let (rows, columns) = (3 * LANES + 5, 2 * BESIDE + 3);
+        let elements: Vec<f32> = (0..2 * rows * columns).map(element).collect();
+        let input = Tensor::of(vec![2, rows, columns], elements.clone());
+        let along = Along::new(vec![false, true, false], false);
+        let combine: Combine<f32> = each!(<f32 as Num>::add);
+        let found = fold(&input, &along, 2 * columns, 0.0, |x: f32| x, combine);
+        let alone = (0..2 * columns).map(|at| {
+            let first = at / columns * rows * columns + at % columns;
+            let column: Vec<f32> = (0..rows)
+                .map(|row| elements[first + row * columns])
+                .collect();
+            let mut lanes = Lanes::new(0.0, combine);
+            lanes.extend(&column);
+            lanes.total()
+        });
+        assert_eq!(found, alone.collect::<Vec<f32>>());
     }
 
     #[test]

@@ -28,8 +28,11 @@ pub fn copy(
     axes: &[Axis],
 ) -> Result<Tensor, EvalError> {
     fn run<T: Element>(elements: &[T], base: usize, axes: &[Axis], count: usize) -> Vec<T> {
-        let mut copied = Vec::with_capacity(count);
         let space = Space::new(axes.iter().copied());
+        if let Some(across) = space.across() {
+            return transposed(elements, base, &space, across, count);
+        }
+        let mut copied = Vec::with_capacity(count);
         let (len, stride) = space.inner;
         for start in space.runs(base) {
             match stride {
@@ -46,6 +49,52 @@ pub fn copy(
         let elements = run(input.elements::<T>(), base, axes, count);
         Ok(Tensor::of(shape, elements))
     })
+}
+
+/// Rows and columns of a tile that is copied at a time: what it reads of either side fits into the first-level cache.
+const TILE: usize = 16;
+
+/// What [`copy`] makes of a space whose dimension `across` is contiguous in the input: tiles of it and the innermost one, so
+/// that each piece of memory is read once and written once.
+fn transposed<T: Element>(
+    elements: &[T],
+    base: usize,
+    space: &Space,
+    across: usize,
+    count: usize,
+) -> Vec<T> {
+    let mut copied = vec![T::ZERO; count];
+    let (len, stride) = space.inner;
+    let rows = space.extents[across];
+    // Where the copy's elements one further along each dimension are.
+    let extents: SmallVec<[usize; 6]> = space.extents.iter().copied().chain([len]).collect();
+    let steps = row_major(&extents);
+    let others: SmallVec<[usize; 6]> = (0..space.extents.len())
+        .filter(|&at| at != across)
+        .collect();
+    let outer = |strides: &[usize]| Space {
+        inner: (1, 1),
+        extents: others.iter().map(|&at| space.extents[at]).collect(),
+        strides: others.iter().map(|&at| strides[at]).collect(),
+    };
+    let (from, to) = (outer(&space.strides), outer(&steps));
+    for (from, to) in from.runs(base).zip(to.runs(0)) {
+        for (row, first) in tiles(rows, len) {
+            for at in row..rows.min(row + TILE) {
+                let into = &mut copied[to + at * steps[across]..][..len];
+                for column in first..len.min(first + TILE) {
+                    into[column] = elements[from + at + column * stride];
+                }
+            }
+        }
+    }
+    copied
+}
+
+/// The first row and column of each tile.
+fn tiles(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+    let rows = (0..rows).step_by(TILE);
+    rows.flat_map(move |row| (0..columns).step_by(TILE).map(move |column| (row, column)))
 }
 
 /// An index space, row-major, seen as equally long runs along its innermost dimension.
@@ -84,6 +133,14 @@ impl Space {
         }
     }
 
+    /// The dimension along which elements are beside each other, if that is not the innermost one.
+    fn across(&self) -> Option<usize> {
+        let (len, stride) = self.inner;
+        let is_spread = stride > 1 && len > 1;
+        let beside = || self.strides.iter().position(|&stride| stride == 1);
+        is_spread.then(beside).flatten()
+    }
+
     /// The offset of the first element of each run, in order, counted from `base`.
     pub(crate) fn runs(&self, base: usize) -> impl Iterator<Item = usize> {
         let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, self.extents.len());
@@ -109,6 +166,8 @@ impl Space {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mind_ir::Graph;
+    use mind_ir::eval::DimEnv;
 
     fn offsets(axes: &[Axis]) -> Vec<usize> {
         Space::new(axes.iter().copied()).offsets(0).collect()
@@ -130,6 +189,30 @@ mod tests {
         assert_eq!(offsets(&[(2, 0), (2, 1)]), [0, 1, 0, 1]);
         assert_eq!(offsets(&[(2, 5), (2, 0), (2, 1)]), [0, 1, 0, 1, 5, 6, 5, 6]);
         assert_eq!(offsets(&[]), [0]);
+    }
+
+    #[test]
+    fn transposes_copy_what_their_offsets_say() {
+        let elements: Vec<i32> = (0..40 * 3 * 37).collect();
+        let input = Tensor::of(vec![40, 3, 37], elements);
+        let dims = DimEnv::default();
+        let g = Graph::new();
+        let cx = EvalCx::fold(&g, &dims, u64::MAX);
+        let strides = [111, 37, 1];
+        let extents = [40, 3, 37];
+        for order in [
+            [2, 1, 0],
+            [2, 0, 1],
+            [1, 2, 0],
+            [0, 2, 1],
+            [1, 0, 2],
+            [0, 1, 2],
+        ] {
+            let axes = order.map(|axis| (extents[axis], strides[axis]));
+            let copied = copy(&cx, &input, 0, &axes).expect("it fits");
+            let expected: Vec<i32> = offsets(&axes).into_iter().map(|at| at as i32).collect();
+            assert_eq!(copied.elements::<i32>(), expected, "{order:?}");
+        }
     }
 
     #[test]

@@ -12,6 +12,15 @@ use smallvec::SmallVec;
 /// The number of a constant.
 pub(crate) type ConstId = u32;
 
+/// How many bytes of either end of a constant its hash depends on: constants that differ, differ there but for few.
+const HASHED: usize = 256;
+
+/// What the hash of a constant's bytes is made of; all of few.
+fn ends(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let (first, rest) = bytes.split_at(bytes.len().min(HASHED));
+    (first, &rest[rest.len().saturating_sub(HASHED)..])
+}
+
 /// The constants of one run. Equal type and bits mean equal number; +0 and -0 are two constants.
 #[derive(Default, Debug)]
 pub(crate) struct Constants {
@@ -36,7 +45,7 @@ impl Constants {
     pub(crate) fn intern(&mut self, constant: Constant) -> ConstId {
         let key = |constant: &Constant| (constant.ty, constant.splat);
         let bytes = constant.data.buffer().as_bytes();
-        let hash = FxBuildHasher.hash_one((key(&constant), bytes));
+        let hash = FxBuildHasher.hash_one((key(&constant), bytes.len(), ends(bytes)));
         let numbers = self.numbers.entry(hash).or_default();
         let is_equal = |&&number: &&ConstId| {
             let own = &self.rows[number as usize];

@@ -124,7 +124,7 @@ impl Select<'_> {
 
     /// Shapes that a loop leaves as they are, before it; other shapes are not known in it, or behind it.
     pub(super) fn shapes_of_loop(&mut self, node: &Loop) {
-        if !self.function.has_byte_products() {
+        if !self.has_byte_products {
             return;
         }
         match Needed::by(&node.body) {

@@ -74,6 +74,8 @@ struct Select<'f> {
     /// Indices that are constants, which get a register where they need one.
     indices: FxHashMap<Value, i64>,
     tails: Vec<(TailKey, VReg)>,
+    /// Whether the function multiplies matrices of bytes at all.
+    has_byte_products: bool,
     /// The shapes that matrix registers are known to have here.
     shapes: Option<TileShapes>,
     /// How many loops are open, and how many were where each value was defined.
@@ -100,6 +102,7 @@ impl<'f> Select<'f> {
             constants: FxHashMap::default(),
             indices: FxHashMap::default(),
             tails: Vec::new(),
+            has_byte_products: function.has_byte_products(),
             shapes: None,
             depth: 0,
             depths: vec![0; function.value_count()],
