@@ -106,8 +106,8 @@ impl CompiledKernel {
     ///
     /// The code of a function could not be made; the machine has not got the instruction set or an extension of it; the
     /// system refuses executable memory.
-    pub fn publish<'f>(
-        functions: impl IntoIterator<Item = (&'f Function, Result<Vec<u8>, CompileError>)>,
+    pub fn publish(
+        functions: impl IntoIterator<Item = (usize, Result<Vec<u8>, CompileError>)>,
         target: impl Into<CodeTarget>,
     ) -> Result<Vec<CompiledKernel>, CompileError> {
         let target: CodeTarget = target.into();
@@ -116,9 +116,9 @@ impl CompiledKernel {
         }
         let mut builder = CodeBuilder::default();
         let mut placed = Vec::new();
-        for (function, code) in functions {
+        for (params, code) in functions {
             let code = code?;
-            placed.push((builder.push(&code), code.len(), function.params().len()));
+            placed.push((builder.push(&code), code.len(), params));
         }
         let code = builder.publish()?;
         let kernels = placed
@@ -144,7 +144,10 @@ impl CompiledKernel {
         let target: CodeTarget = target.into();
         let mut assembler = Assembler::default();
         let functions = functions.into_iter();
-        let assembled = functions.map(|function| (function, assembler.assemble(function, target)));
+        let assembled = functions.map(|function| {
+            let code = assembler.assemble(function, target);
+            (function.params().len(), code)
+        });
         CompiledKernel::publish(assembled, target)
     }
 

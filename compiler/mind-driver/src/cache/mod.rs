@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mind_ir::opdef::Registry;
 use mind_ir::{Bytes, Graph};
-use mind_jit::program::ProgramCode;
+use mind_jit::program::{KernelCode, KernelSignature, ProgramCode};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -310,8 +310,12 @@ impl Entry {
 fn write_code(out: &mut Encoder, code: &ProgramCode) {
     out.number(code.kernels.len() as u64);
     for kernel in &code.kernels {
-        out.number(kernel.len() as u64);
-        out.bytes.extend(kernel);
+        let KernelSignature { params, scratch } = kernel.signature;
+        out.number(params as u64);
+        // Scratch memory is never of no bytes.
+        out.number(scratch.unwrap_or(0) as u64);
+        out.number(kernel.code.len() as u64);
+        out.bytes.extend(&kernel.code);
     }
     out.number(code.regions.len() as u64);
     for region in &code.regions {
@@ -323,8 +327,16 @@ fn write_code(out: &mut Encoder, code: &ProgramCode) {
 fn read_code(bytes: &mut Decoder<'_>, contents: &Bytes) -> Option<ProgramCode> {
     let mut code = ProgramCode::default();
     for _ in 0..bytes.count()? {
+        let (params, scratch) = (usize::try_from(bytes.number()?).ok()?, bytes.number()?);
+        let scratch = usize::try_from(scratch).ok()?;
         let length = bytes.count()?;
-        code.kernels.push(contents.slice_ref(bytes.take(length)?));
+        code.kernels.push(KernelCode {
+            signature: KernelSignature {
+                params,
+                scratch: (scratch > 0).then_some(scratch),
+            },
+            code: contents.slice_ref(bytes.take(length)?),
+        });
     }
     for _ in 0..bytes.count()? {
         code.regions.push(read_code(bytes, contents)?);

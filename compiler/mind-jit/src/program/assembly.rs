@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use mind_ir::Bytes;
 use mind_vir::CompileError;
 use mind_vir::ir::Function;
-use mind_vir::kernel::{Assembler, CompiledKernel};
+use mind_vir::kernel::Assembler;
 use mind_vir::target::TargetInfo;
 
 use crate::pool::Pool;
@@ -15,33 +15,40 @@ use crate::pool::Pool;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramCode {
     /// That of each kernel, in the order in which steps call them first.
-    pub kernels: Vec<Bytes>,
+    pub kernels: Vec<KernelCode>,
     /// That of the programs of regions of control flow.
     pub regions: Vec<ProgramCode>,
 }
 
-/// Compiles `functions` for this machine, unless `kept` has the code of as many. Each thread takes the largest function
-/// that none has taken yet.
-///
-/// # Errors
-///
-/// Those of [`CompiledKernel::compile_all`], of the first function that has one.
-pub(super) fn compile_all(
-    functions: &[&Function],
-    kept: Option<&ProgramCode>,
-    target: &TargetInfo,
-    pool: &Pool,
-) -> Result<Vec<CompiledKernel>, CompileError> {
-    let kept = kept.filter(|kept| kept.kernels.len() == functions.len());
-    let code = match kept {
-        Some(kept) => kept.kernels.iter().map(|code| Ok(code.to_vec())).collect(),
-        None => assemble_all(functions, target, pool),
-    };
-    CompiledKernel::publish(functions.iter().copied().zip(code), target)
+/// The machine code of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelCode {
+    /// What its callers know of it.
+    pub signature: KernelSignature,
+    /// The code.
+    pub code: Bytes,
 }
 
-/// The machine code of each of `functions`, in order.
-fn assemble_all(
+/// What the callers of a kernel know of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KernelSignature {
+    /// How many parameters it has.
+    pub params: usize,
+    /// Bytes of its scratch memory, if it has any.
+    pub scratch: Option<usize>,
+}
+
+impl KernelSignature {
+    pub(super) fn of(function: &Function) -> KernelSignature {
+        KernelSignature {
+            params: function.params().len(),
+            scratch: function.scratch().map(|scratch| scratch.bytes),
+        }
+    }
+}
+
+/// The machine code of each of `functions`, in order. Each thread takes the largest function that none has taken yet.
+pub(super) fn assemble_all(
     functions: &[&Function],
     target: &TargetInfo,
     pool: &Pool,

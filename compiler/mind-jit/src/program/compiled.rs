@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_ir::Bytes;
 use mind_ir::graph::Graph;
 
-use super::assembly::{self, ProgramCode};
+use super::assembly::{self, KernelCode, KernelSignature, ProgramCode};
 use super::binding::Binding;
-use super::build;
+use super::build::{self, Makers};
 use super::check;
 use super::error::ProgramError;
 use super::memory::Block;
@@ -40,6 +40,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Program {
     pub(super) kernels: Vec<CompiledKernel>,
+    pub(super) signatures: Vec<KernelSignature>,
     /// What is done once, when weights are bound.
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
@@ -110,19 +111,29 @@ impl Program {
         depth: usize,
     ) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let builder = build::build(
-            g,
-            &options.target,
-            options.panels,
-            Weights::Shared,
-            Some(&options.pool),
-        )?;
+        let (target, pool) = (&options.target, &options.pool);
+        let known = kept.map(|kept| kept.kernels.iter().map(|kernel| kernel.signature));
+        let known: Option<Vec<KernelSignature>> = known.map(Iterator::collect);
+        let makers = match &known {
+            Some(known) => Makers::Nobody(known),
+            None => Makers::Pool(pool),
+        };
+        let builder = build::build(g, target, options.panels, Weights::Shared, makers)?;
         check::debug_check(&builder, Weights::Shared)?;
         let functions: Vec<_> = builder.functions.iter().map(|(f, _)| f).collect();
-        let kernels = assembly::compile_all(&functions, kept, &options.target, &options.pool);
+        let code = match kept.filter(|_| functions.is_empty()) {
+            Some(kept) => kept
+                .kernels
+                .iter()
+                .map(|own| Ok(own.code.to_vec()))
+                .collect(),
+            None => assembly::assemble_all(&functions, target, pool),
+        };
+        let params = builder.signatures.iter().map(|own| own.params);
+        let kernels = CompiledKernel::publish(params.zip(code), target);
         let kernels = kernels.map_err(|source| {
-            let op = builder.functions.first();
-            let op = op.map_or("module", |&(_, op)| op);
+            let op = builder.kernels.values().next();
+            let op = op.copied().unwrap_or("module");
             ProgramError::Kernel { op, source }
         })?;
         let profile = options.profiler.as_ref().map(|profiler| Profile {
@@ -141,6 +152,7 @@ impl Program {
         let layout = builder.layout;
         Ok(Program {
             kernels,
+            signatures: builder.signatures,
             bind_steps: builder.bind_steps,
             steps: builder.steps,
             routines: builder.routines,
@@ -163,8 +175,11 @@ impl Program {
 
     /// The machine code of the kernels.
     pub fn code(&self) -> ProgramCode {
-        let kernels = self.kernels.iter();
-        let kernels = kernels.map(|kernel| Bytes::copy_from_slice(kernel.machine_code()));
+        let kernels = self.kernels.iter().zip(&self.signatures);
+        let kernels = kernels.map(|(kernel, &signature)| KernelCode {
+            signature,
+            code: Bytes::copy_from_slice(kernel.machine_code()),
+        });
         ProgramCode {
             kernels: kernels.collect(),
             regions: self.regions.iter().map(|region| region.code()).collect(),

@@ -7,7 +7,7 @@ use mind_ir::graph::Graph;
 use mind_ir::types::DType;
 
 use super::binding::Binding;
-use super::build::{ProgramBuilder, build};
+use super::build::{Makers, ProgramBuilder, build};
 use super::check::debug_check;
 use super::error::ProgramError;
 use super::memory::Block;
@@ -156,7 +156,7 @@ fn checked<'g>(
     weights: Weights,
 ) -> Result<ProgramBuilder<'g>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let builder = build(g, target, choice, weights, None)?;
+    let builder = build(g, target, choice, weights, Makers::Caller)?;
     let mut steps = builder.bind_steps.iter().chain(&builder.steps);
     let evaluated = steps.find_map(|step| match step {
         Step::Evaluate(call) if call.algorithm.is_none() => Some(&builder.routines[call.routine]),

@@ -3,7 +3,7 @@
 use mind_ir::eval::EvalCx;
 use mind_ir::graph::Graph;
 
-use super::build::{ProgramBuilder, build};
+use super::build::{Makers, ProgramBuilder, build};
 use super::check::debug_check;
 use super::emit_c::arrays;
 use super::error::ProgramError;
@@ -172,7 +172,13 @@ fn add(
 ///
 /// An op that only the compiler evaluates.
 fn checked<'g>(g: &'g Graph, target: &'g TargetInfo) -> Result<ProgramBuilder<'g>, ProgramError> {
-    let builder = build(g, target, PanelChoice::Best, Weights::Embedded, None)?;
+    let builder = build(
+        g,
+        target,
+        PanelChoice::Best,
+        Weights::Embedded,
+        Makers::Caller,
+    )?;
     let mut steps = builder.bind_steps.iter().chain(&builder.steps);
     let evaluated = steps.find_map(|step| {
         let call = step.as_evaluate()?;

@@ -2,7 +2,7 @@
 
 use mind_ir::graph::Graph;
 
-use super::build;
+use super::build::{self, Makers};
 use super::error::ProgramError;
 use super::panels::PanelChoice;
 use super::weights::Weights;
@@ -33,7 +33,13 @@ pub struct KernelListing {
 /// An op without a kernel, places that clash, a kernel that the target cannot run.
 pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-    let builder = build::build(g, target, PanelChoice::Best, Weights::Shared, None)?;
+    let builder = build::build(
+        g,
+        target,
+        PanelChoice::Best,
+        Weights::Shared,
+        Makers::Caller,
+    )?;
     let listing = |(function, op): &(mind_vir::ir::Function, &'static str)| {
         let code = assemble(function, target);
         let code = code.map_err(|source| ProgramError::Kernel { op, source })?;

@@ -29,7 +29,7 @@ mod run;
 mod scaling;
 mod weights;
 
-pub use assembly::ProgramCode;
+pub use assembly::{KernelCode, KernelSignature, ProgramCode};
 pub use binding::Binding;
 pub use bound::BoundProgram;
 pub use check::{check_accesses, check_c_accesses};

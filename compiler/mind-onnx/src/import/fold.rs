@@ -54,22 +54,25 @@ pub(super) fn folded(
     if count > ELEMENT_LIMIT || !stand_ins.are_distinct(inputs) {
         return None;
     }
-    let results = computed(importer, at, &known)?;
-    let values = results.into_iter().map(|result| stand_ins.value(&result));
-    values.collect()
+    computed(importer, at, &known, &stand_ins)
 }
 
 fn computed(
     importer: &mut Importer<'_>,
     at: &Place<'_>,
     inputs: &[Option<Value>],
-) -> Option<Vec<Tensor>> {
+    stand_ins: &StandIns,
+) -> Option<Vec<Value>> {
     let (mut scratch, mut constants) = (Graph::new(), Constants::default());
     let mut e = Emit {
         b: Builder::at_end(&mut scratch),
         constants: &mut constants,
     };
     let values = importer.imported(at, inputs, &mut e).ok()?;
+    let is_known = |value: &Value| matches!(value, Value::Known(_));
+    if stand_ins.extents.is_empty() && values.iter().all(is_known) {
+        return Some(values);
+    }
     let values: Option<Vec<_>> = values.iter().map(|value| e.value(value).ok()).collect();
     let end = InsertPoint::End(scratch.body());
     scratch.insert(
@@ -85,7 +88,9 @@ fn computed(
     let dims = DimEnv::default();
     let cx = EvalCx::fold(&scratch, &dims, BYTE_LIMIT);
     let mut leaf = |op| Err(EvalError::NotEvaluable(scratch.def(op).name));
-    eval_block(&cx, scratch.body(), &[], &mut leaf).ok()
+    let results = eval_block(&cx, scratch.body(), &[], &mut leaf).ok()?;
+    let values = results.iter().map(|result| stand_ins.value(result));
+    values.collect()
 }
 
 /// The extents that numbers stand for while elements are moved.

@@ -4,7 +4,6 @@ use mind_ir::OpId;
 use mind_ir::opdef::OpDef;
 use smallvec::SmallVec;
 
-use super::ProgramBuilder;
 use super::block::Chain;
 use super::block_product;
 use super::contract::Contraction;
@@ -12,12 +11,12 @@ use super::grid::{Params, Shared, Task, Work};
 use super::nest::{Shape, append_nest};
 use super::pack::StackedPacking;
 use super::window::Convolution;
+use super::{Makers, ProgramBuilder};
 use crate::lower::nest::Nest;
 use crate::lower::product::{BlockProduct, QuantPacking, pack_quantised};
 use crate::lower::slide::{Slide, slide};
 use crate::lower::{Lines, prefixes};
-use crate::pool::Pool;
-use crate::program::assembly::make_all;
+use crate::program::assembly::{KernelSignature, make_all};
 use mind_vir::ir::{Builder, Function, Signature};
 use mind_vir::program::{Axis, Call, Region, Step};
 
@@ -152,23 +151,32 @@ impl ProgramBuilder<'_> {
         self.push(call.op, Step::Call(step));
     }
 
-    /// Makes the vector IR of all kernels.
-    pub(super) fn make_functions(&mut self, pool: Option<&Pool>) {
-        let functions: Vec<Function> = match pool {
-            Some(pool) => {
+    /// Makes the vector IR of all kernels, unless it is not asked for.
+    pub(super) fn make_functions(&mut self, makers: Makers<'_>) {
+        let functions: Vec<Function> = match makers {
+            Makers::Nobody(known) if known.len() == self.kernels.len() => {
+                self.signatures = known.to_vec();
+                Vec::new()
+            }
+            Makers::Pool(pool) => {
                 let kernels: Vec<&KernelSpec> = self.kernels.keys().collect();
                 let order: Vec<usize> = (0..kernels.len()).collect();
                 make_all(pool, &order, || (), |(), at| kernels[at].function())
             }
-            None => self.kernels.keys().map(KernelSpec::function).collect(),
+            Makers::Nobody(_) | Makers::Caller => {
+                self.kernels.keys().map(KernelSpec::function).collect()
+            }
         };
+        if !functions.is_empty() {
+            self.signatures = functions.iter().map(KernelSignature::of).collect();
+        }
         self.functions = functions
             .into_iter()
             .zip(self.kernels.values().copied())
             .collect();
         for step in self.bind_steps.iter_mut().chain(&mut self.steps) {
             if let Step::Call(call) = step {
-                call.has_scratch = self.functions[call.kernel].0.scratch().is_some();
+                call.has_scratch = self.signatures[call.kernel].scratch.is_some();
             }
         }
     }

@@ -37,6 +37,7 @@ use mind_loops::ops::view::View;
 use mind_loops::ops::window::Window;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::assembly::KernelSignature;
 use super::error::ProgramError;
 use super::layout::Layout;
 use super::panels::PanelChoice;
@@ -126,6 +127,8 @@ pub(super) struct ProgramBuilder<'g> {
     pub(super) kernels: IndexMap<KernelSpec, &'static str, FxBuildHasher>,
     /// The kernels in vector IR, once all are known.
     pub(super) functions: Vec<(Function, &'static str)>,
+    /// What callers know of each kernel.
+    pub(super) signatures: Vec<KernelSignature>,
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
     /// What each of `steps` was made of.
@@ -146,8 +149,18 @@ pub(super) struct ProgramBuilder<'g> {
     owner: Option<OpId>,
 }
 
-/// Builds the kernels and steps of a verified module, on the threads of `pool` if there is one. `weights` says how long
-/// these stay.
+/// Who makes the vector IR of kernels.
+#[derive(Clone, Copy)]
+pub(super) enum Makers<'p> {
+    /// The caller.
+    Caller,
+    /// The threads of a pool.
+    Pool(&'p Pool),
+    /// Nobody: machine code of as many kernels is there, whose signatures these are.
+    Nobody(&'p [KernelSignature]),
+}
+
+/// Builds the kernels and steps of a verified module. `weights` says how long these stay.
 ///
 /// # Errors
 ///
@@ -157,7 +170,7 @@ pub(super) fn build<'g>(
     target: &'g TargetInfo,
     choice: PanelChoice,
     weights: Weights,
-    pool: Option<&Pool>,
+    makers: Makers<'_>,
 ) -> Result<ProgramBuilder<'g>, ProgramError> {
     let folded = match choice {
         PanelChoice::Shared => FoldedConverts::of(g),
@@ -178,6 +191,7 @@ pub(super) fn build<'g>(
         quantised,
         kernels: IndexMap::default(),
         functions: Vec::new(),
+        signatures: Vec::new(),
         steps: Vec::new(),
         origins: Vec::new(),
         routines: Vec::new(),
@@ -191,7 +205,7 @@ pub(super) fn build<'g>(
         }
     }
     builder.repeat_outputs();
-    builder.make_functions(pool);
+    builder.make_functions(makers);
     Ok(builder)
 }
 
@@ -353,12 +367,12 @@ impl ProgramBuilder<'_> {
             let ends = regions.filter(|region| region.base == base);
             ends.map(|region| region.end()).max().unwrap_or(0)
         };
-        let scratch = self.functions.iter();
-        let scratch = scratch.filter_map(|(function, _)| function.scratch());
+        let scratch = self.signatures.iter();
+        let scratch = scratch.filter_map(|signature| signature.scratch);
         Needs {
             bound: end(Base::Bound),
             workspace: end(Base::Workspace),
-            scratch: scratch.map(|scratch| scratch.bytes).max().unwrap_or(0),
+            scratch: scratch.max().unwrap_or(0),
         }
     }
 
