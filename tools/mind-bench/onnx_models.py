@@ -10,7 +10,8 @@ For each network: the largest difference to ONNX Runtime, in parts of the larges
 Runtime's results move if its inputs move by 1e-6, as those of quantised networks do. Whether results have the same bits on each instruction set,
 with one thread and two, and whether each row of a batch has the bits that it has alone. Whether the Core ML package made
 of the network computes the same, and, where this Python has coremltools, whether that loads it. `--time` adds medians in
-milliseconds of both, with one thread and two, in turns, how long each takes to get ready, and how much time of the
+milliseconds of both, with one thread and two, in turns, how long each takes to get ready, ONNX Runtime in a process that has
+made no session and in one that has, and how much time of the
 processor: mind-run from its start to the first result, ONNX Runtime for a session alone. `--memory` adds the memory that a run takes besides weights, inputs and outputs, and by how
 much the arena of ONNX Runtime grows in three runs, as it says in its log. Exits with 1 if anything does not
 hold.
@@ -54,6 +55,18 @@ options.intra_op_num_threads = int(sys.argv[3])
 session = onnxruntime.InferenceSession(sys.argv[1], options)
 for _ in range(3):
     session.run(None, dict(np.load(sys.argv[2])))
+"""
+
+# Makes a session, the first one of a process, and prints the milliseconds that it takes.
+FIRST_SESSION = """
+import sys
+import time
+import onnxruntime
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = int(sys.argv[2])
+start = time.perf_counter()
+onnxruntime.InferenceSession(sys.argv[1], options)
+print(1e3 * (time.perf_counter() - start))
 """
 
 # Letters of five by seven elements, a number for each row.
@@ -327,13 +340,15 @@ class Judge:
         self.first_result(network, model, inputs, dims)
         given = self.given(inputs, network.bound)
         for threads in (1, 2):
-            theirs, ready, ours, compiled = [], [], [], []
+            theirs, first, ready, ours, compiled = [], [], [], [], []
             for _ in range(TURNS):
                 options = onnxruntime.SessionOptions()
                 options.intra_op_num_threads = threads
                 start = time.perf_counter()
                 session = onnxruntime.InferenceSession(model, options)
                 ready.append(time.perf_counter() - start)
+                command = [sys.executable, "-c", FIRST_SESSION, self.path("model.onnx"), str(threads)]
+                first.append(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
                 session.run(None, inputs)
                 for _ in range(RUNS):
                     start = time.perf_counter()
@@ -344,10 +359,10 @@ class Judge:
                 said = json.loads(self.ran("mind-run", [self.path("model.onnx"), *words, *dims]))
                 ours.append(said["run_us"]["median"] / 1e3)
                 compiled.append((said["compile_us"] + said["bind_us"]) / 1e3)
-            theirs, ready = 1e3 * statistics.median(theirs), 1e3 * statistics.median(ready)
+            theirs, ready, first = 1e3 * statistics.median(theirs), 1e3 * statistics.median(ready), statistics.median(first)
             ours, compiled = statistics.median(ours), statistics.median(compiled)
             plural = "" if threads == 1 else "s"
-            print(f"{network.name}: {threads} thread{plural}: {ours:.2f} ms, ONNX Runtime {theirs:.2f}, ratio {ours / theirs:.2f}; ready after {compiled:.0f} ms, ONNX Runtime {ready:.0f}")
+            print(f"{network.name}: {threads} thread{plural}: {ours:.2f} ms, ONNX Runtime {theirs:.2f}, ratio {ours / theirs:.2f}; ready after {compiled:.0f} ms, ONNX Runtime {first:.0f}, or {ready:.0f} if it made sessions before")
 
     def say(self, network, text, holds):
         print(f"{network.name}: {text}" if holds else f"{network.name}: WRONG: not so: {text}", flush=True)
