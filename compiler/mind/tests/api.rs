@@ -446,6 +446,24 @@ fn an_encoder_makes_vectors() -> Result<(), Error> {
     Ok(())
 }
 
+/// A library's user may write the file again while a module is in use.
+#[test]
+fn a_file_that_was_read_may_change() -> Result<(), Error> {
+    let original = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/classifier.onnx"
+    );
+    let name = format!("mind-api-{}.onnx", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    std::fs::copy(original, &path).expect("a copy");
+    let module = Module::from_file(&path)?;
+    std::fs::write(&path, b"").expect("an empty file");
+    std::fs::remove_file(&path).expect("the file is ours");
+    let expected = Module::from_file(original)?;
+    assert_eq!(module.to_string(), expected.to_string());
+    Ok(())
+}
+
 #[test]
 fn outputs_keep_the_names_of_their_file() -> Result<(), Error> {
     let model = concat!(
