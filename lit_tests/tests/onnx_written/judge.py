@@ -86,6 +86,9 @@ def runtime(path, model, given, wanted):
         return ("lacks", f"no kernel for {missing[1]}") if missing else ("refused", why)
     if given is None:
         return "loaded", ""
+    has_product = any(node.op_type == "MatMulInteger" for node in model.graph.node)
+    if has_product and any(own.size == 0 for own in given.values()):
+        return "lacks", "MatMulInteger over no terms leaves its result as memory was"
 
     def run():
         feeds = {}
