@@ -172,7 +172,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
 /// The longest chain of kernels that is searched for the weights that it reads.
 const MOST_KERNELS: usize = 4;
 
-/// Whether a buffer is a weight or a constant, or is computed of such alone by a chain of at most so many kernels.
+/// Whether a buffer is a weight, a constant, or computed from weights and constants alone by a chain of at most `kernels` kernels.
 fn is_fixed(g: &Graph, value: ValueId, kernels: usize) -> bool {
     g.defining_op(value).is_some_and(|op| {
         let is_weight = g.view::<Input>(op).is_some_and(|input| input.param(g));
