@@ -10,6 +10,7 @@ mod dot_bytes;
 mod elementwise;
 mod harness;
 mod if_any;
+mod lookups;
 mod nests;
 mod parts;
 mod pool;

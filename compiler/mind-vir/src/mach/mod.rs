@@ -1,6 +1,8 @@
 //! What selection for any instruction set needs to know of a function.
 
+mod lookup;
 pub(crate) mod pressure;
 mod uses;
 
+pub(crate) use lookup::Lookup;
 pub(crate) use uses::Uses;

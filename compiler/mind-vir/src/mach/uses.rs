@@ -1,11 +1,16 @@
 //! Which values are needed, and how often.
 
+use rustc_hash::FxHashMap;
+
 use crate::ir::{Block, Function, IfAny, Loop, Op, Statement, UnaryOp, Value};
+
+use super::lookup::{Lookup, lookups};
 
 /// How often each value is read by what is needed itself.
 ///
 /// A negation that only feeds multiply-adds becomes part of them and is not needed; what it negates is read
-/// in its place. What nothing reads is not needed, unless it may set the status.
+/// in its place. So are the words that a look-up takes its bits from. What nothing reads is not needed, unless it may set the
+/// status.
 #[derive(Debug)]
 pub(crate) struct Uses {
     counts: Vec<u32>,
@@ -15,6 +20,8 @@ pub(crate) struct Uses {
     depth: u32,
     /// What a value is the negation of.
     negations: Vec<Option<Value>>,
+    /// Conversions that a table serves.
+    lookups: FxHashMap<Value, Lookup>,
 }
 
 /// A fused multiply-add with negations taken in.
@@ -28,12 +35,14 @@ pub(crate) struct Fused {
 }
 
 impl Uses {
-    pub fn of(function: &Function) -> Uses {
+    /// Those of `function`, where permutations choose among `entries` numbers of `F32`.
+    pub fn of(function: &Function, entries: usize) -> Uses {
         let mut uses = Uses {
             counts: vec![0; function.value_count()],
             usual: vec![0; function.value_count()],
             depth: 0,
             negations: vec![None; function.value_count()],
+            lookups: lookups(function, entries),
         };
         uses.negations(function.body());
         uses.block(function.body());
@@ -55,6 +64,19 @@ impl Uses {
         let count = &mut self.counts[value.index()];
         *count -= 1;
         *count == 0
+    }
+
+    /// What `value` is looked up by, if it is.
+    pub fn lookup(&self, value: Value) -> Option<Lookup> {
+        self.lookups.get(&value).copied()
+    }
+
+    /// All look-ups that are needed, by their results, in order.
+    pub fn lookups(&self) -> Vec<(Value, Lookup)> {
+        let known = self.lookups.iter().map(|(&value, &lookup)| (value, lookup));
+        let mut needed: Vec<_> = known.filter(|&(value, _)| self.count(value) > 0).collect();
+        needed.sort_by_key(|(value, _)| value.index());
+        needed
     }
 
     /// `a * b + c` without the negations among its operands.
@@ -169,6 +191,10 @@ impl Uses {
             for value in [fused.a, fused.b, fused.c] {
                 self.read(value);
             }
+            return;
+        }
+        if let (Op::Convert(..), Some(lookup)) = (op, self.lookup(value)) {
+            self.read(lookup.word);
             return;
         }
         op.for_each_operand(|operand| self.read(operand));

@@ -257,6 +257,10 @@ pub(super) const PERMUTE_I32: Row = Row::both(
     VEX_Vpermd_ymm_ymm_ymmm256,
     EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
 );
+pub(super) const PERMUTE_F32: Row = Row::both(
+    VEX_Vpermps_ymm_ymm_ymmm256,
+    EVEX_Vpermps_zmm_k1z_zmm_zmmm512b32,
+);
 
 /// `±(a * b) ± c`: which signs, and which operand the result replaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

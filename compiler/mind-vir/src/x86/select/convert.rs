@@ -16,6 +16,9 @@ impl Select<'_> {
         if op == ConvertOp::Bits {
             return self.rename(value, a);
         }
+        if let Some(lookup) = self.uses.lookup(value) {
+            return self.look_up(value, lookup);
+        }
         let x = self.reg(a);
         let code = codes::convert(op, from, to).and_then(|row| row.code(self.encoding));
         let result = match code {

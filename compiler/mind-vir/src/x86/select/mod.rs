@@ -6,6 +6,7 @@ mod convert;
 mod dot_bytes;
 mod if_any;
 mod index;
+mod lookup;
 mod memory;
 mod steps;
 mod transpose;
@@ -57,6 +58,14 @@ struct TailKey {
     bits: u32,
 }
 
+/// What wants a register for as long as the function runs.
+#[derive(Clone, Copy, Debug)]
+enum Needed {
+    Constant(Value),
+    /// A table, by its offset in the pool.
+    Table(u32),
+}
+
 struct Select<'f> {
     function: &'f Function,
     encoding: Encoding,
@@ -71,6 +80,8 @@ struct Select<'f> {
     uses: Uses,
     /// Constants by their offset in the pool.
     constants: FxHashMap<Value, u32>,
+    /// Registers of tables, by their offset in the pool.
+    tables: FxHashMap<u32, VReg>,
     /// Indices that are constants, which get a register where they need one.
     indices: FxHashMap<Value, i64>,
     tails: Vec<(TailKey, VReg)>,
@@ -98,8 +109,9 @@ impl<'f> Select<'f> {
             pool: Pool::new(target.vector_bits as usize / 8),
             block,
             values: vec![None; function.value_count()],
-            uses: Uses::of(function),
+            uses: Uses::of(function, target.vector_bits as usize / 32),
             constants: FxHashMap::default(),
+            tables: FxHashMap::default(),
             indices: FxHashMap::default(),
             tails: Vec::new(),
             has_byte_products: function.has_byte_products(),
@@ -142,7 +154,7 @@ impl<'f> Select<'f> {
         let peak = pressure::peak(self.function, !self.encoding.has_masks());
         let mut room = self.registers.max(peak + SPARE) - peak - SPARE;
         let constants = self.function.constants().iter();
-        let mut needed: SmallVec<[(u32, Value); 32]> = SmallVec::new();
+        let mut needed: SmallVec<[(u32, Needed); 32]> = SmallVec::new();
         for constant in constants.filter(|constant| self.uses.count(constant.value) > 0) {
             let lane = self.function.lane(constant.value);
             let bytes = &constant.bits.to_le_bytes()[..lane.bytes() as usize];
@@ -150,17 +162,21 @@ impl<'f> Select<'f> {
             self.constants.insert(constant.value, offset);
             let reads = self.uses.usual_count(constant.value);
             if reads > 0 {
-                needed.push((reads, constant.value));
+                needed.push((reads, Needed::Constant(constant.value)));
             }
         }
+        let tables = self.tables_needed().into_iter();
+        needed.extend(tables.map(|(offset, reads)| (reads, Needed::Table(offset))));
         needed.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
-        for (_, value) in needed {
+        for (_, needed) in needed {
             if room == 0 {
                 break;
             }
             room -= 1;
-            let vreg = self.define(value);
-            let offset = self.constants[&value];
+            let (vreg, offset) = match needed {
+                Needed::Constant(value) => (self.define(value), self.constants[&value]),
+                Needed::Table(offset) => (self.table_register(offset), offset),
+            };
             self.load_constant(vreg, offset);
         }
     }
@@ -291,11 +307,16 @@ impl<'f> Select<'f> {
         }
         self.select(value, op);
         // Multiply-adds look at what dies and note their reads themselves.
-        if !matches!(op, Op::Fma(..)) {
-            op.for_each_operand(|operand| {
-                self.uses.spend(operand);
-            });
+        if matches!(op, Op::Fma(..)) {
+            return;
         }
+        if let (Op::Convert(..), Some(lookup)) = (op, self.uses.lookup(value)) {
+            self.uses.spend(lookup.word);
+            return;
+        }
+        op.for_each_operand(|operand| {
+            self.uses.spend(operand);
+        });
     }
 
     fn select(&mut self, value: Value, op: &Op) {

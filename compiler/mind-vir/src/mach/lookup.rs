@@ -1,0 +1,160 @@
+//! Conversions of integers of few bits to `F32`, which one permutation of a table can do.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{BinaryOp, Block, ConvertOp, Function, Lane, Op, ShiftOp, Statement, Value};
+
+/// A conversion of what a few bits of a word mean.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lookup {
+    /// The word.
+    pub word: Value,
+    /// The lowest one of the bits.
+    pub from: u32,
+    field: Field,
+}
+
+/// What number the lowest bits of a word mean, whatever is above them.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    bits: u32,
+    is_signed: bool,
+    /// What is added to the integer they are.
+    added: i32,
+}
+
+impl Lookup {
+    /// The results for the contents of the lowest bits that choose among `entries`.
+    pub fn table(&self, entries: usize) -> Vec<f32> {
+        (0..entries as i32)
+            .map(|content| self.field.number(content) as f32)
+            .collect()
+    }
+}
+
+impl Field {
+    fn number(self, content: i32) -> i32 {
+        let above = 32 - self.bits;
+        let top = content << above;
+        let number = match self.is_signed {
+            true => top >> above,
+            false => (top as u32 >> above) as i32,
+        };
+        number.wrapping_add(self.added)
+    }
+}
+
+/// The conversions of `function` that a table of `entries` serves, by their results.
+pub(super) fn lookups(function: &Function, entries: usize) -> FxHashMap<Value, Lookup> {
+    let mut scan = Scan {
+        function,
+        bits: entries.ilog2(),
+        integers: FxHashMap::default(),
+        found: FxHashMap::default(),
+    };
+    scan.block(function.body());
+    scan.found
+}
+
+struct Scan<'f> {
+    function: &'f Function,
+    /// As many bits as a table has room for.
+    bits: u32,
+    /// Words that are what a few bits of another one mean, and those shifted to the left.
+    integers: FxHashMap<Value, Integer>,
+    found: FxHashMap<Value, Lookup>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Integer {
+    Raised(Value, u32),
+    Few(Lookup),
+}
+
+impl Scan<'_> {
+    fn block(&mut self, block: &Block) {
+        for statement in &block.statements {
+            match statement {
+                Statement::Let(value, op) => self.operation(*value, op),
+                Statement::Loop(node) => self.block(&node.body),
+                Statement::IfAny(node) => self.block(&node.body),
+                Statement::Store { .. }
+                | Statement::StoreFirst { .. }
+                | Statement::Prefetch(_)
+                | Statement::ByteProduct(_) => {}
+            }
+        }
+    }
+
+    fn operation(&mut self, value: Value, op: &Op) {
+        if let Op::Convert(ConvertOp::IntToFloat, Lane::F32, a) = *op {
+            if let Some(Integer::Few(lookup)) = self.integers.get(&a) {
+                self.found.insert(value, *lookup);
+            }
+            return;
+        }
+        if let Some(integer) = self.integer(op) {
+            self.integers.insert(value, integer);
+        }
+    }
+
+    fn integer(&self, op: &Op) -> Option<Integer> {
+        match *op {
+            Op::Binary(BinaryOp::And, word, mask) if self.are_words(word) => {
+                let mask = self.constant(mask)?;
+                let bits = mask.trailing_ones();
+                let is_field = (1..=self.bits).contains(&bits) && mask == (1 << bits) - 1;
+                is_field.then_some(Integer::Few(Lookup {
+                    word,
+                    from: 0,
+                    field: Field {
+                        bits,
+                        is_signed: false,
+                        added: 0,
+                    },
+                }))
+            }
+            Op::Binary(BinaryOp::Sub, number, by) if self.are_words(number) => {
+                let by = self.constant(by)? as i32;
+                match self.integers.get(&number)? {
+                    Integer::Few(lookup) => {
+                        let mut lookup = *lookup;
+                        lookup.field.added = lookup.field.added.wrapping_sub(by);
+                        Some(Integer::Few(lookup))
+                    }
+                    Integer::Raised(..) => None,
+                }
+            }
+            Op::Shift(ShiftOp::Shl, word, by) if self.are_words(word) => {
+                Some(Integer::Raised(word, by))
+            }
+            Op::Shift(ShiftOp::Sra, raised, by) if self.are_words(raised) => {
+                match self.integers.get(&raised)? {
+                    Integer::Raised(word, up) if *up <= by && 32 - by <= self.bits => {
+                        Some(Integer::Few(Lookup {
+                            word: *word,
+                            from: by - up,
+                            field: Field {
+                                bits: 32 - by,
+                                is_signed: true,
+                                added: 0,
+                            },
+                        }))
+                    }
+                    Integer::Raised(..) | Integer::Few(_) => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn are_words(&self, value: Value) -> bool {
+        self.function.lane(value) == Lane::I32
+    }
+
+    fn constant(&self, value: Value) -> Option<u32> {
+        let constants = self.function.constants().iter();
+        let found = constants.into_iter().find(|known| known.value == value)?;
+        Some(found.bits as u32)
+    }
+}
