@@ -116,10 +116,10 @@ type Encoded = Result<(), iced_x86::IcedError>;
 impl Emit<'_> {
     fn function(&mut self) -> Encoded {
         self.prologue()?;
-        let blocks: Vec<Block> = (0..self.machine.num_blocks())
-            .map(Block::new)
-            .filter(|&block| self.passing[block.index()].is_none())
-            .collect();
+        // What usually runs is in a row.
+        let order = self.machine.usual_first().into_iter();
+        let stands = |block: &Block| self.passing[block.index()].is_none();
+        let blocks: Vec<Block> = order.filter(stands).collect();
         for (position, &block) in blocks.iter().enumerate() {
             if self.machine.is_header[block.index()] {
                 self.encoder.align(32);

@@ -245,21 +245,25 @@ impl Machine {
         }
     }
 
-    /// The same function with the blocks that rarely run after all others.
+    /// All blocks: those that usually run, then the others.
+    pub fn usual_first(&self) -> Vec<Block> {
+        let blocks = (0..self.starts.len()).map(Block::new);
+        let (cold, usual): (Vec<Block>, Vec<Block>) =
+            blocks.partition(|block| self.is_cold[block.index()]);
+        [usual, cold].concat()
+    }
+
+    /// The same code, with its blocks in the order of [`Machine::usual_first`].
     ///
-    /// What usually runs is then in a row, and the allocator, which sees blocks in order, takes what they need out of
-    /// registers there alone.
+    /// An allocator that splits lives, and sees blocks in order, then takes what rarely runs needs out of registers there alone.
     pub fn cold_last(self) -> Machine {
         if !self.is_cold.contains(&true) {
             return self;
         }
-        let blocks = 0..self.starts.len();
-        let (cold, usual): (Vec<usize>, Vec<usize>) =
-            blocks.partition(|&block| self.is_cold[block]);
-        let order = [usual, cold].concat();
+        let order = self.usual_first();
         let mut places = vec![Block::invalid(); order.len()];
         for (place, &block) in order.iter().enumerate() {
-            places[block] = Block::new(place);
+            places[block.index()] = Block::new(place);
         }
         let moved = |blocks: &[Block]| blocks.iter().map(|block| places[block.index()]).collect();
         let mut sorted = Machine {
@@ -268,19 +272,19 @@ impl Machine {
             ..Machine::with_room(self.nodes.len())
         };
         for &block in &order {
-            let own = self.block_insns(Block::new(block));
+            let own = self.block_insns(block);
             let place = sorted.new_block(&[]);
-            sorted.params[place.index()] = self.params[block];
+            sorted.params[place.index()] = self.params[block.index()];
             sorted.open(place);
             for inst in own.iter() {
                 let operands = self.inst_operands(inst);
                 sorted.push(self.nodes[inst.index()].clone(), operands);
             }
-            sorted.succs[place.index()] = moved(&self.succs[block]);
-            sorted.preds[place.index()] = moved(&self.preds[block]);
-            sorted.args[place.index()].clone_from(&self.args[block]);
-            sorted.is_header[place.index()] = self.is_header[block];
-            sorted.is_cold[place.index()] = self.is_cold[block];
+            sorted.succs[place.index()] = moved(&self.succs[block.index()]);
+            sorted.preds[place.index()] = moved(&self.preds[block.index()]);
+            sorted.args[place.index()].clone_from(&self.args[block.index()]);
+            sorted.is_header[place.index()] = self.is_header[block.index()];
+            sorted.is_cold[place.index()] = self.is_cold[block.index()];
         }
         sorted
     }

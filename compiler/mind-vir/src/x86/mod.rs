@@ -41,13 +41,16 @@ pub(crate) fn compile(
     code: CodeTarget,
     allocator: &mut Ctx,
 ) -> Result<Vec<u8>, CompileError> {
-    let (machine, pool) = select::select(function, code);
+    let (mut machine, pool) = select::select(function, code);
     let target = code.isa.target();
     let env = registers::environment(target.vector_registers as usize, target.has_masks);
     let own = allocate::allocate(&machine, &env);
     let output = match &own {
         Some(own) => own,
-        None => spilling(&machine, &env, allocator)?,
+        None => {
+            machine = machine.cold_last();
+            spilling(&machine, &env, allocator)?
+        }
     };
     if cfg!(debug_assertions) {
         let mut checker = Checker::new(&machine, &env);

@@ -3,7 +3,7 @@
 //! Machine code is in SSA form, and its blocks stand in an order in which definitions come before all that they reach. A
 //! register that is free where a value is defined therefore stays free for it as long as the value lives, and one walk
 //! over the code gives each value a register for life. General values for which there are too few live on the stack,
-//! except what innermost loops read. Where that is not enough nothing is assigned: splitting lives is regalloc2's. The
+//! last those that innermost loops read. Where vectors are too many nothing is assigned: splitting lives is regalloc2's. The
 //! output has the form of regalloc2's, so that its checker reads it.
 
 mod assign;
@@ -45,8 +45,12 @@ mod tests {
     use regalloc2::checker::Checker;
     use regalloc2::{Block, Edit, Function as _, Operand, VReg};
 
+    use crate::ir::{Addr, BinaryOp, Lane, LoopKind, Predicate, Signature, UnaryOp};
+    use crate::target::{CodeTarget, Isa, TargetInfo};
+
     use super::super::machine::{Condition, Node, Test, fixed_def};
     use super::super::registers::{self, RDI};
+    use super::super::select::select;
     use super::*;
 
     /// A function of AVX2: `count` values of `class`, then a loop that reads the first `read` of them in each round, and
@@ -100,7 +104,8 @@ mod tests {
         (machine, registers::environment(16, false))
     }
 
-    fn allocated(class: RegClass, count: usize, read: usize) -> Option<Output> {
+    /// Its registers, and how often the loop loads from the stack.
+    fn allocated(class: RegClass, count: usize, read: usize) -> Option<(Output, usize)> {
         let (machine, env) = function(class, count, read);
         let output = allocate(&machine, &env)?;
         let mut checker = Checker::new(&machine, &env);
@@ -114,41 +119,93 @@ mod tests {
             regalloc2::InstOrEdit::Edit(Edit::Move { from, .. }) => from.is_stack(),
             regalloc2::InstOrEdit::Inst(_) => false,
         };
-        assert_eq!(
-            loads.filter(is_load).count(),
-            0,
-            "the innermost loop loads nothing"
-        );
+        let loads = loads.filter(is_load).count();
         assert_eq!(machine.num_insts(), output.inst_alloc_offsets.len());
-        Some(output)
+        Some((output, loads))
     }
 
     #[test]
     fn values_stay_in_registers_as_long_as_there_are_any() {
         for class in [RegClass::Int, RegClass::Float] {
             for (count, read) in [(2, 0), (4, 4), (10, 3), (10, 10)] {
-                let output = allocated(class, count, read).expect("enough registers");
+                let (output, _) = allocated(class, count, read).expect("enough registers");
                 assert_eq!(output.num_spillslots, 0, "{class:?}, {count} values");
             }
         }
     }
 
     #[test]
-    fn general_values_that_no_innermost_loop_reads_are_spilled() {
-        for (count, read) in [(14, 2), (30, 2), (30, 8)] {
-            let output = allocated(RegClass::Int, count, read).expect("enough registers");
+    fn general_values_are_spilled_those_of_innermost_loops_last() {
+        for (count, read, has_loads) in [
+            (14, 2, false),
+            (30, 2, false),
+            (30, 8, false),
+            (30, 20, true),
+        ] {
+            let (output, loads) = allocated(RegClass::Int, count, read).expect("enough registers");
             let least = count + 3 - 14;
             assert!(
                 output.num_spillslots >= least,
                 "{count} values: {}",
                 output.num_spillslots
             );
+            assert_eq!(loads > 0, has_loads, "{count} values, {read} in the loop");
         }
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        assert!(allocated(RegClass::Int, 30, 20).is_none());
         assert!(allocated(RegClass::Float, 30, 2).is_none());
+        assert!(allocated(RegClass::Float, 30, 20).is_none());
+    }
+
+    #[test]
+    fn values_around_code_that_rarely_runs_have_registers_for_life() {
+        for isa in [Isa::Avx2, Isa::Avx512] {
+            let target = TargetInfo::of(isa);
+            let mut signature = Signature::new("rare", target.lanes(32));
+            let (input, output) = (signature.ptr(), signature.ptr());
+            let mut b = signature.body();
+            let bounds = (b.index(0), b.index(64));
+            b.repeat(
+                LoopKind::Whole,
+                bounds,
+                target.lanes(32).into(),
+                &[],
+                |b, round| {
+                    let x = b.load(
+                        Lane::F32,
+                        Addr::element(input, round.index, Lane::F32),
+                        None,
+                    );
+                    let one = b.f32(1.0);
+                    let is_large = b.compare(Predicate::Lt, one, x);
+                    let rare = b.if_any(is_large, &[x], |b| vec![b.unary(UnaryOp::Sqrt, x)]);
+                    let sum = b.binary(BinaryOp::Add, rare[0], x);
+                    b.store(sum, Addr::element(output, round.index, Lane::F32), None);
+                    Vec::new()
+                },
+            );
+            let code = CodeTarget {
+                isa,
+                has_vnni: false,
+                has_amx: false,
+            };
+            let (machine, _) = select(&b.finish(), code);
+            assert_ne!(
+                machine.usual_first(),
+                (0..machine.num_blocks())
+                    .map(Block::new)
+                    .collect::<Vec<_>>()
+            );
+            let env = registers::environment(target.vector_registers as usize, target.has_masks);
+            let output = allocate(&machine, &env).expect("enough registers");
+            assert_eq!(output.num_spillslots, 0, "{isa:?}");
+            let mut checker = Checker::new(&machine, &env);
+            checker.prepare(&output);
+            checker
+                .run()
+                .expect("each operand is what it is said to be");
+        }
     }
 }

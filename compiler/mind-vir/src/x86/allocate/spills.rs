@@ -1,7 +1,7 @@
 //! Which general values live on the stack, where there are too few registers for all of them.
 //!
 //! A value that is spilled is stored where it is defined and loaded where it is read. Those are chosen that are read
-//! least for how long they live, and none that an innermost loop reads.
+//! least for how long they live, and what an innermost loop reads only where it reads more than there are registers.
 
 use regalloc2::{
     Block, Function as _, Inst, Operand, OperandConstraint, OperandKind, OperandPos, RegClass,
@@ -23,7 +23,7 @@ pub(super) struct Spills {
 }
 
 impl Spills {
-    /// Enough values on the stack that at most `limit` general ones are in registers; `None` where an innermost loop
+    /// Enough values on the stack that at most `limit` general ones are in registers; `None` where an instruction
     /// needs more. They no longer count as living.
     pub fn of(machine: &Machine, limit: usize, liveness: &mut Liveness) -> Option<Spills> {
         let mut choice = Choice::of(machine, limit);
@@ -257,17 +257,20 @@ impl<'m> Choice<'m> {
         after.max(before)
     }
 
-    /// The value to spill at an instruction, which does not name it; `None` if all are read in innermost loops.
+    /// The value to spill at an instruction, which does not name it; `None` if it names all.
     fn victim(&self, operands: &[Operand]) -> Option<VReg> {
         let mut best: Option<(VReg, Life)> = None;
         for number in self.live.numbers() {
             let vreg = VReg::new(number, RegClass::Int);
             let life = self.lives[number];
             let is_named = operands.iter().any(|own| own.vreg().vreg() == number);
-            if !self.general.contains(vreg) || life.is_hot || is_named {
+            if !self.general.contains(vreg) || is_named {
                 continue;
             }
             let is_better = |(_, best): &(VReg, Life)| {
+                if life.is_hot != best.is_hot {
+                    return best.is_hot;
+                }
                 let (own, other) = (life.accesses, best.accesses);
                 own.saturating_mul(best.length) < other.saturating_mul(life.length)
             };

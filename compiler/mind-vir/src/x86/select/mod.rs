@@ -33,7 +33,7 @@ use super::view::View;
 pub(super) fn select(function: &Function, target: CodeTarget) -> (Machine, Pool) {
     let mut select = Select::new(function, target);
     select.function();
-    (select.machine.cold_last(), select.pool)
+    (select.machine, select.pool)
 }
 
 /// A vector operand that may come from memory.
