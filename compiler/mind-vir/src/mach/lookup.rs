@@ -99,53 +99,62 @@ impl Scan<'_> {
     }
 
     fn integer(&self, op: &Op) -> Option<Integer> {
-        match *op {
-            Op::Binary(BinaryOp::And, word, mask) if self.are_words(word) => {
-                let mask = self.constant(mask)?;
-                let bits = mask.trailing_ones();
-                let is_field = (1..=self.bits).contains(&bits) && mask == (1 << bits) - 1;
-                is_field.then_some(Integer::Few(Lookup {
-                    word,
-                    from: 0,
-                    field: Field {
-                        bits,
-                        is_signed: false,
-                        added: 0,
-                    },
-                }))
-            }
-            Op::Binary(BinaryOp::Sub, number, by) if self.are_words(number) => {
-                let by = self.constant(by)? as i32;
-                match self.integers.get(&number)? {
-                    Integer::Few(lookup) => {
-                        let mut lookup = *lookup;
-                        lookup.field.added = lookup.field.added.wrapping_sub(by);
-                        Some(Integer::Few(lookup))
-                    }
-                    Integer::Raised(..) => None,
-                }
-            }
-            Op::Shift(ShiftOp::Shl, word, by) if self.are_words(word) => {
-                Some(Integer::Raised(word, by))
-            }
-            Op::Shift(ShiftOp::Sra, raised, by) if self.are_words(raised) => {
-                match self.integers.get(&raised)? {
-                    Integer::Raised(word, up) if *up <= by && 32 - by <= self.bits => {
-                        Some(Integer::Few(Lookup {
-                            word: *word,
-                            from: by - up,
-                            field: Field {
-                                bits: 32 - by,
-                                is_signed: true,
-                                added: 0,
-                            },
-                        }))
-                    }
-                    Integer::Raised(..) | Integer::Few(_) => None,
-                }
-            }
-            _ => None,
+        if let Op::Binary(BinaryOp::And, word, mask) = *op {
+            return self.masked(word, mask);
         }
+        if let Op::Binary(BinaryOp::Sub, number, by) = *op {
+            return self.less(number, by);
+        }
+        if let Op::Shift(ShiftOp::Shl, word, by) = *op {
+            return self.are_words(word).then_some(Integer::Raised(word, by));
+        }
+        if let Op::Shift(ShiftOp::Sra, raised, by) = *op {
+            return self.extended(raised, by);
+        }
+        None
+    }
+
+    /// The lowest bits of a word, as an unsigned number.
+    fn masked(&self, word: Value, mask: Value) -> Option<Integer> {
+        let mask = self.constant(mask).filter(|_| self.are_words(word))?;
+        let bits = mask.trailing_ones();
+        let is_field = (1..=self.bits).contains(&bits) && mask == (1 << bits) - 1;
+        is_field.then_some(Integer::Few(Lookup {
+            word,
+            from: 0,
+            field: Field {
+                bits,
+                is_signed: false,
+                added: 0,
+            },
+        }))
+    }
+
+    /// A number of few bits, less a constant.
+    fn less(&self, number: Value, by: Value) -> Option<Integer> {
+        let by = self.constant(by).filter(|_| self.are_words(number))?;
+        let Some(Integer::Few(mut lookup)) = self.integers.get(&number).copied() else {
+            return None;
+        };
+        lookup.field.added = lookup.field.added.wrapping_sub(by as i32);
+        Some(Integer::Few(lookup))
+    }
+
+    /// The bits that are the top ones of a word shifted to the left, as a signed number.
+    fn extended(&self, raised: Value, by: u32) -> Option<Integer> {
+        let Some(Integer::Raised(word, up)) = self.integers.get(&raised).copied() else {
+            return None;
+        };
+        let bits = 32 - by;
+        (up <= by && bits <= self.bits).then_some(Integer::Few(Lookup {
+            word,
+            from: by - up,
+            field: Field {
+                bits,
+                is_signed: true,
+                added: 0,
+            },
+        }))
     }
 
     fn are_words(&self, value: Value) -> bool {
@@ -153,8 +162,8 @@ impl Scan<'_> {
     }
 
     fn constant(&self, value: Value) -> Option<u32> {
-        let constants = self.function.constants().iter();
-        let found = constants.into_iter().find(|known| known.value == value)?;
+        let mut constants = self.function.constants().iter();
+        let found = constants.find(|known| known.value == value)?;
         Some(found.bits as u32)
     }
 }

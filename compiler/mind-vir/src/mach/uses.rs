@@ -9,8 +9,8 @@ use super::lookup::{Lookup, lookups};
 /// How often each value is read by what is needed itself.
 ///
 /// A negation that only feeds multiply-adds becomes part of them and is not needed; what it negates is read
-/// in its place. So are the words that a look-up takes its bits from. What nothing reads is not needed, unless it may set the
-/// status.
+/// in its place. The same holds of integers of few bits that are only looked up: the word that they are bits of is read.
+/// What nothing reads is not needed, unless it may set the status.
 #[derive(Debug)]
 pub(crate) struct Uses {
     counts: Vec<u32>,

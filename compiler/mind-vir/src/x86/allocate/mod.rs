@@ -128,8 +128,9 @@ mod tests {
     fn values_stay_in_registers_as_long_as_there_are_any() {
         for class in [RegClass::Int, RegClass::Float] {
             for (count, read) in [(2, 0), (4, 4), (10, 3), (10, 10)] {
-                let (output, _) = allocated(class, count, read).expect("enough registers");
+                let (output, loads) = allocated(class, count, read).expect("enough registers");
                 assert_eq!(output.num_spillslots, 0, "{class:?}, {count} values");
+                assert_eq!(loads, 0, "the innermost loop loads nothing");
             }
         }
     }
