@@ -336,7 +336,8 @@ impl Builder {
     /// Repeats what `body` appends while `kind` says so.
     ///
     /// `body` gives the values for the next round, as many and of the same types as `inits`. The results are
-    /// the index at the end, and the values that the last round left.
+    /// the index at the end, and the values that the last round left. Where the bounds are constants between which it is
+    /// repeated once, no loop is appended but the body alone.
     ///
     /// # Panics
     ///
@@ -349,6 +350,15 @@ impl Builder {
         inits: &[Value],
         body: impl FnOnce(&mut Builder, Round<'_>) -> Vec<Value>,
     ) -> (Value, Vec<Value>) {
+        if let Some(last) = self.last_of_one_round(kind, (lower, upper), step) {
+            let round = Round {
+                index: lower,
+                carried: inits,
+            };
+            let nexts = body(self, round);
+            assert_eq!(nexts.len(), inits.len(), "a value for each that is carried");
+            return (self.index(last), nexts);
+        }
         let index = self.new_value(Type::Index);
         let params: Vec<Value> = (inits.iter())
             .map(|&init| self.new_value(self.function.ty(init)))
@@ -382,6 +392,22 @@ impl Builder {
             body,
         })));
         (last, results)
+    }
+
+    /// The index at the end of a loop that is known to go round once.
+    fn last_of_one_round(
+        &self,
+        kind: LoopKind,
+        (lower, upper): (Value, Value),
+        step: i64,
+    ) -> Option<i64> {
+        let (lower, upper) = (self.index_constant(lower)?, self.index_constant(upper)?);
+        let last = lower.checked_add(step)?;
+        let goes_round = |index: i64| match kind {
+            LoopKind::Whole => index.checked_add(step).is_some_and(|end| end <= upper),
+            LoopKind::Rest => index < upper,
+        };
+        (goes_round(lower) && !goes_round(last)).then_some(last)
     }
 
     /// Computes values in the lanes where `mask` holds by what `body` appends, which is skipped where no lane needs it.
@@ -448,5 +474,59 @@ impl Builder {
             self.known.remove(&op);
         }
         Block { statements }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Signature;
+
+    /// The text of a function with a loop between constants, and of what its index and a sum are behind it.
+    fn repeated(kind: LoopKind, (lower, upper): (i64, i64), step: i64) -> String {
+        let mut signature = Signature::new("f", 8);
+        let output = signature.ptr();
+        let mut b = signature.body();
+        let (bounds, sum) = ((b.index(lower), b.index(upper)), b.f32(0.0));
+        let (last, sums) = b.repeat(kind, bounds, step, &[sum], |b, round| {
+            let two = b.index(2);
+            let place = b.index_op(IndexOp::Mul, round.index, two);
+            let x = b.load(Lane::F32, Addr::element(output, place, Lane::F32), None);
+            vec![b.binary(BinaryOp::Add, round.carried[0], x)]
+        });
+        b.store(sums[0], Addr::element(output, last, Lane::F32), None);
+        b.finish().to_string()
+    }
+
+    #[test]
+    fn a_loop_that_goes_round_once_is_its_body() {
+        for (kind, bounds, step) in [
+            (LoopKind::Rest, (0, 1), 1),
+            (LoopKind::Rest, (3, 8), 5),
+            (LoopKind::Rest, (3, 4), 5),
+            (LoopKind::Whole, (3, 8), 5),
+            (LoopKind::Whole, (3, 12), 5),
+        ] {
+            let text = repeated(kind, bounds, step);
+            assert!(!text.contains("step"), "{bounds:?} by {step}: {text}");
+            let behind = bounds.0 + step;
+            let (place, last) = (2 * bounds.0, format!("index {behind}\n"));
+            assert!(text.contains(&format!("index {place}\n")), "{text}");
+            assert!(text.contains(&last), "{text}");
+        }
+    }
+
+    #[test]
+    fn others_stay() {
+        for (kind, bounds, step) in [
+            (LoopKind::Rest, (0, 0), 1),
+            (LoopKind::Rest, (0, 2), 1),
+            (LoopKind::Whole, (3, 7), 5),
+            (LoopKind::Whole, (3, 13), 5),
+            (LoopKind::Rest, (i64::MAX - 1, i64::MAX), 5),
+        ] {
+            let text = repeated(kind, bounds, step);
+            assert!(text.contains("step"), "{bounds:?} by {step}: {text}");
+        }
     }
 }

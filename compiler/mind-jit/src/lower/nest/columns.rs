@@ -2,6 +2,7 @@
 
 use crate::lower::At;
 use crate::lower::compute_lane;
+use crate::lower::each::{covering, vectors_of_round};
 use crate::lower::reduce::PARTIALS;
 use mind_vir::ir::{Builder, LoopKind, Value};
 
@@ -81,17 +82,28 @@ fn strips(b: &mut Builder, c: &Columns, plan: &Plan, places: Places<'_>) {
         });
         Strip::new(c, plan, places, ats.collect(), is_written_out).passes(b);
     };
-    let width = lanes * vectors as usize;
-    let (wide, whole) = (c.inner / width * width, c.inner / lanes * lanes);
+    let replaces = (c.outputs.iter()).any(|output| output.replaces.is_some());
+    let round = vectors_of_round(c.inner, lanes, vectors as usize, 1);
+    if round > 0 && !replaces {
+        return covering(b, (0, c.inner), round * lanes, |b, first| {
+            strip(b, first, round as u32, None);
+        });
+    }
+    // What is written in the place of what is read is computed once.
+    let whole = c.inner / lanes * lanes;
     let mut start = b.index(0);
-    for (vectors, end, is_needed) in [(vectors, wide, wide > 0), (1, whole, whole > wide)] {
-        if is_needed {
-            let (end, step) = (b.index(end as i64), (lanes * vectors as usize) as i64);
-            (start, _) = b.repeat(LoopKind::Whole, (start, end), step, &[], |b, round| {
-                strip(b, round.index, vectors, None);
+    if whole > 0 {
+        let end = b.index(whole as i64);
+        (start, _) = b.repeat(
+            LoopKind::Whole,
+            (start, end),
+            lanes as i64,
+            &[],
+            |b, round| {
+                strip(b, round.index, 1, None);
                 Vec::new()
-            });
-        }
+            },
+        );
     }
     if c.inner > whole {
         let count = b.index((c.inner - whole) as i64);

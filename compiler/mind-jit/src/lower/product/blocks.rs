@@ -73,6 +73,30 @@ pub(super) fn in_blocks(
     });
 }
 
+/// Appends `body` for each of the tiles that a range of `extent` rows or columns has, of `size` each, the last one smaller,
+/// with where it starts.
+pub(super) fn in_tiles(
+    b: &mut Builder,
+    (extent, size): (usize, usize),
+    (first, end): (Value, Value),
+    body: &mut dyn FnMut(&mut Builder, (Value, usize)),
+) {
+    let (mut rest, step) = (first, size as i64);
+    if extent >= size {
+        (rest, _) = b.repeat(LoopKind::Whole, (first, end), step, &[], |b, round| {
+            body(b, (round.index, size));
+            Vec::new()
+        });
+    }
+    let tail = extent % size;
+    if tail > 0 {
+        b.repeat(LoopKind::Rest, (rest, end), step, &[], |b, round| {
+            body(b, (round.index, tail));
+            Vec::new()
+        });
+    }
+}
+
 /// Terms of the chains of a block: from an index on, as many.
 #[derive(Clone, Copy)]
 struct Terms {
@@ -155,19 +179,9 @@ impl Context<'_> {
             stage::stage(b, p, &self.scratch, (self.at.lhs, self.memory), range);
         }
         let wide = self.scratch.tile_columns;
-        let step = wide as i64;
-        let columns = block.columns;
-        let (rest, _) = b.repeat(LoopKind::Whole, columns, step, &[], |b, round| {
-            self.strip(b, block, (round.index, wide), terms, finish);
-            Vec::new()
+        in_tiles(b, (p.n, wide), block.columns, &mut |b, place| {
+            self.strip(b, block, place, terms, finish);
         });
-        let tail = p.n % wide;
-        if tail > 0 {
-            b.repeat(LoopKind::Rest, (rest, columns.1), step, &[], |b, round| {
-                self.strip(b, block, (round.index, tail), terms, finish);
-                Vec::new()
-            });
-        }
     }
 
     /// Tiles one below the other, of `width` columns from `column` on.
@@ -183,7 +197,9 @@ impl Context<'_> {
         let (right, rhs) = self.rhs(b, (column, width), terms);
         let next = self.next_strip(b, column, terms);
         let height = p.schedule.rows;
-        let mut tile = |b: &mut Builder, row: Value, rows: u32| {
+        let extents = (p.m, height as usize);
+        in_tiles(b, extents, block.rows, &mut |b, (row, rows)| {
+            let rows = rows as u32;
             let mut tile = tile_of(
                 p,
                 &self.scratch,
@@ -227,25 +243,7 @@ impl Context<'_> {
             for (sum, addr) in sums.into_iter().zip(addrs) {
                 b.store(sum, addr, None);
             }
-        };
-        let (rest, _) = b.repeat(
-            LoopKind::Whole,
-            block.rows,
-            height.into(),
-            &[],
-            |b, round| {
-                tile(b, round.index, height);
-                Vec::new()
-            },
-        );
-        let tail = (p.m % height as usize) as u32;
-        if tail > 0 {
-            let bounds = (rest, block.rows.1);
-            b.repeat(LoopKind::Rest, bounds, height.into(), &[], |b, round| {
-                tile(b, round.index, tail);
-                Vec::new()
-            });
-        }
+        });
     }
 
     /// How the second operand lies where tiles read it, and where the terms of `width` columns from `column` on

@@ -12,6 +12,7 @@ use crate::lower::scalar::{compute_lane, storage_lane, widen};
 use mind_vir::ir::{Builder, IndexOp, LoopKind, Value};
 use mind_vir::target::TargetInfo;
 
+use super::blocks::in_tiles;
 use super::finish::{Finish, finish_tile};
 use super::layout::{Rhs, accumulator};
 use super::operands::{Operands, element_pointer};
@@ -249,7 +250,7 @@ fn strips(
         lies: c.rhs,
         k: c.terms(),
     };
-    let mut strip = |b: &mut Builder, filter: Value, width: usize| {
+    in_tiles(b, (c.filters, wide), filters, &mut |b, (filter, width)| {
         let start = b.index(0);
         let rhs = right.pointer(b, rhs, filter, start);
         b.repeat(LoopKind::Rest, block, 1, &[], |b, round| {
@@ -260,19 +261,7 @@ fn strips(
             one_line(b, c, image, (&right, lhs, rhs), place, finish);
             Vec::new()
         });
-    };
-    let step = wide as i64;
-    let (rest, _) = b.repeat(LoopKind::Whole, filters, step, &[], |b, round| {
-        strip(b, round.index, wide);
-        Vec::new()
     });
-    let tail = c.filters % wide;
-    if tail > 0 {
-        b.repeat(LoopKind::Rest, (rest, filters.1), step, &[], |b, round| {
-            strip(b, round.index, tail);
-            Vec::new()
-        });
-    }
 }
 
 /// The tiles of columns of a line of the result, `width` filters wide.
@@ -287,45 +276,38 @@ fn one_line(
     let height = c.height();
     let (step, size) = (c.strides.1 * c.input.2, image.dtype.size() as i64);
     let lanes = b.lanes();
-    let mut place = |b: &mut Builder, column: Value, rows: usize| {
-        let tile = Tile {
-            dtype: accumulator(c.dtype),
-            parts: Parts::Whole,
-            rows: rows as u32,
-            strips: right.strips(lanes as usize, width),
-            segments: c.taps.0,
-            length: c.taps.1 * c.input.2,
-            unroll: right.unroll(c.schedule.unroll, lanes),
-            ahead: None,
-            lhs: Walk {
-                dtype: image.dtype,
-                row: step as i64 * size,
-                k: size,
-                segment: image.line as i64 * size,
-            },
-            rhs: right.walk(),
-        };
-        let lhs = element_pointer(b, image.dtype, lhs, column, step);
-        let zero = b.constant(compute_lane(c.dtype), 0);
-        let sums = vec![zero; rows * tile.strips.len()];
-        let sums = tile::chains(b, &tile, lhs, rhs, sums);
-        let extent = b.index(c.output.1 as i64);
-        let row = b.index_op(IndexOp::Mul, line, extent);
-        let row = b.index_op(IndexOp::Add, row, column);
-        finish_tile(b, (row, filter), width, &sums, None, finish);
-    };
-    let (rest, _) = b.repeat(LoopKind::Whole, columns, height as i64, &[], |b, round| {
-        place(b, round.index, height);
-        Vec::new()
-    });
-    let tail = c.output.1 % height;
-    if tail > 0 {
-        let left = (rest, columns.1);
-        b.repeat(LoopKind::Rest, left, height as i64, &[], |b, round| {
-            place(b, round.index, tail);
-            Vec::new()
-        });
-    }
+    in_tiles(
+        b,
+        (c.output.1, height),
+        columns,
+        &mut |b, (column, rows)| {
+            let tile = Tile {
+                dtype: accumulator(c.dtype),
+                parts: Parts::Whole,
+                rows: rows as u32,
+                strips: right.strips(lanes as usize, width),
+                segments: c.taps.0,
+                length: c.taps.1 * c.input.2,
+                unroll: right.unroll(c.schedule.unroll, lanes),
+                ahead: None,
+                lhs: Walk {
+                    dtype: image.dtype,
+                    row: step as i64 * size,
+                    k: size,
+                    segment: image.line as i64 * size,
+                },
+                rhs: right.walk(),
+            };
+            let lhs = element_pointer(b, image.dtype, lhs, column, step);
+            let zero = b.constant(compute_lane(c.dtype), 0);
+            let sums = vec![zero; rows * tile.strips.len()];
+            let sums = tile::chains(b, &tile, lhs, rhs, sums);
+            let extent = b.index(c.output.1 as i64);
+            let row = b.index_op(IndexOp::Mul, line, extent);
+            let row = b.index_op(IndexOp::Add, row, column);
+            finish_tile(b, (row, filter), width, &sums, None, finish);
+        },
+    );
 }
 
 /// Appends the copy of the lines that a block of the result needs, with zeros around them, as accumulators: from

@@ -6,10 +6,10 @@
 
 use mind_core::parts::Parts;
 use mind_ir::types::DType;
-use mind_vir::ir::{Addr, Builder, ByteProduct, Lane, LoopKind, Rows, Value};
+use mind_vir::ir::{Addr, Builder, ByteProduct, Lane, Rows, Value};
 use mind_vir::target::{CodeTarget, TargetInfo};
 
-use super::blocks::in_blocks;
+use super::blocks::{in_blocks, in_tiles};
 use super::finish::{Finish, finish_rows};
 use super::layout::{Lhs, Panels, Rhs};
 use super::operands::{Operands, Product, Region, element_pointer};
@@ -158,30 +158,6 @@ fn append(b: &mut Builder, p: &Product, at: Operands, region: Region, leave: &mu
             },
         );
     });
-}
-
-/// Appends `body` for each of the tiles that a range of `extent` rows or columns has, of `size` each, the last one smaller,
-/// with where it starts.
-fn in_tiles(
-    b: &mut Builder,
-    (extent, size): (usize, usize),
-    (first, end): (Value, Value),
-    body: &mut dyn FnMut(&mut Builder, (Value, usize)),
-) {
-    let (mut rest, step) = (first, size as i64);
-    if extent >= size {
-        (rest, _) = b.repeat(LoopKind::Whole, (first, end), step, &[], |b, round| {
-            body(b, (round.index, size));
-            Vec::new()
-        });
-    }
-    let tail = extent % size;
-    if tail > 0 {
-        b.repeat(LoopKind::Rest, (rest, end), step, &[], |b, round| {
-            body(b, (round.index, tail));
-            Vec::new()
-        });
-    }
 }
 
 struct Tiles<'p> {

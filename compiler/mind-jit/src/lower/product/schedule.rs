@@ -467,6 +467,10 @@ fn strip_bytes(target: &TargetInfo) -> usize {
     (target.l2_bytes / 8).max(target.l1_bytes / 2)
 }
 
+/// Half cycles of a run that are worth a vector less in the tiles that code is made for: to compile it takes as long as
+/// some hundred runs save.
+const CODE: usize = 96;
+
 /// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors and leaves registers for the
 /// `temporaries` of a multiply-add.
 ///
@@ -480,7 +484,9 @@ fn best_tile(
     let registers = target.vector_registers as usize - temporaries;
     // More of the same does not change which tile is best.
     const MANY: usize = 4096;
-    let [m, vectors, k] = [m.max(1), vectors.max(1), k].map(|extent| extent.min(MANY));
+    const MANY_ROWS: usize = 1 << 20;
+    let m = m.clamp(1, MANY_ROWS);
+    let [vectors, k] = [vectors.max(1), k].map(|extent| extent.min(MANY));
     let widths = (step..=vectors.next_multiple_of(step)).step_by(step);
     let tiles = widths
         .take_while(|&width| width == step || width < registers)
@@ -490,7 +496,7 @@ fn best_tile(
                 .take_while(move |&height| height == 1 || registers_of(height, width) <= registers)
                 .map(move |height| (height, width))
         });
-    let best = tiles.min_by_key(|&(height, width)| {
+    let cost = |height: usize, width: usize| {
         // A strip that tiles below each other read, and that leaves no room in the first level, comes from the second one;
         // multiply-adds of several instructions leave time for it.
         let strip = k * width * target.vector_bits as usize / 8;
@@ -507,10 +513,17 @@ fn best_tile(
         } else {
             0
         };
-        (costs[0] + costs[1] + copies, height + width)
-    });
+        costs[0] + costs[1] + copies
+    };
+    let best = tiles.min_by_key(|&(height, width)| (cost(height, width), height + width));
     let (height, width) = best.unwrap_or((1, step));
-    (height as u32, width as u32)
+    // A tile that is a little less high and leaves no rows over has half the code.
+    let left = m % height;
+    let most = cost(height, width) + CODE * left * width;
+    let shorter = (height - height / 5..height).rev();
+    let dividing = { shorter }
+        .find(|&shorter| left > 0 && m.is_multiple_of(shorter) && cost(shorter, width) <= most);
+    (dividing.unwrap_or(height) as u32, width as u32)
 }
 
 /// Registers that a multiply-add of elements of `dtype` takes besides its operands: integers are multiplied first, unless one
@@ -603,5 +616,9 @@ mod tests {
         assert_eq!((tile_of(DType::F32), tile_of(DType::I32)), ((3, 4), (2, 6)));
         let (rows, vectors) = tile(Isa::Avx512, 1024, 64);
         assert!(rows * vectors >= 24, "{rows} rows of {vectors}");
+        // A little less high where that leaves no rows over, unless the product is large.
+        let of_few = |m, k| best_tile(&TargetInfo::of(Isa::Avx512), 0, (m, 1, k), 1);
+        assert_eq!([of_few(2304, 16), of_few(2304, 256)], [(24, 1), (30, 1)]);
+        assert_eq!(of_few(2305, 16), (30, 1));
     }
 }

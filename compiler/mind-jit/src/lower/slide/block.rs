@@ -1,9 +1,10 @@
 //! Positions of one dimension that are worked on together, so that each tap of a filter is read once for all of them.
 
-use mind_vir::ir::Lane;
+use mind_vir::ir::{Builder, Lane, Value};
 
 use super::phase::{Phase, phases};
 use super::{Slide, VECTORS};
+use crate::lower::each::{covering, vectors_of_round};
 use crate::lower::{compute_lane, storage_lane};
 
 /// How many results are worked on together.
@@ -23,6 +24,9 @@ const WIDE: u32 = 64;
 /// Vectors of one position beside others.
 const VECTORS_OF_ROW: usize = 4;
 
+/// How many times as long as what a round takes besides vectors of several positions take, as far as rounds are concerned.
+const MANY: usize = 8;
+
 impl Block {
     /// What is worked on together on vectors of `lanes` lanes.
     pub fn of(s: &Slide, lanes: u32) -> Block {
@@ -37,7 +41,8 @@ impl Block {
             WIDE => 24,
             _ => 8,
         };
-        let vectors = best_vectors(s.axes[vector].slide.positions / lanes as usize);
+        let places = s.axes[vector].slide.positions;
+        let vectors = vectors_of_round(places, lanes as usize, VECTORS_OF_ROW, MANY).max(1) as u32;
         let shares_filter = |&axis: &usize| {
             let own = &s.axes[axis];
             axis != vector && own.slide.positions > 1 && own.place == 0
@@ -54,16 +59,33 @@ impl Block {
             None => alone,
         }
     }
-}
 
-/// How many of `whole` vectors of one position are worked on together: what leaves the fewest rounds, those of one
-/// vector each among them, of which it is best to need none: they have code of their own.
-fn best_vectors(whole: usize) -> u32 {
-    let rounds = |&vectors: &usize| (whole / vectors + whole % vectors, whole % vectors);
-    let vectors = (1..=whole.clamp(1, VECTORS_OF_ROW))
-        .rev()
-        .min_by_key(rounds);
-    vectors.unwrap_or(1) as u32
+    /// Appends `body` for the places `from..to` of a position, or of the positions of `rows`, in vectors: with where they
+    /// begin, how many there are, and the places of a vector, where it is not whole.
+    pub fn in_vectors(
+        self,
+        b: &mut Builder,
+        (from, to): (usize, usize),
+        rows: Rows,
+        body: impl Fn(&mut Builder, Value, u32, Option<Value>),
+    ) {
+        let (places, lanes) = (to - from, b.lanes() as usize);
+        if places == 0 {
+            return;
+        }
+        // Few positions are worked on one by one beside blocks of several.
+        let is_rare = self.axis.is_some() && rows.count == 1;
+        let most = if is_rare { 1 } else { self.vectors };
+        let weight = if rows.count > 1 { MANY } else { 1 };
+        let vectors = vectors_of_round(places, lanes, most as usize, weight);
+        if vectors == 0 {
+            let (start, count) = (b.index(from as i64), b.index(places as i64));
+            return body(b, start, 1, Some(count));
+        }
+        covering(b, (from, to), vectors * lanes, |b, first| {
+            body(b, first, vectors as u32, None);
+        });
+    }
 }
 
 /// The positions of a dimension, `vectors` vectors each, that are best worked on together where registers hold `most`
@@ -184,14 +206,6 @@ mod tests {
             vector: Some(1),
             shared: None,
         }
-    }
-
-    #[test]
-    fn vectors_of_a_position_are_divided_without_a_rest_where_they_can_be() {
-        assert_eq!(
-            [0, 1, 2, 3, 5, 6, 7, 8, 9].map(best_vectors),
-            [1, 1, 2, 3, 4, 3, 3, 4, 3]
-        );
     }
 
     #[test]

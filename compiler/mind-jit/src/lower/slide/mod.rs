@@ -14,7 +14,7 @@ use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::types::DType;
 
 use crate::lower::{apply, compute_lane, identity, narrow, storage_lane, store};
-use mind_vir::ir::{Addr, BinaryOp, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, BinaryOp, Builder, IndexOp, Value};
 
 use block::{Block, Rows};
 use phase::{Phase, phases};
@@ -293,24 +293,7 @@ impl Positions<'_> {
                 };
                 self.chains(b, pointers, places, lanes);
             };
-            let lanes = b.lanes() as usize;
-            let mut start = from;
-            for vectors in [self.block.vectors, 1] {
-                let width = lanes * vectors as usize;
-                let end = start + (to - start) / width * width;
-                if end > start {
-                    let bounds = (b.index(start as i64), b.index(end as i64));
-                    b.repeat(LoopKind::Whole, bounds, width as i64, &[], |b, round| {
-                        many(b, round.index, vectors, None);
-                        Vec::new()
-                    });
-                }
-                start = end;
-            }
-            if start < to {
-                let (u, count) = (b.index(start as i64), b.index((to - start) as i64));
-                many(b, u, 1, Some(count));
-            }
+            self.block.in_vectors(b, (from, to), pointers.rows, many);
         }
     }
 

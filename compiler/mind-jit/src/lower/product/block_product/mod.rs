@@ -13,6 +13,7 @@ use mind_vir::target::{CodeTarget, TargetInfo};
 mod matrices;
 mod tile;
 
+use super::blocks::in_tiles;
 use super::finish::{Finish, finish_rows, finish_tile};
 use super::operands::beyond;
 use super::quantised::{Factors, Part, QuantPanels, Region, Shape, TERMS, WORDS, moved, parts};
@@ -275,18 +276,9 @@ impl Context<'_> {
             Vec::new()
         });
         let wide = self.p.grain(b.lanes());
-        let step = wide as i64;
-        let (rest, _) = b.repeat(LoopKind::Whole, columns, step, &[], |b, round| {
-            self.strip(b, memory, rows, (round.index, wide), finish);
-            Vec::new()
+        in_tiles(b, (self.p.n, wide), columns, &mut |b, place| {
+            self.strip(b, memory, rows, place, finish);
         });
-        let tail = self.p.n % wide;
-        if tail > 0 {
-            b.repeat(LoopKind::Rest, (rest, columns.1), step, &[], |b, round| {
-                self.strip(b, memory, rows, (round.index, tail), finish);
-                Vec::new()
-            });
-        }
     }
 
     /// Sums of the integers of a row for each part, or for each group of each: times the offset of the other side's, or as
@@ -377,7 +369,7 @@ impl Context<'_> {
         if !p.is_direct() {
             self.copy(b, region, from, copy);
         }
-        let mut tile = |b: &mut Builder, row: Value, count: usize| {
+        in_tiles(b, (p.m, p.rows), rows, &mut |b, (row, count)| {
             let inside = b.index_op(IndexOp::Sub, row, rows.0);
             let halves = b.address(beyond_bytes(memory, self.memory.halves.0));
             let tile = Tile {
@@ -403,19 +395,7 @@ impl Context<'_> {
             let copy = (!p.is_direct()).then_some(copy);
             let results = tile.sums(b, region, from, copy);
             finish_tile(b, (row, column), width, &results, None, finish);
-        };
-        let height = p.rows as i64;
-        let (rest, _) = b.repeat(LoopKind::Whole, rows, height, &[], |b, round| {
-            tile(b, round.index, p.rows);
-            Vec::new()
         });
-        let tail = p.m % p.rows;
-        if tail > 0 {
-            b.repeat(LoopKind::Rest, (rest, rows.1), height, &[], |b, round| {
-                tile(b, round.index, tail);
-                Vec::new()
-            });
-        }
     }
 
     /// Bytes of a part of a strip in a copy.
