@@ -406,6 +406,9 @@ impl Blocks {
         size: usize,
         is_packed: bool,
     ) -> Blocks {
+        const SHORT: usize = 256;
+        const MANY: usize = 512;
+        const MUCH: usize = 4 << 20;
         // A strip of the second operand fills half of the first level, or an eighth of the second one where it is
         // read from end to end: partial results cost more than that way.
         let strip = if is_packed {
@@ -435,6 +438,11 @@ impl Blocks {
         } else {
             let blocks = m.div_ceil(most);
             m.div_ceil(blocks).next_multiple_of(height)
+        };
+        // Of short chains and many rows results are most of what moves: those of few rows lie in fewer pages.
+        let mc = match (k, m * n * size) {
+            (0..SHORT, MUCH..) if m >= MANY => 8 * height,
+            _ => mc,
         };
         // Strips are read from end to end where few rows share them.
         let nc = if m <= 4 * height {
@@ -467,9 +475,9 @@ fn strip_bytes(target: &TargetInfo) -> usize {
     (target.l2_bytes / 8).max(target.l1_bytes / 2)
 }
 
-/// Half cycles of a run that are worth a vector less in the tiles that code is made for: to compile it takes as long as
+/// Thirty-seconds of cycles of a run that are worth a vector less in the tiles that code is made for: to compile it takes as long as
 /// some hundred runs save.
-const CODE: usize = 96;
+const CODE: usize = 96 * 16;
 
 /// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors and leaves registers for the
 /// `temporaries` of a multiply-add.
@@ -509,7 +517,7 @@ fn best_tile(
         // Where chains are cut, the first operand is copied, unless few tiles lie side by side.
         let is_cut = 2 * k > 3 * strip_bytes(target) / (width * target.vector_bits as usize / 8);
         let copies = if is_cut && vectors > 2 * width {
-            5 * m * k / 8
+            10 * m * k
         } else {
             0
         };
@@ -538,8 +546,8 @@ const fn registers_of(rows: usize, vectors: usize) -> usize {
     rows * vectors + kept + 1
 }
 
-/// Half cycles that a tile of `rows` rows of `vectors` vectors of chains of `k` terms takes: of multiply-adds, of loads, of
-/// the second level if its strip `is_far`, or of waiting for the one before; and what it costs to begin and end.
+/// Thirty-seconds of a cycle that a tile of `rows` rows of `vectors` vectors of chains of `k` terms takes: of multiply-adds,
+/// of loads, of the second level if its strip `is_far`, or of waiting for the one before; and what it costs to begin and end.
 fn tile_cost(
     target: &TargetInfo,
     (rows, vectors): (usize, usize),
@@ -550,7 +558,9 @@ fn tile_cost(
     const LOAD_PORTS: usize = 2;
     /// Bytes that the second level gives in a cycle.
     const FAR_BYTES: usize = 24;
-    const ENDS: usize = 24;
+    const ENDS: usize = 24 * HALF;
+    /// What is counted, of which a half cycle has as many.
+    const HALF: usize = 16;
     if rows == 0 || vectors == 0 {
         return 0;
     }
@@ -563,7 +573,13 @@ fn tile_cost(
     } else {
         0
     };
-    work.max(loads).max(far).max(2 * LATENCY) * k + ENDS
+    // Each row is read from memory of its own; only where there are registers for many does that show.
+    let streams = if target.vector_registers > 16 {
+        2 * rows
+    } else {
+        0
+    };
+    (work.max(loads).max(far).max(2 * LATENCY) * HALF + streams) * k + ENDS
 }
 
 #[cfg(test)]
@@ -598,6 +614,20 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_large_results_of_short_chains_have_few_rows() {
+        let target = TargetInfo::of(Isa::Avx512);
+        let tiles = |m, n, k| {
+            let rows = Rhs::Rows { k_stride: n };
+            let chosen = Schedule::choose(&target, DType::F32, (m, n, k), rows, false);
+            chosen.mc / chosen.rows as usize
+        };
+        assert_eq!(tiles(2048, 2048, 128), 8);
+        for (m, n, k) in [(2048, 2048, 256), (2048, 256, 128), (256, 8192, 128)] {
+            assert!(tiles(m, n, k) > 8, "{m} x {k} by {k} x {n}");
+        }
+    }
+
+    #[test]
     fn tiles_fill_the_registers_and_divide_the_extents() {
         let tile = |isa, m, n| {
             let target = TargetInfo::of(isa);
@@ -616,6 +646,8 @@ mod tests {
         assert_eq!((tile_of(DType::F32), tile_of(DType::I32)), ((3, 4), (2, 6)));
         let (rows, vectors) = tile(Isa::Avx512, 1024, 64);
         assert!(rows * vectors >= 24, "{rows} rows of {vectors}");
+        // Each row is a stream of its own.
+        assert_eq!(tile(Isa::Avx512, 1536, 64), (6, 4));
         // A little less high where that leaves no rows over, unless the product is large.
         let of_few = |m, k| best_tile(&TargetInfo::of(Isa::Avx512), 0, (m, 1, k), 1);
         assert_eq!([of_few(2304, 16), of_few(2304, 256)], [(24, 1), (30, 1)]);

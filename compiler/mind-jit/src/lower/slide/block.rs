@@ -3,7 +3,7 @@
 use mind_vir::ir::{Builder, Lane, Value};
 
 use super::phase::{Phase, phases};
-use super::{Slide, VECTORS};
+use super::{Axis, Slide, VECTORS};
 use crate::lower::each::{covering, vectors_of_round};
 use crate::lower::{compute_lane, storage_lane};
 
@@ -16,6 +16,8 @@ pub(super) struct Block {
     pub rows: u32,
     /// How many vectors of each.
     pub vectors: u32,
+    /// How many of a position that is worked on alone beside those.
+    rare: u32,
 }
 
 /// Bytes of a vector of which there are 32 registers.
@@ -23,6 +25,9 @@ const WIDE: u32 = 64;
 
 /// Vectors of one position beside others.
 const VECTORS_OF_ROW: usize = 4;
+
+/// Terms of all chains from which on rare positions are worth code for several vectors, which takes longer to compile.
+const MUCH: usize = 1 << 21;
 
 /// How many times as long as what a round takes besides vectors of several positions take, as far as rounds are concerned.
 const MANY: usize = 8;
@@ -34,6 +39,7 @@ impl Block {
             axis: None,
             rows: 1,
             vectors: VECTORS,
+            rare: VECTORS,
         };
         let Some(vector) = s.vector else { return alone };
         // Registers are left for taps, elements and constants.
@@ -55,6 +61,7 @@ impl Block {
                 axis: Some(axis),
                 rows,
                 vectors,
+                rare: if terms(s) < MUCH { 1 } else { vectors },
             },
             None => alone,
         }
@@ -75,7 +82,7 @@ impl Block {
         }
         // Few positions are worked on one by one beside blocks of several.
         let is_rare = self.axis.is_some() && rows.count == 1;
-        let most = if is_rare { 1 } else { self.vectors };
+        let most = if is_rare { self.rare } else { self.vectors };
         let weight = if rows.count > 1 { MANY } else { 1 };
         let vectors = vectors_of_round(places, lanes, most as usize, weight);
         if vectors == 0 {
@@ -86,6 +93,12 @@ impl Block {
             body(b, first, vectors as u32, None);
         });
     }
+}
+
+/// The terms of all chains.
+fn terms(s: &Slide) -> usize {
+    let of_axis = |axis: &Axis| axis.slide.positions.saturating_mul(axis.slide.window);
+    s.axes.iter().map(of_axis).fold(1, usize::saturating_mul)
 }
 
 /// The positions of a dimension, `vectors` vectors each, that are best worked on together where registers hold `most`
