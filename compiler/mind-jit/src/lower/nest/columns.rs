@@ -56,7 +56,7 @@ pub(super) fn repeat(
     });
 }
 
-/// Appends strips of several vectors, then of one, over all columns.
+/// Appends strips of several vectors over all columns.
 fn strips(b: &mut Builder, c: &Columns, plan: &Plan, places: Places<'_>) {
     let weight: usize = c.nodes.iter().map(weight).sum();
     let reduces = plan.passes.iter().map(|pass| pass.reduces.len()).max();
@@ -90,20 +90,17 @@ fn strips(b: &mut Builder, c: &Columns, plan: &Plan, places: Places<'_>) {
         });
     }
     // What is written in the place of what is read is computed once.
-    let whole = c.inner / lanes * lanes;
+    let width = lanes * vectors as usize;
+    let (wide, whole) = (c.inner / width * width, c.inner / lanes * lanes);
     let mut start = b.index(0);
-    if whole > 0 {
-        let end = b.index(whole as i64);
-        (start, _) = b.repeat(
-            LoopKind::Whole,
-            (start, end),
-            lanes as i64,
-            &[],
-            |b, round| {
-                strip(b, round.index, 1, None);
+    for (vectors, end, is_needed) in [(vectors, wide, wide > 0), (1, whole, whole > wide)] {
+        if is_needed {
+            let (end, step) = (b.index(end as i64), (lanes * vectors as usize) as i64);
+            (start, _) = b.repeat(LoopKind::Whole, (start, end), step, &[], |b, round| {
+                strip(b, round.index, vectors, None);
                 Vec::new()
-            },
-        );
+            });
+        }
     }
     if c.inner > whole {
         let count = b.index((c.inner - whole) as i64);

@@ -12,10 +12,10 @@ use crate::lower::scalar::{compute_lane, storage_lane, widen};
 use mind_vir::ir::{Builder, IndexOp, LoopKind, Value};
 use mind_vir::target::TargetInfo;
 
-use super::blocks::in_tiles;
 use super::finish::{Finish, finish_tile};
 use super::layout::{Rhs, accumulator};
 use super::operands::{Operands, element_pointer};
+use super::ranges::in_tiles;
 use super::right::Right;
 use super::schedule::{Asked, Schedule, ScheduleError};
 use super::tile::{self, Tile, Walk};

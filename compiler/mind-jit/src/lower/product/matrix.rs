@@ -9,10 +9,10 @@ use mind_ir::types::DType;
 use mind_vir::ir::{Addr, Builder, ByteProduct, Lane, Rows, Value};
 use mind_vir::target::{CodeTarget, TargetInfo};
 
-use super::blocks::{in_blocks, in_tiles};
 use super::finish::{Finish, finish_rows};
 use super::layout::{Lhs, Panels, Rhs};
 use super::operands::{Operands, Product, Region, element_pointer};
+use super::ranges::{in_blocks, in_tiles};
 use super::schedule::Schedule;
 
 /// Bytes of a word of four terms, and of a sum.

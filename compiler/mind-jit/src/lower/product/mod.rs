@@ -13,6 +13,7 @@ mod matrix;
 mod operands;
 mod pack;
 mod quantised;
+mod ranges;
 mod right;
 mod schedule;
 mod scratch;

@@ -406,9 +406,11 @@ impl Blocks {
         size: usize,
         is_packed: bool,
     ) -> Blocks {
+        /// Chains of fewer terms are short: writing large results is much of the time, and takes the least of it where few
+        /// rows are written at once.
         const SHORT: usize = 256;
-        const MANY: usize = 512;
-        const MUCH: usize = 4 << 20;
+        /// Rows and bytes of a large result.
+        const LARGE: (usize, usize) = (512, 4 << 20);
         // A strip of the second operand fills half of the first level, or an eighth of the second one where it is
         // read from end to end: partial results cost more than that way.
         let strip = if is_packed {
@@ -439,10 +441,11 @@ impl Blocks {
             let blocks = m.div_ceil(most);
             m.div_ceil(blocks).next_multiple_of(height)
         };
-        // Of short chains and many rows results are most of what moves: those of few rows lie in fewer pages.
-        let mc = match (k, m * n * size) {
-            (0..SHORT, MUCH..) if m >= MANY => 8 * height,
-            _ => mc,
+        let is_large = m >= LARGE.0 && m.saturating_mul(n * size) >= LARGE.1;
+        let mc = if k < SHORT && is_large {
+            8 * height
+        } else {
+            mc
         };
         // Strips are read from end to end where few rows share them.
         let nc = if m <= 4 * height {

@@ -13,10 +13,10 @@ use mind_vir::target::{CodeTarget, TargetInfo};
 mod matrices;
 mod tile;
 
-use super::blocks::in_tiles;
 use super::finish::{Finish, finish_rows, finish_tile};
 use super::operands::beyond;
 use super::quantised::{Factors, Part, QuantPanels, Region, Shape, TERMS, WORDS, moved, parts};
+use super::ranges::in_tiles;
 use matrices::TOGETHER;
 use tile::Tile;
 
