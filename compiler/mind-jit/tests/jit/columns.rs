@@ -234,3 +234,56 @@ fn programs_over_columns_reduce_more_than_once() {
         }
     }
 }
+
+#[test]
+fn what_replaces_an_operand_is_computed_once() {
+    let dtype = DType::F32;
+    let bytes = |elements: Vec<f32>| Input::elements(&Buffer::F32(elements.into()));
+    for inner in [5, 16, 24, 40, 200] {
+        let addend = results(2, dtype, &[], inner).access;
+        let mut output = results(3, dtype, &[], inner);
+        output.replaces = Some(1);
+        let c = Columns {
+            outer: vec![],
+            depth: 3,
+            unroll: None,
+            inner,
+            inputs: vec![matrices(dtype, &[], 3, inner), addend],
+            nodes: vec![
+                Node::Input(0),
+                reduce(Reduction::Sum, dtype, 0),
+                Node::Input(1),
+                apply(ScalarFn::Add, dtype, &[1, 2]),
+            ],
+            outputs: vec![output],
+        };
+        for target in harness::targets() {
+            let mut signature = Signature::new("columns", nest::columns_lanes(&c, &target));
+            let (x, y) = (signature.ptr(), signature.ptr());
+            let rows = (signature.index(), signature.index());
+            let mut b = signature.body();
+            nest::columns(&mut b, &c, &[x, y], &[y], rows);
+            let code = b.finish();
+            let Some(kernel) = harness::compiled(&code, target.isa) else {
+                continue;
+            };
+            let numbers = (0..inner).map(|column| column as f32);
+            let args = [
+                bytes(vec![1.0; 3 * inner]),
+                bytes(numbers.clone().collect()),
+                Input::Index(0),
+                Input::Index(1),
+            ];
+            let args = harness::with_scratch(&code, &args);
+            let (status, buffers) = harness::execute(&kernel, &args, Edge::End);
+            assert_eq!(status, Status::OK);
+            let expected: Vec<f32> = numbers.map(|number| number + 3.0).collect();
+            let expected = Buffer::F32(expected.into());
+            assert!(
+                expected.same_bits(&buffers[1]),
+                "{inner} columns: {:?}",
+                buffers[1]
+            );
+        }
+    }
+}
