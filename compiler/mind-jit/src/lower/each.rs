@@ -87,19 +87,20 @@ pub fn for_each(
     );
 }
 
-/// How many vectors, `most` at most, make a round of a loop that [covers](covering) as many places soonest, where a vector
-/// takes `weight` times as long as what a round takes besides; 0 if there is no whole one.
+/// The number of vectors per round, `most` at most, for which [`covering`] `places` takes the least time, if a vector takes
+/// `weight` times as long as the overhead of a round. Returns 0 if there are fewer places than lanes.
 pub fn vectors_of_round(places: usize, lanes: usize, most: usize, weight: usize) -> usize {
     let cost = |vectors: &usize| places.div_ceil(vectors * lanes) * (vectors * weight + 1);
     (1..=most.min(places / lanes)).min_by_key(cost).unwrap_or(0)
 }
 
-/// Appends `body` for the places `from..to` in rounds of `width`, with the first of each: once, since the last round
-/// begins early enough to end with the last place. Some places may be computed twice, to the same result.
+/// Appends a loop over the places `from..to` in rounds of `width`; `body` is given the first place of a round. The last round
+/// starts early enough to end with the last place, so one body serves all. It may compute some places a second time, and must
+/// give the same result then.
 ///
 /// # Panics
 ///
-/// If there are not as many places.
+/// If there are fewer places than `width`.
 pub fn covering(
     b: &mut Builder,
     (from, to): (usize, usize),
@@ -114,9 +115,10 @@ pub fn covering(
         width as i64,
         &[],
         |b, round| {
-            let first = match (to - from).is_multiple_of(width) {
-                true => round.index,
-                false => b.index_op(IndexOp::Min, round.index, last),
+            let first = if (to - from).is_multiple_of(width) {
+                round.index
+            } else {
+                b.index_op(IndexOp::Min, round.index, last)
             };
             body(b, first);
             Vec::new()
@@ -134,7 +136,7 @@ mod tests {
         let whole = [1, 2, 3, 5, 6, 7, 8, 9].map(|whole| vectors(16 * whole));
         assert_eq!(whole, [1, 2, 3, 1, 3, 1, 4, 3]);
         assert_eq!([0, 8, 24, 40, 88, 120].map(vectors), [0, 0, 1, 1, 3, 4]);
-        // Short rounds are fewer.
+        // Where rounds have overhead, fewer are better.
         let places = [80, 112, 200, 400];
         let vectors = places.map(|places| vectors_of_round(places, 16, 8, 1));
         assert_eq!(vectors, [5, 7, 7, 5]);

@@ -336,8 +336,8 @@ impl Builder {
     /// Repeats what `body` appends while `kind` says so.
     ///
     /// `body` gives the values for the next round, as many and of the same types as `inits`. The results are
-    /// the index at the end, and the values that the last round left. Where the bounds are constants between which it is
-    /// repeated once, no loop is appended but the body alone.
+    /// the index at the end, and the values that the last round left. If constant bounds
+    /// allow exactly one round, the body is appended without a loop.
     ///
     /// # Panics
     ///
@@ -394,7 +394,7 @@ impl Builder {
         (last, results)
     }
 
-    /// The index at the end of a loop that is known to go round once.
+    /// The final index of a loop whose constant bounds allow exactly one round.
     fn last_of_one_round(
         &self,
         kind: LoopKind,
@@ -482,7 +482,7 @@ mod tests {
     use super::*;
     use crate::ir::Signature;
 
-    /// The text of a function with a loop between constants, and of what its index and a sum are behind it.
+    /// The text of a function with a loop between constant bounds, whose final index and sum are used after it.
     fn repeated(kind: LoopKind, (lower, upper): (i64, i64), step: i64) -> String {
         let mut signature = Signature::new("f", 8);
         let output = signature.ptr();

@@ -89,7 +89,7 @@ fn strips(b: &mut Builder, c: &Columns, plan: &Plan, places: Places<'_>) {
             strip(b, first, round as u32, None);
         });
     }
-    // What is written in the place of what is read is computed once.
+    // An operand that is replaced must not be read again after its result is written: no overlap.
     let width = lanes * vectors as usize;
     let (wide, whole) = (c.inner / width * width, c.inner / lanes * lanes);
     let mut start = b.index(0);

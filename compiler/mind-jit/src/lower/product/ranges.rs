@@ -18,8 +18,8 @@ pub(super) fn in_blocks(
     });
 }
 
-/// Appends `body` for each of the tiles that a range of `extent` rows or columns has, of `size` each, the last one smaller,
-/// with where it starts.
+/// Appends loops over the tiles of `first..end`, part of a dimension of `extent` rows or columns: tiles of `size`, then the
+/// remainder of `extent` if there is one. `body` is given the start and the size of a tile, and is called once for each size.
 pub(super) fn in_tiles(
     b: &mut Builder,
     (extent, size): (usize, usize),

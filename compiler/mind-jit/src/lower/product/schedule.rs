@@ -406,10 +406,10 @@ impl Blocks {
         size: usize,
         is_packed: bool,
     ) -> Blocks {
-        /// Chains of fewer terms are short: writing large results is much of the time, and takes the least of it where few
-        /// rows are written at once.
+        /// Chains with fewer terms are short: storing a large result is much of the time then, and is fastest a few rows at
+        /// a time.
         const SHORT: usize = 256;
-        /// Rows and bytes of a large result.
+        /// The fewest rows and bytes of a large result.
         const LARGE: (usize, usize) = (512, 4 << 20);
         // A strip of the second operand fills half of the first level, or an eighth of the second one where it is
         // read from end to end: partial results cost more than that way.
@@ -478,8 +478,8 @@ fn strip_bytes(target: &TargetInfo) -> usize {
     (target.l2_bytes / 8).max(target.l1_bytes / 2)
 }
 
-/// Thirty-seconds of cycles of a run that are worth a vector less in the tiles that code is made for: to compile it takes as long as
-/// some hundred runs save.
+/// How much longer a run may take, as [`tile_cost`] counts, for each vector that a tile for remaining rows would have: compiling
+/// such a tile takes as long as some hundred runs would save.
 const CODE: usize = 96 * 16;
 
 /// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors and leaves registers for the
@@ -528,12 +528,12 @@ fn best_tile(
     };
     let best = tiles.min_by_key(|&(height, width)| (cost(height, width), height + width));
     let (height, width) = best.unwrap_or((1, step));
-    // A tile that is a little less high and leaves no rows over has half the code.
+    // A slightly lower tile that divides the rows needs no second tile for the remainder.
     let left = m % height;
     let most = cost(height, width) + CODE * left * width;
-    let shorter = (height - height / 5..height).rev();
-    let dividing = { shorter }
-        .find(|&shorter| left > 0 && m.is_multiple_of(shorter) && cost(shorter, width) <= most);
+    let mut lower = (height - height / 5..height).rev();
+    let dividing =
+        lower.find(|&rows| left > 0 && m.is_multiple_of(rows) && cost(rows, width) <= most);
     (dividing.unwrap_or(height) as u32, width as u32)
 }
 
@@ -562,7 +562,7 @@ fn tile_cost(
     /// Bytes that the second level gives in a cycle.
     const FAR_BYTES: usize = 24;
     const ENDS: usize = 24 * HALF;
-    /// What is counted, of which a half cycle has as many.
+    /// Units in half a cycle.
     const HALF: usize = 16;
     if rows == 0 || vectors == 0 {
         return 0;
@@ -576,7 +576,7 @@ fn tile_cost(
     } else {
         0
     };
-    // Each row is read from memory of its own; only where there are registers for many does that show.
+    // Each row is a separate stream of loads, which slows tall tiles down; AVX2 has no registers for those.
     let streams = if target.vector_registers > 16 {
         2 * rows
     } else {
@@ -649,9 +649,9 @@ mod tests {
         assert_eq!((tile_of(DType::F32), tile_of(DType::I32)), ((3, 4), (2, 6)));
         let (rows, vectors) = tile(Isa::Avx512, 1024, 64);
         assert!(rows * vectors >= 24, "{rows} rows of {vectors}");
-        // Each row is a stream of its own.
+        // Fewer rows are fewer streams of loads.
         assert_eq!(tile(Isa::Avx512, 1536, 64), (6, 4));
-        // A little less high where that leaves no rows over, unless the product is large.
+        // Small products have no tile for remaining rows if a slightly lower tile divides them.
         let of_few = |m, k| best_tile(&TargetInfo::of(Isa::Avx512), 0, (m, 1, k), 1);
         assert_eq!([of_few(2304, 16), of_few(2304, 256)], [(24, 1), (30, 1)]);
         assert_eq!(of_few(2305, 16), (30, 1));

@@ -16,7 +16,7 @@ pub(super) struct Block {
     pub rows: u32,
     /// How many vectors of each.
     pub vectors: u32,
-    /// How many of a position that is worked on alone beside those.
+    /// How many vectors of a position outside of such a group.
     rare: u32,
 }
 
@@ -26,10 +26,11 @@ const WIDE: u32 = 64;
 /// Vectors of one position beside others.
 const VECTORS_OF_ROW: usize = 4;
 
-/// Terms of all chains from which on rare positions are worth code for several vectors, which takes longer to compile.
+/// From this many multiply-adds in all, positions outside of groups are computed several vectors at a time, which is faster but
+/// takes longer to compile.
 const MUCH: usize = 1 << 21;
 
-/// How many times as long as what a round takes besides vectors of several positions take, as far as rounds are concerned.
+/// The time of a vector of several positions, relative to the overhead of a round.
 const MANY: usize = 8;
 
 impl Block {
@@ -67,8 +68,8 @@ impl Block {
         }
     }
 
-    /// Appends `body` for the places `from..to` of a position, or of the positions of `rows`, in vectors: with where they
-    /// begin, how many there are, and the places of a vector, where it is not whole.
+    /// Appends loops over the places `from..to` of the positions of `rows`. `body` is given the first place, the number of
+    /// vectors, and the number of places if they do not fill a vector.
     pub fn in_vectors(
         self,
         b: &mut Builder,
@@ -80,7 +81,7 @@ impl Block {
         if places == 0 {
             return;
         }
-        // Few positions are worked on one by one beside blocks of several.
+        // Positions outside of groups are few.
         let is_rare = self.axis.is_some() && rows.count == 1;
         let most = if is_rare { self.rare } else { self.vectors };
         let weight = if rows.count > 1 { MANY } else { 1 };
@@ -95,7 +96,7 @@ impl Block {
     }
 }
 
-/// The terms of all chains.
+/// The number of terms of all chains.
 fn terms(s: &Slide) -> usize {
     let of_axis = |axis: &Axis| axis.slide.positions.saturating_mul(axis.slide.window);
     s.axes.iter().map(of_axis).fold(1, usize::saturating_mul)
