@@ -45,6 +45,8 @@ mod routines;
 mod schedules;
 #[path = "compiled/tuned.rs"]
 mod tuned;
+#[path = "compiled/weights.rs"]
+mod weights;
 
 /// How many modules are drawn; `MIND_MODULES` asks for another number.
 const MODULES: u64 = 300;

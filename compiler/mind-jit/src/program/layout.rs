@@ -10,12 +10,12 @@ use mind_ir::opdef::Trait;
 use mind_ir::{Bytes, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places};
-use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::Pack;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::build::{FoldedConverts, Quantised};
 use super::error::ProgramError;
+use super::fixed::Fixed;
 use super::port::Port;
 use super::weights::Weights;
 use mind_vir::program::{Base, Region, Transfer};
@@ -28,8 +28,8 @@ const READ_IN_PLACE: usize = 1 << 20;
 pub(super) struct Layout {
     /// The buffer of each value.
     buffers: FxHashMap<ValueId, Region>,
-    /// Ops that run once, when weights are bound.
-    fixed: FxHashSet<OpId>,
+    /// What is computed once, when weights are bound.
+    fixed: Fixed,
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
@@ -60,6 +60,7 @@ impl Layout {
         weights: Weights,
     ) -> Result<Layout, ProgramError> {
         let mut layout = Layout {
+            fixed: Fixed::of(g),
             first_literal: g.ops(g.body()).filter(|&op| is_param(g, op)).count(),
             ..Layout::default()
         };
@@ -105,7 +106,7 @@ impl Layout {
 
     /// Whether an op runs once, when weights are bound.
     pub(super) fn is_fixed(&self, op: OpId) -> bool {
-        self.fixed.contains(&op)
+        self.fixed.contains(op)
     }
 
     fn place_outputs(&mut self, g: &Graph) {
@@ -199,7 +200,7 @@ impl Layout {
         Ok(())
     }
 
-    /// A kernel that reads nothing but constants and weights runs once; what has no kernel, in each run.
+    /// What runs once goes to what is kept of the weights, if a run reads it; other results to where the module says.
     fn place_results(
         &mut self,
         g: &Graph,
@@ -207,17 +208,7 @@ impl Layout {
         quantised: &Quantised,
         op: OpId,
     ) {
-        let stays = |value: &ValueId| {
-            let base = self.buffer(g, *value).base;
-            matches!(base, Base::Constants | Base::Param(_) | Base::Bound)
-        };
-        let is_output = |value: ValueId| self.buffers.contains_key(&value);
-        let fixed = !g.is::<Evaluate>(op)
-            && g.operands(op).iter().all(stays)
-            && !g.results(op).into_iter().any(is_output);
-        if fixed {
-            self.fixed.insert(op);
-        }
+        let fixed = self.is_fixed(op);
         let ats = places(g, op).unwrap_or(&[]);
         let pack = g.view::<Pack>(op);
         let packed = pack.and_then(|pack| quantised.packed_bytes(g, pack));
@@ -229,7 +220,10 @@ impl Layout {
                     // Panels of halves: `bytes` counts whole accumulators.
                     self.reserve(bytes(g, value) / 2)
                 }
-                true => self.reserve(bytes(g, value)),
+                true => match self.fixed.passes_at(value) {
+                    Some(at) => region(Base::Workspace, at, bytes(g, value)),
+                    None => self.reserve(bytes(g, value)),
+                },
                 false => region(Base::Workspace, at.max(0) as u64, bytes(g, value)),
             };
             let vacant = !self.buffers.contains_key(&value);

@@ -17,6 +17,7 @@ mod emit_c;
 #[cfg(feature = "object")]
 mod emit_object;
 mod error;
+mod fixed;
 mod in_place;
 mod layout;
 mod listing;

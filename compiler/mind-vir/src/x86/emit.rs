@@ -243,22 +243,22 @@ impl Emit<'_> {
                         constant = set_memory(&mut instruction, mem, pregs);
                     }
                 }
-                Arg::Imm8(imm) => {
+                Arg::Imm8 => {
                     instruction.set_op_kind(place, OpKind::Immediate8);
-                    instruction.set_immediate8(imm);
+                    instruction.set_immediate8(plain.imm as u8);
                 }
-                Arg::Imm32(imm) => {
+                Arg::Imm32 => {
                     // The immediate of a 64-bit instruction is extended, that of a 32-bit one is not.
                     let kind = match plain.code {
                         Code::Mov_r32_imm32 => OpKind::Immediate32,
                         _ => OpKind::Immediate32to64,
                     };
                     instruction.set_op_kind(place, kind);
-                    instruction.set_immediate32(imm as u32);
+                    instruction.set_immediate32(plain.imm as u32);
                 }
-                Arg::Imm64(imm) => {
+                Arg::Imm64 => {
                     instruction.set_op_kind(place, OpKind::Immediate64);
-                    instruction.set_immediate64(imm as u64);
+                    instruction.set_immediate64(plain.imm as u64);
                 }
             }
         }

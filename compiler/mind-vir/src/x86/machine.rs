@@ -19,9 +19,10 @@ pub(super) enum Arg {
     Reg(u8, View),
     /// The memory operand.
     Mem,
-    Imm8(u8),
-    Imm32(i32),
-    Imm64(i64),
+    /// The immediate of the instruction, in 8, 32 or 64 bits.
+    Imm8,
+    Imm32,
+    Imm64,
 }
 
 /// What an address starts from.
@@ -59,6 +60,8 @@ pub(super) struct Plain {
     pub code: Code,
     pub args: [Option<Arg>; 5],
     pub mem: Option<Mem<u8>>,
+    /// The immediate: an instruction has one at most.
+    pub imm: i64,
     /// The mask register that switches lanes off.
     pub mask: Option<u8>,
     /// Whether lanes of the result that are off become zero.
@@ -185,8 +188,22 @@ impl Machine {
     }
 
     pub fn push(&mut self, node: Node, operands: &[Operand]) {
-        self.nodes.push(node);
         self.operands.extend_from_slice(operands);
+        self.push_node(node);
+    }
+
+    /// Adds an operand of the node that [`push_node`](Machine::push_node) adds next; its number among those.
+    #[inline]
+    pub fn push_operand(&mut self, operand: Operand) -> u8 {
+        let first = self.operand_ends.last().copied().unwrap_or(0);
+        self.operands.push(operand);
+        (self.operands.len() as u32 - 1 - first) as u8
+    }
+
+    /// Adds a node of the operands that were added since the last one.
+    #[inline]
+    pub fn push_node(&mut self, node: Node) {
+        self.nodes.push(node);
         self.operand_ends.push(self.operands.len() as u32);
     }
 

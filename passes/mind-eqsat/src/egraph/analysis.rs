@@ -229,7 +229,7 @@ fn fold_splats(
         let signature = store.signature(op, &attrs as &[AttrId], &scalars);
         let operands: SmallVec<[&Tensor; 4]> = elements.iter().collect();
         let result = store.scratch.evaluate(signature, &operands, FOLD_MARGIN)?;
-        return foldable(&result).then(|| store.constants.splat(ty, result));
+        return foldable(&result).map(|_| store.constants.splat(ty, result));
     }
     let moves = matches!(
         store.costs.class(op),
@@ -277,7 +277,7 @@ fn fold_dense(store: &mut Store<'_>, op: OpIx, payload: u32, ids: &[ConstId]) ->
     }
     let operands: SmallVec<[&Tensor; 4]> = tensors.iter().collect();
     let result = store.scratch.evaluate(signature, &operands, limit)?;
-    foldable(&result).then(|| store.constants.tensor(ty, result))
+    foldable(&result).map(|facts| store.constants.tensor(ty, result, facts))
 }
 
 /// The constant with every element in place; `None` if its shape is not known.
@@ -295,10 +295,11 @@ pub(crate) fn spelt_out(store: &Store<'_>, constant: &Constant) -> Option<Tensor
     Some(Tensor::new(shape, constant.data.buffer().splat(count)))
 }
 
-/// Whether a result may stand as a constant: NaN and infinities stay where they arise, and no constant is
+/// The facts of a result that may stand as a constant: NaN and infinities stay where they arise, and no constant is
 /// empty.
-fn foldable(result: &Tensor) -> bool {
-    result.count() > 0 && Facts::of_tensor(result).has(Facts::FINITE)
+fn foldable(result: &Tensor) -> Option<Facts> {
+    let facts = (result.count() > 0).then(|| Facts::of_tensor(result))?;
+    facts.has(Facts::FINITE).then_some(facts)
 }
 
 /// Adds an e-node that applies `op`, or finds what it equals.

@@ -36,13 +36,22 @@ impl Constants {
         self.intern(Constant::splat(ty, element))
     }
 
-    /// The constant with the elements of `tensor`; a splat where all have the same bits.
-    pub(crate) fn tensor(&mut self, ty: Ty, tensor: Tensor) -> ConstId {
-        self.intern(Constant::of(ty, tensor))
+    /// The constant with the elements of `tensor`, of which `facts` hold; a splat where all have the same bits.
+    pub(crate) fn tensor(&mut self, ty: Ty, tensor: Tensor, facts: Facts) -> ConstId {
+        self.intern_with(Constant::of(ty, tensor), |_| facts)
     }
 
     /// The number of `constant`, whose type is of the scratch graph's table.
     pub(crate) fn intern(&mut self, constant: Constant) -> ConstId {
+        self.intern_with(constant, |constant| Facts::of_tensor(&constant.data))
+    }
+
+    /// As [`intern`](Constants::intern), with what finds the facts of a new constant.
+    fn intern_with(
+        &mut self,
+        constant: Constant,
+        facts: impl FnOnce(&Constant) -> Facts,
+    ) -> ConstId {
         let key = |constant: &Constant| (constant.ty, constant.splat);
         let bytes = constant.data.buffer().as_bytes();
         let hash = FxBuildHasher.hash_one((key(&constant), bytes.len(), ends(bytes)));
@@ -56,7 +65,7 @@ impl Constants {
         }
         let number = self.rows.len() as ConstId;
         numbers.push(number);
-        self.facts.push(Facts::of_tensor(&constant.data));
+        self.facts.push(facts(&constant));
         self.rows.push(constant);
         number
     }

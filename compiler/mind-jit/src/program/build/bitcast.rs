@@ -8,13 +8,15 @@ use super::ProgramBuilder;
 use crate::program::error::ProgramError;
 
 impl ProgramBuilder<'_> {
-    /// A copy of the bytes: elements are little-endian in memory.
+    /// A copy of the bytes, unless both have one place: elements are little-endian in memory.
     pub(super) fn bitcast(&mut self, op: Bitcast) -> Result<(), ProgramError> {
         let (g, input) = (self.g, op.input(self.g));
         self.check_dense(op.id(), &[input])?;
         let from = self.region(op.id(), input)?;
         let to = self.region(op.id(), op.result(g))?;
-        self.push(op.id(), Step::Transfer(Transfer { from, to }));
+        if from != to {
+            self.push(op.id(), Step::Transfer(Transfer { from, to }));
+        }
         Ok(())
     }
 }

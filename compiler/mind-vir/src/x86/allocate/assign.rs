@@ -1,5 +1,7 @@
 //! A register for each value, where it is defined.
 
+use std::ops::BitOr as _;
+
 use regalloc2::{
     Allocation, Block, Edit, Function as _, Inst, Operand, OperandConstraint, OperandKind,
     OperandPos, PReg, ProgPoint, RegClass, VReg,
@@ -30,9 +32,10 @@ pub(super) struct Assignment<'m> {
     live: VRegs,
     /// The registers that no value holds.
     free: Pregs,
-    /// The loops around the block at hand: their last blocks, and the registers of their parameters, which others are
-    /// to leave for what the parameters become.
+    /// The loops around the block at hand: their last blocks, and the registers of their parameters.
     loops: Vec<(Block, Pregs)>,
+    /// The registers of the parameters of all of them, which others are to leave for what the parameters become.
+    homes: Pregs,
     /// Whether each operand is the last to read its value, or a result that nothing reads.
     dies: Vec<bool>,
     /// The register of each operand.
@@ -62,6 +65,7 @@ impl<'m> Assignment<'m> {
             live: VRegs::none(machine.num_vregs()),
             free: Pregs::default(),
             loops: Vec::new(),
+            homes: Pregs::default(),
             dies: vec![false; machine.num_operands()],
             allocs: vec![Allocation::none(); machine.num_operands()],
             edits: Vec::new(),
@@ -107,6 +111,8 @@ impl<'m> Assignment<'m> {
     fn block(&mut self, block: Block) -> Option<()> {
         let (machine, liveness) = (self.machine, self.liveness);
         self.loops.retain(|&(last, _)| block <= last);
+        let homes = self.loops.iter().map(|&(_, homes)| homes);
+        self.homes = homes.fold(Pregs::default(), Pregs::bitor);
         self.free = self.usable;
         for number in liveness.at_start(block).numbers() {
             self.free.remove(self.places[number]?);
@@ -161,6 +167,7 @@ impl<'m> Assignment<'m> {
         }
         if let Some(last) = machine.last_of_loop(block) {
             self.loops.push((last, own));
+            self.homes = self.homes | own;
         }
         Some(())
     }
@@ -264,9 +271,7 @@ impl<'m> Assignment<'m> {
         if let Some(wish) = wish.filter(|&wish| among.contains(wish)) {
             return Some(wish);
         }
-        let homes = self.loops.iter();
-        let homes = homes.fold(Pregs::default(), |all, &(_, homes)| all | homes);
-        let others = among.without(homes);
+        let others = among.without(self.homes);
         let class = vreg.class();
         [
             others & self.preferred,

@@ -271,10 +271,10 @@ impl<'f> Select<'f> {
                 code,
                 args: [None; 5],
                 mem: None,
+                imm: 0,
                 mask: None,
                 is_zeroing: false,
             },
-            operands: SmallVec::new(),
         }
     }
 
@@ -493,10 +493,10 @@ impl<'f> Select<'f> {
 type Carried = SmallVec<[VReg; 8]>;
 
 /// An instruction while its operands are collected, in the order of its encoding.
+#[must_use = "its operands belong to the node that `done` adds"]
 struct Emit<'m> {
     machine: &'m mut Machine,
     plain: Plain,
-    operands: SmallVec<[Operand; 6]>,
 }
 
 impl Emit<'_> {
@@ -509,8 +509,7 @@ impl Emit<'_> {
 
     #[inline]
     fn operand(&mut self, operand: Operand) -> u8 {
-        self.operands.push(operand);
-        self.operands.len() as u8 - 1
+        self.machine.push_operand(operand)
     }
 
     #[inline]
@@ -564,18 +563,21 @@ impl Emit<'_> {
     }
 
     #[inline]
-    fn imm8(self, imm: u8) -> Self {
-        self.arg(Arg::Imm8(imm))
+    fn imm8(mut self, imm: u8) -> Self {
+        self.plain.imm = i64::from(imm);
+        self.arg(Arg::Imm8)
     }
 
     #[inline]
-    fn imm32(self, imm: i32) -> Self {
-        self.arg(Arg::Imm32(imm))
+    fn imm32(mut self, imm: i32) -> Self {
+        self.plain.imm = i64::from(imm);
+        self.arg(Arg::Imm32)
     }
 
     #[inline]
-    fn imm64(self, imm: i64) -> Self {
-        self.arg(Arg::Imm64(imm))
+    fn imm64(mut self, imm: i64) -> Self {
+        self.plain.imm = imm;
+        self.arg(Arg::Imm64)
     }
 
     /// The instruction is under `mask`, in its own way.
@@ -595,7 +597,7 @@ impl Emit<'_> {
 
     #[inline]
     fn done(self) {
-        self.machine.push(Node::Plain(self.plain), &self.operands);
+        self.machine.push_node(Node::Plain(self.plain));
     }
 }
 
