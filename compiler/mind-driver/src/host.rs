@@ -170,6 +170,11 @@ pub trait Host: FileSystem {
     /// Standard error.
     fn stderr(&mut self) -> &mut dyn io::Write;
 
+    /// About as many bytes of memory are needed soon, by a process of several threads.
+    fn expect_memory(&mut self, bytes: usize) {
+        let _ = bytes;
+    }
+
     /// An empty folder for files that nobody keeps; the same one on every call.
     ///
     /// # Errors

@@ -35,6 +35,12 @@ use self::args::{Args, EngineKind, Form};
 use self::profile::Profile;
 use self::runner::{Compilation, Parts, Runner};
 
+/// The least bytes of a file whose module is expected to take a multiple of them.
+const LARGE: usize = 1 << 18;
+
+/// Bytes that are expected besides two copies of the weights.
+const OF_OPS: usize = 4 << 20;
+
 /// The tool.
 pub const TOOL: ToolInfo = ToolInfo {
     name: "mind-run",
@@ -325,6 +331,11 @@ fn load(args: &Args, arrays: &Arrays, host: &mut dyn Host) -> Result<(Loaded, Du
         .iter()
         .map(|(name, array)| (name.clone(), array.shape().to_vec()));
     given.options.shapes = shapes.collect();
+    let length = given.bytes.len();
+    let is_parallel = args.config.threads.is_none_or(|threads| threads.get() > 1);
+    if length >= LARGE && is_parallel {
+        host.expect_memory(length.saturating_mul(2).saturating_add(OF_OPS));
+    }
     let started = host.now();
     let session = Session::default();
     let loaded = load_module(
