@@ -170,7 +170,7 @@ pub trait Host: FileSystem {
     /// Standard error.
     fn stderr(&mut self) -> &mut dyn io::Write;
 
-    /// About as many bytes of memory are needed soon, by a process of several threads.
+    /// Announces that a process with several threads will allocate about `bytes` bytes soon.
     fn expect_memory(&mut self, bytes: usize) {
         let _ = bytes;
     }

@@ -18,16 +18,18 @@ pub(crate) fn keep_freed() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn keep_freed() {}
 
-/// The most bytes that [`provide`] asks for.
+/// The most bytes that [`provide`] requests.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MOST_PROVIDED: usize = 16 << 20;
 
-/// Asks the kernel, by a thread of its own, for the pages of the `bytes` bytes, or 16 MiB, that are allocated next: it takes
-/// less long for many than one by one when they are touched. The thread returns how many bytes there are.
+/// Starts a thread that has the kernel populate the pages of the next `bytes` bytes to be allocated, 16 MiB at most: many at
+/// once are faster than a page fault each. The thread returns the number of bytes it populated. Returns `None` if the heap
+/// is not contiguous or there is no thread.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn provide(bytes: usize) -> Option<JoinHandle<usize>> {
     const STEP: usize = 1 << 20;
     let steps = bytes.min(MOST_PROVIDED) / STEP;
-    // SAFETY: memory that is allocated, not used, and freed. `keep_freed` leaves it with the allocator.
+    // SAFETY: the memory is freed once and never accessed. The allocator keeps it, see `keep_freed`.
     let starts: Vec<usize> = unsafe {
         let steps: Vec<_> = (0..steps).map(|_| libc::malloc(STEP)).collect();
         steps.iter().rev().for_each(|&step| libc::free(step));
@@ -38,22 +40,21 @@ pub(crate) fn provide(bytes: usize) -> Option<JoinHandle<usize>> {
     if !is_one_piece || !starts.windows(2).all(follows) {
         return None;
     }
-    let ask = move || {
+    let populate = move || {
         // SAFETY: reads a constant of the system.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(STEP);
         let pieces = starts.iter().map(|start| start.next_multiple_of(page));
-        let is_given = |&piece: &usize| {
+        let is_populated = |&piece: &usize| {
             let memory = std::ptr::without_provenance_mut(piece);
-            // SAFETY: pages keep what they hold. Where the heap is no longer, the kernel refuses.
+            // SAFETY: this keeps the contents of pages. If the heap has shrunk, the kernel returns an error.
             unsafe { libc::madvise(memory, STEP, libc::MADV_POPULATE_WRITE) == 0 }
         };
-        STEP * pieces.take_while(is_given).count()
+        STEP * pieces.take_while(is_populated).count()
     };
-    // Without a thread there are pages when they are touched.
-    std::thread::Builder::new().spawn(ask).ok()
+    std::thread::Builder::new().spawn(populate).ok()
 }
 
-/// There are pages when they are touched.
+/// Other systems populate pages when they are first accessed.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn provide(_: usize) -> Option<JoinHandle<usize>> {
     None

@@ -35,10 +35,10 @@ use self::args::{Args, EngineKind, Form};
 use self::profile::Profile;
 use self::runner::{Compilation, Parts, Runner};
 
-/// The least bytes of a file whose module is expected to take a multiple of them.
+/// From this file size on, in bytes, memory for the passes is requested ahead.
 const LARGE: usize = 1 << 18;
 
-/// Bytes that are expected besides two copies of the weights.
+/// Bytes that passes are expected to allocate besides two copies of the weights.
 const OF_OPS: usize = 4 << 20;
 
 /// The tool.

@@ -9,17 +9,17 @@ use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::Pack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The ops that run once, and where those of their results are that no run reads.
+/// The ops that run once, and the workspace offsets of their temporaries: results that only such ops read.
 #[derive(Debug, Default)]
 pub(super) struct Fixed {
     ops: FxHashSet<OpId>,
-    /// Where in the workspace the buffers are that only ops read which run once. Runs write there later.
-    passing: FxHashMap<ValueId, u64>,
+    /// Offsets of temporaries. Runs reuse the memory later.
+    temporaries: FxHashMap<ValueId, u64>,
 }
 
 impl Fixed {
-    /// A kernel that reads nothing but constants and weights runs once, unless it makes an output; what has no kernel, in
-    /// each run.
+    /// Finds the ops that run once: kernels that read only constants and weights and write no output. Ops without a kernel
+    /// run every time.
     pub(super) fn of(g: &Graph) -> Fixed {
         let outputs: FxHashSet<ValueId> = g.outputs().iter().map(|&own| buffer(g, own)).collect();
         let mut stays: FxHashSet<ValueId> = FxHashSet::default();
@@ -44,10 +44,10 @@ impl Fixed {
                 stays.extend(g.results(op));
             }
         }
-        let passing = passing(g, &ops);
+        let temporaries = temporaries(g, &ops);
         Fixed {
             ops: ops.into_iter().collect(),
-            passing,
+            temporaries,
         }
     }
 
@@ -56,18 +56,17 @@ impl Fixed {
         self.ops.contains(&op)
     }
 
-    /// Where in the workspace a value is until all that reads it has run, while weights are bound; `None` of what
-    /// runs read.
-    pub(super) fn passes_at(&self, value: ValueId) -> Option<u64> {
-        self.passing.get(&value).copied()
+    /// The workspace offset of a temporary, valid while weights are bound; `None` if runs read the value.
+    pub(super) fn temporary(&self, value: ValueId) -> Option<u64> {
+        self.temporaries.get(&value).copied()
     }
 }
 
-/// Places in the workspace for the results of `ops`, which run once, that nothing else reads. Values share a place
-/// where one is read for the last time before the other is made, or is a bitcast of it.
-fn passing(g: &Graph, ops: &[OpId]) -> FxHashMap<ValueId, u64> {
+/// Allocates the results of `ops`, which run once, that nothing else reads. Values share memory if their live ranges are
+/// disjoint, or if one is a bitcast of the other.
+fn temporaries(g: &Graph, ops: &[OpId]) -> FxHashMap<ValueId, u64> {
     let numbers: FxHashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
-    // What a bitcast makes of another result has the place of that.
+    // A bitcast of another result shares its memory.
     let mut sources: FxHashMap<ValueId, ValueId> = FxHashMap::default();
     for &op in ops {
         let bitcast = g.view::<Bitcast>(op);
@@ -93,32 +92,32 @@ fn passing(g: &Graph, ops: &[OpId]) -> FxHashMap<ValueId, u64> {
             *last = number.max(*last);
         }
     }
-    let mut places = Places::default();
-    let mut passing = FxHashMap::default();
+    let mut arena = Arena::default();
+    let mut offsets = FxHashMap::default();
     for (number, &op) in ops.iter().enumerate() {
         for value in g.results(op) {
             let last = last_reads.get(&source(value)).copied().unwrap_or(number);
-            // Panels have sizes of their own.
+            // Panels have other sizes, and products read them.
             if last == usize::MAX || g.is::<Pack>(op) {
                 continue;
             }
             let at = match sources.get(&value) {
-                Some(source) => passing.get(source).copied(),
-                None => Some(places.place(bytes(g, value), number, last)),
+                Some(source) => offsets.get(source).copied(),
+                None => Some(arena.allocate(bytes(g, value), number, last)),
             };
-            passing.extend(at.map(|at| (value, at)));
+            offsets.extend(at.map(|at| (value, at)));
         }
     }
-    passing
+    offsets
 }
 
-/// The bytes that are taken, by their start, each with the last time when they are.
+/// Start, end and last use of each live allocation, sorted by start.
 #[derive(Default)]
-struct Places(Vec<(u64, u64, usize)>);
+struct Arena(Vec<(u64, u64, usize)>);
 
-impl Places {
-    /// The lowest place for `bytes` bytes that is free from the time `now` until `last`.
-    fn place(&mut self, bytes: u64, now: usize, last: usize) -> u64 {
+impl Arena {
+    /// Returns the lowest offset where `bytes` bytes are free from step `now` to step `last`.
+    fn allocate(&mut self, bytes: u64, now: usize, last: usize) -> u64 {
         self.0.retain(|&(_, _, until)| until >= now);
         let mut at = 0;
         for &(start, end, _) in &self.0 {
@@ -138,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_at_one_time_shares_no_byte() {
+    fn live_allocations_do_not_overlap() {
         let lives = [
             (100, 0, 3),
             (64, 1, 1),
@@ -149,9 +148,9 @@ mod tests {
             (64, 4, 6),
             (1000, 5, 5),
         ];
-        let mut places = Places::default();
+        let mut arena = Arena::default();
         let placed = lives.map(|(bytes, now, last)| {
-            let at = places.place(bytes, now, last);
+            let at = arena.allocate(bytes, now, last);
             assert_eq!(at % ALIGNMENT, 0);
             (at, at + bytes, now, last)
         });
@@ -162,7 +161,7 @@ mod tests {
                 assert!(!at_one_time || apart, "{placed:?}");
             }
         }
-        // The second place is free again when the fourth value is made.
+        // The second allocation is free again when the fourth is made.
         assert_eq!(placed[1].0, placed[3].0);
     }
 }

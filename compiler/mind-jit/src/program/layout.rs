@@ -200,7 +200,8 @@ impl Layout {
         Ok(())
     }
 
-    /// What runs once goes to what is kept of the weights, if a run reads it; other results to where the module says.
+    /// Places the results of a kernel: at the module's offsets in the workspace, or in bound memory if the op runs once and
+    /// runs read the result.
     fn place_results(
         &mut self,
         g: &Graph,
@@ -213,18 +214,20 @@ impl Layout {
         let pack = g.view::<Pack>(op);
         let packed = pack.and_then(|pack| quantised.packed_bytes(g, pack));
         for (value, &at) in g.results(op).into_iter().zip(ats) {
-            let own = match fixed {
-                true if folded.absorbs(g, op) => self.reserve(0),
-                true if packed.is_some() => self.reserve(packed.unwrap_or(0)),
-                true if g.is::<Pack>(op) && folded.source(g, g.operands(op)[0]).is_some() => {
-                    // Panels of halves: `bytes` counts whole accumulators.
-                    self.reserve(bytes(g, value) / 2)
-                }
-                true => match self.fixed.passes_at(value) {
-                    Some(at) => region(Base::Workspace, at, bytes(g, value)),
-                    None => self.reserve(bytes(g, value)),
-                },
-                false => region(Base::Workspace, at.max(0) as u64, bytes(g, value)),
+            let bytes = bytes(g, value);
+            let own = if !fixed {
+                region(Base::Workspace, at.max(0) as u64, bytes)
+            } else if folded.absorbs(g, op) {
+                self.reserve(0)
+            } else if let Some(packed) = packed {
+                self.reserve(packed)
+            } else if pack.is_some() && folded.source(g, g.operands(op)[0]).is_some() {
+                // Panels of halves: `bytes` counts whole accumulators.
+                self.reserve(bytes / 2)
+            } else if let Some(at) = self.fixed.temporary(value) {
+                region(Base::Workspace, at, bytes)
+            } else {
+                self.reserve(bytes)
             };
             let vacant = !self.buffers.contains_key(&value);
             if vacant && own.base == Base::Workspace {

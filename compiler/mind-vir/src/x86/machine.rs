@@ -192,7 +192,7 @@ impl Machine {
         self.push_node(node);
     }
 
-    /// Adds an operand of the node that [`push_node`](Machine::push_node) adds next; its number among those.
+    /// Appends an operand of the next node and returns its index among the operands of that node.
     #[inline]
     pub fn push_operand(&mut self, operand: Operand) -> u8 {
         let first = self.operand_ends.last().copied().unwrap_or(0);
@@ -200,7 +200,7 @@ impl Machine {
         (self.operands.len() as u32 - 1 - first) as u8
     }
 
-    /// Adds a node of the operands that were added since the last one.
+    /// Appends a node whose operands are those appended since the previous node.
     #[inline]
     pub fn push_node(&mut self, node: Node) {
         self.nodes.push(node);

@@ -8,7 +8,7 @@ use super::ProgramBuilder;
 use crate::program::error::ProgramError;
 
 impl ProgramBuilder<'_> {
-    /// A copy of the bytes, unless both have one place: elements are little-endian in memory.
+    /// Copies the bytes, unless the result shares the buffer of the operand: elements are little-endian in memory.
     pub(super) fn bitcast(&mut self, op: Bitcast) -> Result<(), ProgramError> {
         let (g, input) = (self.g, op.input(self.g));
         self.check_dense(op.id(), &[input])?;
