@@ -11,6 +11,7 @@ mod elementwise;
 mod harness;
 mod if_any;
 mod lookups;
+mod moved_bytes;
 mod nests;
 mod parts;
 mod pool;

@@ -64,6 +64,13 @@ impl Function {
         &self.constants
     }
 
+    /// The bits of a lane of `value`, if it is one of those.
+    pub fn constant(&self, value: Value) -> Option<u64> {
+        let mut constants = self.constants.iter();
+        let found = constants.find(|known| known.value == value)?;
+        Some(found.bits)
+    }
+
     /// The statements.
     pub fn body(&self) -> &Block {
         &self.body
@@ -137,6 +144,21 @@ pub struct Block {
 }
 
 impl Block {
+    /// Calls `f` on every value that is computed here or further inside, in order.
+    pub fn for_each_op(&self, f: &mut dyn FnMut(Value, &Op)) {
+        for statement in &self.statements {
+            match statement {
+                Statement::Let(value, op) => f(*value, op),
+                Statement::Loop(node) => node.body.for_each_op(f),
+                Statement::IfAny(node) => node.body.for_each_op(f),
+                Statement::Store { .. }
+                | Statement::StoreFirst { .. }
+                | Statement::Prefetch(_)
+                | Statement::ByteProduct(_) => {}
+            }
+        }
+    }
+
     fn sums_bytes(&self) -> bool {
         self.statements.iter().any(|statement| match statement {
             Statement::Let(_, op) => matches!(op, Op::DotBytes(..)),

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{BinaryOp, Block, ConvertOp, Function, Lane, Op, ShiftOp, Statement, Value};
+use crate::ir::{BinaryOp, ConvertOp, Function, Lane, Op, ShiftOp, Value};
 
 /// A conversion of what a few bits of a word mean.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,8 @@ pub(super) fn lookups(function: &Function, entries: usize) -> FxHashMap<Value, L
         integers: FxHashMap::default(),
         found: FxHashMap::default(),
     };
-    scan.block(function.body());
+    let body = function.body();
+    body.for_each_op(&mut |value, op| scan.operation(value, op));
     scan.found
 }
 
@@ -72,20 +73,6 @@ enum Integer {
 }
 
 impl Scan<'_> {
-    fn block(&mut self, block: &Block) {
-        for statement in &block.statements {
-            match statement {
-                Statement::Let(value, op) => self.operation(*value, op),
-                Statement::Loop(node) => self.block(&node.body),
-                Statement::IfAny(node) => self.block(&node.body),
-                Statement::Store { .. }
-                | Statement::StoreFirst { .. }
-                | Statement::Prefetch(_)
-                | Statement::ByteProduct(_) => {}
-            }
-        }
-    }
-
     fn operation(&mut self, value: Value, op: &Op) {
         if let Op::Convert(ConvertOp::IntToFloat, Lane::F32, a) = *op {
             if let Some(Integer::Few(lookup)) = self.integers.get(&a) {
@@ -162,8 +149,6 @@ impl Scan<'_> {
     }
 
     fn constant(&self, value: Value) -> Option<u32> {
-        let mut constants = self.function.constants().iter();
-        let found = constants.find(|known| known.value == value)?;
-        Some(found.bits as u32)
+        self.function.constant(value).map(|bits| bits as u32)
     }
 }

@@ -4,12 +4,14 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::{Block, Function, IfAny, Loop, Op, Statement, UnaryOp, Value};
 
+use super::bytes::{MovedByte, moved_bytes};
 use super::lookup::{Lookup, lookups};
 
 /// How often each value is read by what is needed itself.
 ///
 /// A negation that only feeds multiply-adds becomes part of them and is not needed; what it negates is read
-/// in its place. The same holds of integers of few bits that are only looked up: the word that they are bits of is read.
+/// in its place. The same holds of integers of few bits that are only looked up, and of shifts that only move a byte: the
+/// word that they are bits of is read.
 /// What nothing reads is not needed, unless it may set the status.
 #[derive(Debug)]
 pub(crate) struct Uses {
@@ -22,6 +24,8 @@ pub(crate) struct Uses {
     negations: Vec<Option<Value>>,
     /// Conversions that a table serves.
     lookups: FxHashMap<Value, Lookup>,
+    /// Words that a permutation of bytes makes.
+    moved_bytes: FxHashMap<Value, MovedByte>,
 }
 
 /// A fused multiply-add with negations taken in.
@@ -43,9 +47,15 @@ impl Uses {
             depth: 0,
             negations: vec![None; function.value_count()],
             lookups: lookups(function, entries),
+            moved_bytes: moved_bytes(function),
         };
-        uses.negations(function.body());
-        uses.block(function.body());
+        let body = function.body();
+        body.for_each_op(&mut |value, op| {
+            if let Op::Unary(UnaryOp::Neg, inner) = op {
+                uses.negations[value.index()] = Some(*inner);
+            }
+        });
+        uses.block(body);
         uses
     }
 
@@ -71,6 +81,17 @@ impl Uses {
         self.lookups.get(&value).copied()
     }
 
+    /// The byte that `value` is, if a permutation of bytes makes it.
+    pub fn moved_byte(&self, value: Value) -> Option<MovedByte> {
+        self.moved_bytes.get(&value).copied()
+    }
+
+    /// The word that is read for `value` in place of its operands, if there is one.
+    pub fn read_instead(&self, value: Value) -> Option<Value> {
+        let looked_up = self.lookup(value).map(|lookup| lookup.word);
+        looked_up.or_else(|| self.moved_byte(value).map(|moved| moved.word))
+    }
+
     /// All look-ups that are needed, by their results, in order.
     pub fn lookups(&self) -> Vec<(Value, Lookup)> {
         let known = self.lookups.iter().map(|(&value, &lookup)| (value, lookup));
@@ -92,19 +113,6 @@ impl Uses {
             c,
             negate_product: minus_a != minus_b,
             subtract,
-        }
-    }
-
-    fn negations(&mut self, block: &Block) {
-        for statement in &block.statements {
-            match statement {
-                Statement::Let(value, Op::Unary(UnaryOp::Neg, inner)) => {
-                    self.negations[value.index()] = Some(*inner);
-                }
-                Statement::Loop(node) => self.negations(&node.body),
-                Statement::IfAny(node) => self.negations(&node.body),
-                _ => {}
-            }
         }
     }
 
@@ -193,8 +201,8 @@ impl Uses {
             }
             return;
         }
-        if let (Op::Convert(..), Some(lookup)) = (op, self.lookup(value)) {
-            self.read(lookup.word);
+        if let Some(word) = self.read_instead(value) {
+            self.read(word);
             return;
         }
         op.for_each_operand(|operand| self.read(operand));

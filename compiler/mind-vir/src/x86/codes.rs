@@ -257,6 +257,11 @@ pub(super) const PERMUTE_I32: Row = Row::both(
     VEX_Vpermd_ymm_ymm_ymmm256,
     EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
 );
+/// Within each 16 bytes.
+pub(super) const PERMUTE_BYTES: Row = Row::both(
+    VEX_Vpshufb_ymm_ymm_ymmm256,
+    EVEX_Vpshufb_zmm_k1z_zmm_zmmm512,
+);
 pub(super) const PERMUTE_F32: Row = Row::both(
     VEX_Vpermps_ymm_ymm_ymmm256,
     EVEX_Vpermps_zmm_k1z_zmm_zmmm512b32,

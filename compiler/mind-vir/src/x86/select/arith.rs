@@ -4,6 +4,7 @@ use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
 
 use crate::ir::{BinaryOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp, Value};
+use crate::mach::MovedByte;
 
 use super::super::codes::{self, FmaForm, Row};
 use super::super::encoding::Encoding;
@@ -99,6 +100,9 @@ impl Select<'_> {
     }
 
     pub(super) fn binary(&mut self, value: Value, op: BinaryOp, a: Value, b: Value) {
+        if let Some(moved) = self.uses.moved_byte(value) {
+            return self.move_byte(value, moved);
+        }
         let lane = self.function.lane(a);
         let swap = op.is_commutative(lane) && self.is_pooled(a);
         let (a, b) = if swap { (b, a) } else { (a, b) };
@@ -114,6 +118,21 @@ impl Select<'_> {
                 self.expanded(op, lane, x, y)
             }
         };
+        self.bind(value, result);
+    }
+
+    fn move_byte(&mut self, value: Value, moved: MovedByte) {
+        // Places count from the first byte of 16; one with the highest bit makes a byte zero.
+        let places = (0..self.full_bytes()).map(|at| {
+            if at % 4 == moved.to {
+                (at % 16 - moved.to + moved.from) as u8
+            } else {
+                0x80
+            }
+        });
+        let places = Rm::Mem(Mem::pool(self.pool.vector(places.collect())));
+        let word = self.reg(moved.word);
+        let result = self.two(codes::PERMUTE_BYTES, word, places);
         self.bind(value, result);
     }
 

@@ -44,6 +44,12 @@ impl Select<'_> {
             IndexOp::Mul => {
                 let x = self.reg(a);
                 let result = self.define(value);
+                // Shifts leave the ports alone that vectors are multiplied by.
+                if let Some(by) = power_of_two(n) {
+                    let shift = self.emit(Code::Shl_rm64_imm8);
+                    shift.replace(result, x, View::Gpr64).imm8(by).done();
+                    return true;
+                }
                 let multiply = self.emit(Code::Imul_r64_rm64_imm32);
                 let multiply = multiply.def(result, View::Gpr64).reg(x, View::Gpr64);
                 multiply.imm32(n).done();
@@ -154,4 +160,10 @@ impl Select<'_> {
             .done();
         result
     }
+}
+
+/// Which power of two `n` is, if it is one.
+fn power_of_two(n: i32) -> Option<u8> {
+    let n = u32::try_from(n).ok()?;
+    n.is_power_of_two().then(|| n.trailing_zeros() as u8)
 }

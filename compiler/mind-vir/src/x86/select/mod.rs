@@ -310,8 +310,8 @@ impl<'f> Select<'f> {
         if matches!(op, Op::Fma(..)) {
             return;
         }
-        if let (Op::Convert(..), Some(lookup)) = (op, self.uses.lookup(value)) {
-            self.uses.spend(lookup.word);
+        if let Some(word) = self.uses.read_instead(value) {
+            self.uses.spend(word);
             return;
         }
         op.for_each_operand(|operand| {

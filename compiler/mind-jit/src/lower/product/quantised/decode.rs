@@ -55,7 +55,7 @@ pub(in crate::lower::product) fn decode(
     sums: Vec<Value>,
     user: &mut dyn Use,
 ) -> Vec<Value> {
-    let cx = Context::new(region, scratch);
+    let cx = Context::new(b, region, scratch);
     let mut runs = |b: &mut Builder, runs: &[Run], here: Here, mut sums: Vec<Value>| {
         let mut group = None;
         for run in runs {
@@ -91,6 +91,8 @@ pub(super) struct Context {
     pub(super) facts: Facts,
     pub(super) fields: Fields,
     scratch: Value,
+    /// Whether a vector is a table with room for what all contents of the bits of a number mean.
+    is_looked_up: bool,
 }
 
 /// Where the fields of a period are: each pointer is to the block, moved on in that field.
@@ -106,13 +108,22 @@ pub(super) struct Here {
 
 impl Context {
     /// Those of a region; `scratch` is for steps.
-    pub(super) fn new(region: Region, scratch: Value) -> Context {
+    pub(super) fn new(b: &Builder, region: Region, scratch: Value) -> Context {
+        let facts = Facts::of(region.panels.format);
         Context {
             region,
-            facts: Facts::of(region.panels.format),
+            facts,
             fields: region.panels.fields(),
             scratch,
+            is_looked_up: 1 << facts.bits <= b.lanes(),
         }
+    }
+
+    /// Whether integers are the highest bits of words, where they have a sign without more ado, and what they are multiplied by
+    /// is as much smaller. An `f16` and its products with integers are not too small for that.
+    fn is_raised(&self) -> bool {
+        let is_signed = self.facts.coding == Coding::Signed;
+        is_signed && matches!(self.facts.scale, Scale::Half(_)) && !self.is_looked_up
     }
 
     /// Appends `runs` for each period of each block from `from` on; what it makes of `sums`.
@@ -187,7 +198,12 @@ impl Context {
     /// Puts what the numbers of a group are multiplied by, and what is added then, into scratch memory.
     fn prepare_steps(&self, b: &mut Builder, here: Here, group: usize) {
         for strip in 0..self.region.strips {
-            let (step, added) = self.steps_of(b, here, strip, group);
+            let (mut step, added) = self.steps_of(b, here, strip, group);
+            if self.is_raised() {
+                let down = 2f32.powi(self.facts.bits as i32 - 32);
+                let down = b.constant(Lane::F32, down.to_bits().into());
+                step = b.binary(BinaryOp::Mul, step, down);
+            }
             let addr = self.step(b, strip, 0);
             b.store(step, addr, None);
             if let Some(added) = added {
@@ -269,9 +285,10 @@ impl Context {
             }
             Groups::Nibbles(_) => {
                 let both = word(b, scales, ConvertOp::ZeroExtend);
-                let low = b.constant(Lane::I32, 15);
-                let scale = b.binary(BinaryOp::And, both, low);
-                (Some(scale), Some(b.shift(ShiftOp::Shr, both, 4)))
+                (
+                    Some(masked(b, both, 15)),
+                    Some(b.shift(ShiftOp::Shr, both, 4)),
+                )
             }
         }
     }
@@ -330,8 +347,12 @@ impl Context {
                     let addr = self.step(b, strip, 1);
                     b.load(Lane::F32, addr, None)
                 });
+                let bytes = (!self.is_looked_up).then(|| self.bytes(b, run, word));
                 for term in 0..4 {
-                    let quant = self.quant(b, run, word, term);
+                    let quant = match bytes {
+                        Some(bytes) => self.byte(b, bytes, term),
+                        None => self.field(b, run, word, term),
+                    };
                     let quant = b.convert(ConvertOp::IntToFloat, Lane::F32, quant);
                     // Where something is added the product is exact, so that rounding once is rounding twice.
                     let numbers = match added {
@@ -362,19 +383,17 @@ impl Context {
         };
         let low = shifted(b, low, -(run.low.1 as i32));
         let above = 1u64 << self.facts.low.bits();
-        let low_bits = b.constant(Lane::I32, (above - 1) * 0x0101_0101);
-        let low = b.binary(BinaryOp::And, low, low_bits);
+        let low = masked(b, low, (above - 1) * 0x0101_0101);
         let addr = self.addr(b, here.high, strip, row(self.fields.high, word), 4);
         let high = b.load(Lane::I32, addr, None);
         let high = shifted(b, high, shift);
-        let mask = (1u64 << self.facts.bits) - above;
-        let mask = b.constant(Lane::I32, mask * 0x0101_0101);
-        let high = b.binary(BinaryOp::And, high, mask);
+        let bits = (1u64 << self.facts.bits) - above;
+        let high = masked(b, high, bits * 0x0101_0101);
         b.binary(BinaryOp::Or, low, high)
     }
 
-    /// The integers in byte `term` of a word.
-    fn quant(&self, b: &mut Builder, run: &Run, word: Value, term: u32) -> Value {
+    /// The integers in byte `term` of a word, written so that a table gives what they are in `f32`.
+    fn field(&self, b: &mut Builder, run: &Run, word: Value, term: u32) -> Value {
         let bits = self.facts.bits;
         let from = 8 * term + run.high.map_or(run.low.1, |_| 0);
         if self.facts.coding == Coding::Signed {
@@ -382,14 +401,45 @@ impl Context {
             return b.shift(ShiftOp::Sra, top, 32 - bits);
         }
         let low = shifted(b, word, -(from as i32));
-        // A byte of combined bits has nothing above them.
-        let is_clear = from + bits == 32 || (run.high.is_some() && term == 3);
-        let number = if is_clear {
-            low
-        } else {
-            let mask = b.constant(Lane::I32, (1 << bits) - 1);
-            b.binary(BinaryOp::And, low, mask)
-        };
+        let number = masked(b, low, (1 << bits) - 1);
+        self.without_offset(b, number)
+    }
+
+    /// A word with the integers of a run in its four bytes, in the highest bits of each if they are [`raised`].
+    ///
+    /// [`raised`]: Context::is_raised
+    fn bytes(&self, b: &mut Builder, run: &Run, word: Value) -> Value {
+        let bits = self.facts.bits;
+        let up = if self.is_raised() { 8 - bits } else { 0 };
+        let from = run.high.map_or(run.low.1, |_| 0);
+        let placed = shifted(b, word, up as i32 - from as i32);
+        if bits == 8 || run.high.is_some() {
+            return placed;
+        }
+        masked(b, placed, (((1 << bits) - 1) << up) * 0x0101_0101)
+    }
+
+    /// The integers in byte `term` of such a word, as they are or [`raised`](Context::is_raised).
+    fn byte(&self, b: &mut Builder, bytes: Value, term: u32) -> Value {
+        if self.facts.coding != Coding::Signed {
+            let low = shifted(b, bytes, -8 * term as i32);
+            let number = match term {
+                3 => low,
+                _ => masked(b, low, 0xff),
+            };
+            return self.without_offset(b, number);
+        }
+        let top = shifted(b, bytes, 24 - 8 * term as i32);
+        if !self.is_raised() {
+            return b.shift(ShiftOp::Sra, top, 24);
+        }
+        match term {
+            0 => top,
+            _ => masked(b, top, 0xff00_0000),
+        }
+    }
+
+    fn without_offset(&self, b: &mut Builder, number: Value) -> Value {
         match self.facts.coding {
             Coding::Unsigned | Coding::Signed => number,
             Coding::Above(by) => {
@@ -398,6 +448,11 @@ impl Context {
             }
         }
     }
+}
+
+fn masked(b: &mut Builder, words: Value, mask: u64) -> Value {
+    let mask = b.constant(Lane::I32, mask);
+    b.binary(BinaryOp::And, words, mask)
 }
 
 /// Words shifted to the left, or by a negative number of bits to the right.

@@ -122,7 +122,7 @@ pub(in crate::lower::product) fn parts(
     each: &mut Each<'_>,
 ) -> Vec<Value> {
     // Steps are values here.
-    let cx = Context::new(region, from);
+    let cx = Context::new(b, region, from);
     cx.blocks(b, from, sums, &mut |b, runs, here, mut sums| {
         let mut rest = runs;
         while let Some(first) = rest.first() {
