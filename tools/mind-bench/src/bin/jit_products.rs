@@ -142,7 +142,7 @@ fn rows() -> Vec<Row> {
         Epilogue::Plain,
     );
     for dtype in [DType::F32, DType::F16, DType::BF16] {
-        for m in [1, 8] {
+        for m in [1, 2, 4, 8, 16] {
             let extents = (m, 4096, 4096);
             add(dtype, extents, Weights::Constant, Epilogue::Plain);
         }

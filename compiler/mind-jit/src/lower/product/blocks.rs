@@ -18,7 +18,10 @@ use super::ranges::{in_blocks, in_tiles};
 use super::right::Right;
 use super::scratch::Scratch;
 use super::stage;
-use super::tile::{self, Tile, Walk};
+use super::tile::{self, Ahead, Tile, Walk};
+
+/// Bytes of the second operand that a tile asks for before it reads them, where memory is to keep up with few rows.
+const AHEAD: i64 = 2048;
 
 /// Appends a region of the product of the operands at `at`.
 ///
@@ -169,7 +172,11 @@ impl Context<'_> {
                 (rows, width),
                 terms.count,
             );
-            tile.ahead = next.map(|next| self.part_of_next(b, block, next, row));
+            tile.ahead = match next {
+                Some(next) => Ahead::Lines(self.part_of_next(b, block, next, row)),
+                None if p.schedule.prefetches_rhs => Ahead::Own(AHEAD),
+                None => Ahead::Nothing,
+            };
             let lhs = self.lhs_pointer(b, block, row, terms.first);
             let vectors = tile.strips.len();
             let count = rows as usize * vectors;
@@ -239,10 +246,10 @@ impl Context<'_> {
         }
     }
 
-    /// The strip after the one of `column`, if tiles ask for it: where it begins, and its bytes, one after the other.
+    /// The strip after the one of `column`, if tiles ask for it and not for their own: where it begins, and its bytes, one after the other.
     fn next_strip(&self, b: &mut Builder, column: Value, terms: Terms) -> Option<(Value, usize)> {
         let (p, wide) = (self.p, self.scratch.tile_columns);
-        if !p.schedule.prefetches_rhs {
+        if !p.schedule.prefetches_rhs || p.m <= p.schedule.rows as usize {
             return None;
         }
         let step = b.index(wide as i64);
@@ -340,7 +347,7 @@ fn tile_of(
         segments: 1,
         length,
         unroll: right.unroll(p.schedule.unroll, lanes),
-        ahead: None,
+        ahead: Ahead::Nothing,
         lhs: Walk {
             dtype: lhs_dtype,
             row: lhs.row_stride as i64 * size,

@@ -18,7 +18,7 @@ use super::operands::{Operands, element_pointer};
 use super::ranges::in_tiles;
 use super::right::Right;
 use super::schedule::{Asked, Schedule, ScheduleError};
-use super::tile::{self, Tile, Walk};
+use super::tile::{self, Ahead, Tile, Walk};
 
 /// A convolution of one image, with every extent known.
 ///
@@ -289,7 +289,7 @@ fn one_line(
                 segments: c.taps.0,
                 length: c.taps.1 * c.input.2,
                 unroll: right.unroll(c.schedule.unroll, lanes),
-                ahead: None,
+                ahead: Ahead::Nothing,
                 lhs: Walk {
                     dtype: image.dtype,
                     row: step as i64 * size,

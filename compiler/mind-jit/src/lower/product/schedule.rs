@@ -31,7 +31,8 @@ pub struct Schedule {
     /// Whether strips of the second operand, the columns of a tile and the terms of a block, are copied to scratch
     /// memory, as accumulators, before the rows of a block read them.
     pub stages_rhs: bool,
-    /// Whether tiles prefetch the strip of the second operand that is read after theirs.
+    /// Whether tiles ask for the second operand before it is read: for the strip after theirs, or, where a strip has one tile, for
+    /// what is a little behind what they read.
     pub prefetches_rhs: bool,
     /// Whether complete tiles are staged in scratch memory and finished from there: for long epilogues.
     pub stages_output: bool,
@@ -210,11 +211,12 @@ impl Schedule {
             (2..=16, true) => lanes,
             _ => width,
         };
-        let prefetches_rhs = is_far && in_panels && !is_thin;
+        // The processor itself keeps up with what one row reads.
+        let prefetches_rhs = is_far && in_panels && m > 1;
         Schedule {
             rows,
             vectors,
-            unroll: unroll(rows, vectors, prefetches_rhs),
+            unroll: unroll(rows, vectors, prefetches_rhs && !is_thin),
             mc: blocks.mc,
             nc: blocks.nc,
             kc: blocks.kc,

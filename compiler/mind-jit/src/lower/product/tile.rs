@@ -10,6 +10,9 @@ use super::layout::accumulator;
 use super::operands::beyond;
 use crate::lower::transpose::columns_of;
 
+/// Bytes of a cache line.
+const LINE: i64 = 64;
+
 /// A walk through an operand: bytes from one place to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
@@ -36,6 +39,16 @@ pub(super) enum Strip {
     },
 }
 
+/// What a tile asks for before it is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ahead {
+    Nothing,
+    /// The lines from where this points to on, one in each round of a loop. For one segment.
+    Lines(Value),
+    /// The second operand, so many bytes behind what is read.
+    Own(i64),
+}
+
 /// What a tile multiplies: `segments` times `length` terms.
 #[derive(Clone, Debug)]
 pub(super) struct Tile {
@@ -48,8 +61,7 @@ pub(super) struct Tile {
     pub segments: usize,
     pub length: usize,
     pub unroll: u32,
-    /// Points to what is read soon: each round of a loop asks for the next line of it. For one segment.
-    pub ahead: Option<Value>,
+    pub ahead: Ahead,
     pub lhs: Walk,
     pub rhs: Walk,
 }
@@ -106,7 +118,11 @@ fn segment(
     let (rounds, rest) = (tile.length / unroll, tile.length % unroll);
     if rounds > 1 {
         let bounds = (b.index(0), b.index((rounds * unroll) as i64));
-        let (count, ahead) = (sums.len(), tile.ahead.as_slice());
+        let ahead = match tile.ahead {
+            Ahead::Lines(from) => Some(from),
+            Ahead::Nothing | Ahead::Own(_) => None,
+        };
+        let (count, ahead) = (sums.len(), ahead.as_slice());
         let inits = [&[lhs, rhs], &sums[..], ahead].concat();
         let (_, left) = b.repeat(
             LoopKind::Whole,
@@ -136,10 +152,21 @@ fn segment(
 
 /// Asks for the line at a pointer, and gives a pointer to the next one.
 fn ask(b: &mut Builder, ahead: Value) -> Value {
-    const LINE: i64 = 64;
     b.prefetch(Addr::at(ahead));
     let next = beyond(b, ahead, LINE);
     b.address(next)
+}
+
+/// Asks for the lines of a term `behind` bytes behind it.
+fn ask_behind(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, behind: i64) {
+    for strip in &tile.strips {
+        if let Strip::Load { offset, .. } = strip
+            && (offset + term * tile.rhs.k) % LINE == 0
+        {
+            let addr = beyond(b, rhs, offset + term * tile.rhs.k + behind);
+            b.prefetch(addr);
+        }
+    }
 }
 
 /// The operands' pointers `count` terms further on.
@@ -166,6 +193,9 @@ fn terms(
         return turned_terms(b, tile, count, lhs, rhs, sums);
     }
     for term in 0..count as i64 {
+        if let Ahead::Own(behind) = tile.ahead {
+            ask_behind(b, tile, rhs, term, behind);
+        }
         // The operand with fewer registers is kept; the other one is streamed.
         if vectors <= tile.rows as usize {
             let strips: Vec<Value> = (0..vectors)

@@ -13,6 +13,12 @@ use super::panels::{Fields, QuantPanels, halves};
 /// little, and more words are more code for compilers of C to look at.
 const WORDS: usize = 1;
 
+/// Bytes that panels are asked for before they are read. The processor itself does not ask for much of panels side by side, whose
+/// numbers take time to decode.
+const AHEAD: i32 = 1024;
+
+const CACHE_LINE: usize = 64;
+
 /// What the numbers of a vector of columns are used for, term by term.
 pub(in crate::lower::product) trait Use {
     /// Prepares four terms, from number `first + ahead` on.
@@ -366,6 +372,14 @@ impl Context {
         sums
     }
 
+    /// Asks for what is [`AHEAD`] of words that are read for the first time.
+    fn ask_ahead(&self, b: &mut Builder, strip: usize, words: Addr) {
+        let column = strip * b.lanes() as usize % self.region.panels.width;
+        if (column * Lane::I32.bytes() as usize).is_multiple_of(CACHE_LINE) {
+            b.prefetch(words.plus(AHEAD));
+        }
+    }
+
     /// A word of a run; with high bits, all bits of four numbers in its four bytes.
     pub(super) fn word(
         &self,
@@ -378,6 +392,9 @@ impl Context {
         let row = |field: usize, word: usize| field + 4 * (word + at);
         let addr = self.addr(b, here.low, strip, row(self.fields.low, run.low.0), 4);
         let low = b.load(Lane::I32, addr, None);
+        if run.low.1 == 0 {
+            self.ask_ahead(b, strip, addr);
+        }
         let Some((word, shift)) = run.high else {
             return low;
         };
@@ -386,6 +403,9 @@ impl Context {
         let low = masked(b, low, (above - 1) * 0x0101_0101);
         let addr = self.addr(b, here.high, strip, row(self.fields.high, word), 4);
         let high = b.load(Lane::I32, addr, None);
+        if shift == self.facts.low.bits() as i32 {
+            self.ask_ahead(b, strip, addr);
+        }
         let high = shifted(b, high, shift);
         let bits = (1u64 << self.facts.bits) - above;
         let high = masked(b, high, bits * 0x0101_0101);
