@@ -3,7 +3,7 @@
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{self, Columns, Nest, Node, Output, StridedAccess};
+use mind_jit::lower::nest::{self, Columns, Nest, Node, Output, Registers, StridedAccess};
 use mind_vir::ir::{Function, Signature, Status};
 use mind_vir::target::TargetInfo;
 
@@ -41,6 +41,7 @@ fn as_rows(c: &Columns) -> Nest {
         total: None,
         unroll: None,
         divides_by_products: false,
+        registers: Registers::default(),
         inputs: c.inputs.iter().map(turned).collect(),
         nodes: c.nodes.clone(),
         outputs: (c.outputs.iter())

@@ -3,7 +3,7 @@
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{self, Nest, Node, Output, StridedAccess};
+use mind_jit::lower::nest::{self, Nest, Node, Output, Registers, StridedAccess};
 use mind_vir::ir::{Function, Signature, Status};
 use mind_vir::target::{Isa, TargetInfo};
 
@@ -150,6 +150,7 @@ fn rows(outer: &[usize], inner: usize) -> Nest {
         total: None,
         unroll: None,
         divides_by_products: true,
+        registers: Registers::default(),
         inputs: Vec::new(),
         nodes: Vec::new(),
         outputs: Vec::new(),
@@ -387,6 +388,7 @@ fn truth_values_meet_at_any_width() {
                 total: None,
                 unroll: None,
                 divides_by_products: false,
+                registers: Registers::default(),
                 inputs: inputs.map(|dtype| dense(dtype, &[3], inner)).into(),
                 nodes: vec![
                     Node::Input(0),
@@ -448,6 +450,7 @@ fn flat_ranges_cut_into_rows_end_where_they_should() {
                 total: Some(total),
                 unroll: None,
                 divides_by_products: false,
+                registers: Registers::default(),
                 ..chain(dtype, &[total.div_ceil(100)], 100)
             };
             check(&n, &mut random);

@@ -48,7 +48,7 @@ impl Scan<'_> {
     }
 
     fn shift(&mut self, value: Value, op: ShiftOp, word: Value, by: u32) {
-        if self.function.lane(word) != Lane::I32 || by % 8 != 0 {
+        if self.function.lane(word) != Lane::I32 || !by.is_multiple_of(8) {
             return;
         }
         let bytes = (by / 8) as i32;

@@ -5,6 +5,7 @@
 //! program, such as a softmax, is computed row by row in as many passes as its reductions follow each other.
 //! [`Columns`] reduce over another dimension than the innermost one.
 
+mod alive;
 mod body;
 mod columns;
 mod loops;
@@ -20,6 +21,7 @@ mod sweep;
 mod transposed;
 mod tree;
 
+pub use alive::Registers;
 pub use plan::is_long;
 pub use program::{Columns, Nest, Node, Output, StridedAccess};
 

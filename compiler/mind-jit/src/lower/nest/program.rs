@@ -3,6 +3,7 @@
 use mind_ir::types::DType;
 pub use mind_loops::node::Node;
 
+use super::alive::Registers;
 use crate::lower::{compute_lane, convert_lane};
 use mind_vir::ir::Lane;
 
@@ -59,6 +60,8 @@ pub struct Nest {
     /// Whether quotients by what is the same for a whole row are products, corrected to the same bits: for targets on which
     /// a division takes longer than that.
     pub divides_by_products: bool,
+    /// Registers of the target.
+    pub registers: Registers,
 }
 
 /// A program of reductions over a dimension `depth`, for vectors of columns side by side.

@@ -4,6 +4,7 @@ use crate::lower::reduce::{PARTIALS, fold};
 use crate::lower::{At, combine, compute_lane, identity, narrow, storage_lane, store};
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
+use super::alive::Alive;
 use super::body::{Body, divisor_of};
 use super::mean;
 use super::operands::{Along, Places};
@@ -149,7 +150,7 @@ impl<'a> Row<'a> {
             return self.reduce(b, number, pass, inner, &streamed);
         }
         let row = &*self;
-        let unroll = (self.n.unroll).unwrap_or_else(|| unroll(self.n, &needs.varying));
+        let unroll = (self.n.unroll).unwrap_or_else(|| unroll(self.n, &roots, &needs.varying));
         sweep::map(b, extent, unroll, |b, at| {
             let mut vector = Vector::new(row, number, at);
             vector.write(b, pass, &streamed);
@@ -320,11 +321,12 @@ fn spread(b: &mut Builder, at: At, access: &StridedAccess, base: Value, room: Va
     });
 }
 
-/// Vectors in a round of a loop that computes these nodes: the more the less each of them takes.
-fn unroll(n: &Nest, computed: &[usize]) -> u32 {
+/// Vectors in a round of a loop that computes these nodes for `roots`: the more the less each of them takes, as long as there are
+/// registers.
+fn unroll(n: &Nest, roots: &[usize], computed: &[usize]) -> u32 {
     if is_long(computed.iter().map(|&node| &n.nodes[node])) {
-        2
-    } else {
-        4
+        return 2;
     }
+    let alive = Alive::of(&n.nodes, roots, computed);
+    n.registers.room(alive).clamp(1, 4)
 }

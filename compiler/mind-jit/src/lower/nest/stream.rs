@@ -47,6 +47,7 @@ fn bytes(n: &Nest, access: &StridedAccess) -> usize {
 mod tests {
     use mind_ir::types::DType;
 
+    use super::super::alive::Registers;
     use super::super::program::{Node, Output};
     use super::*;
 
@@ -70,6 +71,7 @@ mod tests {
             }],
             unroll: None,
             divides_by_products: false,
+            registers: Registers::default(),
         }
     }
 

@@ -14,7 +14,7 @@ use super::grid::{Shared, Work};
 use super::kernel::{Computation, KernelCall};
 use super::nest::{NOTHING_TO_UNROLL, weight};
 use super::product::Stacked;
-use crate::lower::nest::{Nest, Output, StridedAccess, can_unroll, lanes, nest};
+use crate::lower::nest::{Nest, Output, Registers, StridedAccess, can_unroll, lanes, nest};
 use crate::lower::product::Region;
 use crate::program::error::ProgramError;
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
@@ -140,6 +140,7 @@ impl ProgramBuilder<'_> {
                 .ok()
                 .filter(|&unroll| unroll > 0),
             divides_by_products: self.target.divides_slowly(),
+            registers: Registers::of(self.target),
         };
         if rows.unroll.is_some() && !can_unroll(&rows) {
             return self.refuse(middle.id(), NOTHING_TO_UNROLL);

@@ -10,7 +10,7 @@ use super::algorithm::algorithm;
 use super::grid::Work;
 use super::kernel::{Computation, KernelCall};
 use super::{ProgramBuilder, Strided};
-use crate::lower::nest::{Nest, Node, Output, StridedAccess, lanes};
+use crate::lower::nest::{Nest, Node, Output, Registers, StridedAccess, lanes};
 use crate::program::error::ProgramError;
 use crate::program::routine::Routine;
 use mind_vir::program::{self, Axis, IndexType, Region, Step};
@@ -121,6 +121,7 @@ impl ProgramBuilder<'_> {
             total: None,
             unroll: None,
             divides_by_products: false,
+            registers: Registers::of(self.target),
             inputs: vec![access(
                 from.offset,
                 dims.iter().map(|dim| dim.1).collect(),

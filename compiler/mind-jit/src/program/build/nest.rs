@@ -13,7 +13,8 @@ use super::grid::{Params, Work};
 use super::kernel::{Computation, KernelCall};
 use super::{ProgramBuilder, Strided};
 use crate::lower::nest::{
-    Columns, Nest, Node, Output, StridedAccess, can_unroll, columns, columns_lanes, lanes, nest,
+    Columns, Nest, Node, Output, Registers, StridedAccess, can_unroll, columns, columns_lanes,
+    lanes, nest,
 };
 use crate::program::error::ProgramError;
 use mind_vir::ir::Builder;
@@ -176,6 +177,7 @@ impl ProgramBuilder<'_> {
             outputs,
             unroll,
             divides_by_products: self.target.divides_slowly(),
+            registers: Registers::of(self.target),
         };
         if unroll.is_some() && !can_unroll(&whole) {
             return self.refuse(op.id(), NOTHING_TO_UNROLL);

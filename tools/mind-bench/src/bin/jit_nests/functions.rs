@@ -2,7 +2,7 @@
 
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{Nest, Node, Output, StridedAccess};
+use mind_jit::lower::nest::{Nest, Node, Output, Registers, StridedAccess};
 
 use super::{Case, Peer, Program};
 
@@ -39,6 +39,7 @@ fn row(name: &str, operands: &[DType], nodes: Vec<Node>, to: DType) -> Case {
             total: None,
             unroll: None,
             divides_by_products: false,
+            registers: Registers::default(),
             inputs: operands.iter().map(|&dtype| flat(dtype)).collect(),
             outputs: vec![Output {
                 node: nodes.len() - 1,

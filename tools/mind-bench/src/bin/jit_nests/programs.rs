@@ -3,7 +3,7 @@
 use mind_ir::scalar::Reduction;
 use mind_ir::scalar::ScalarFn::{self, *};
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{Columns, Nest, Node, Output, StridedAccess};
+use mind_jit::lower::nest::{Columns, Nest, Node, Output, Registers, StridedAccess};
 
 use super::{Case, Peer, Program};
 
@@ -70,6 +70,7 @@ fn map(name: &str, count: usize, inputs: usize, nodes: Vec<Node>, peer: Option<P
         total: Some(count),
         unroll: None,
         divides_by_products: false,
+        registers: Registers::default(),
         inputs: vec![flat.clone(); inputs],
         outputs: vec![output(nodes.len() - 1, flat)],
         nodes,
@@ -151,6 +152,7 @@ fn rows(name: &str, n: usize, nodes: Vec<Node>, peer: Option<Peer>) -> Case {
             total: None,
             unroll: None,
             divides_by_products: false,
+            registers: Registers::default(),
             inputs: vec![dense],
             outputs: vec![output(nodes.len() - 1, result)],
             nodes,
@@ -198,6 +200,7 @@ fn transpose(dtype: DType, rows: usize, columns: usize, peer: Option<Peer>) -> C
             total: None,
             unroll: None,
             divides_by_products: false,
+            registers: Registers::default(),
             inputs: vec![access(dtype, &[1], columns as i64)],
             nodes: vec![Node::Input(0)],
             outputs: vec![output(0, access(dtype, &[rows as i64], 1))],

@@ -1,0 +1,201 @@
+//! How many vectors a loop can work on at once without running out of registers.
+
+use mind_ir::types::DType;
+use mind_vir::target::TargetInfo;
+
+use super::program::Node;
+
+/// Registers that values live in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Registers {
+    /// Those of vectors.
+    pub vectors: u32,
+    /// Those of truth values, if they have their own.
+    pub masks: Option<u32>,
+}
+
+impl Default for Registers {
+    /// Those of a target with 16 registers for all.
+    fn default() -> Registers {
+        Registers {
+            vectors: 16,
+            masks: None,
+        }
+    }
+}
+
+impl Registers {
+    /// Those of `target`.
+    pub const fn of(target: &TargetInfo) -> Registers {
+        /// One mask means that all lanes take part.
+        const MASKS: u32 = 7;
+        Registers {
+            vectors: target.vector_registers,
+            masks: if target.has_masks { Some(MASKS) } else { None },
+        }
+    }
+
+    /// How many vectors there is room for where each has `most` values alive at once.
+    pub fn room(self, most: Alive) -> u32 {
+        let vectors = self.vectors / most.of_vectors(self).max(1);
+        match self.masks {
+            Some(masks) if most.masks > 0 => vectors.min(masks / most.masks),
+            _ => vectors,
+        }
+    }
+}
+
+/// Values that are alive at once, at most.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Alive {
+    numbers: u32,
+    masks: u32,
+    /// Numbers and masks together.
+    both: u32,
+}
+
+impl Alive {
+    /// Those of the `computed` ones of `nodes` for `roots`, each stored when it is there: arguments first, one after the other. Others
+    /// and constants are there for all vectors.
+    pub fn of(nodes: &[Node], roots: &[usize], computed: &[usize]) -> Alive {
+        let mut walk = Walk {
+            nodes,
+            computed,
+            order: Vec::new(),
+            seen: vec![false; nodes.len()],
+        };
+        for &root in roots {
+            walk.visit(root);
+        }
+        let order = walk.order;
+        let mut last = vec![0; nodes.len()];
+        for (at, &node) in order.iter().enumerate() {
+            last[node] = at;
+            for &arg in nodes[node].args() {
+                last[arg] = at;
+            }
+        }
+        let mut most = Alive::default();
+        for at in 0..order.len() {
+            // A result may take the register of an argument that is not read again.
+            let is_alive = |node: usize| last[node] > at || node == order[at];
+            let after = order[..=at].iter().filter(|&&node| is_alive(node));
+            let before = order[..at].iter().filter(|&&node| last[node] >= at);
+            most = most
+                .max(Alive::count(nodes, before))
+                .max(Alive::count(nodes, after));
+        }
+        most
+    }
+
+    fn count<'n>(nodes: &[Node], alive: impl Iterator<Item = &'n usize>) -> Alive {
+        let mut count = Alive::default();
+        for &node in alive {
+            match nodes[node].dtype() {
+                Some(DType::Bool) => count.masks += 1,
+                _ => count.numbers += 1,
+            }
+            count.both += 1;
+        }
+        count
+    }
+
+    fn max(self, other: Alive) -> Alive {
+        Alive {
+            numbers: self.numbers.max(other.numbers),
+            masks: self.masks.max(other.masks),
+            both: self.both.max(other.both),
+        }
+    }
+
+    const fn of_vectors(self, registers: Registers) -> u32 {
+        match registers.masks {
+            Some(_) => self.numbers,
+            None => self.both,
+        }
+    }
+}
+
+struct Walk<'n> {
+    nodes: &'n [Node],
+    computed: &'n [usize],
+    order: Vec<usize>,
+    seen: Vec<bool>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, node: usize) {
+        let is_constant = matches!(self.nodes[node], Node::Constant { .. });
+        let is_own = self.computed.contains(&node) && !is_constant;
+        if !is_own || std::mem::replace(&mut self.seen[node], true) {
+            return;
+        }
+        for &arg in self.nodes[node].args() {
+            self.visit(arg);
+        }
+        self.order.push(node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mind_ir::scalar::ScalarFn;
+
+    use super::*;
+
+    fn apply(function: ScalarFn, args: &[usize]) -> Node {
+        Node::Apply {
+            function,
+            dtype: DType::F32,
+            args: args.to_vec(),
+        }
+    }
+
+    /// `x < a ? x b : (x < b ? x + b : a)`.
+    fn choices() -> Vec<Node> {
+        let [x, a, b] = [0, 1, 2];
+        vec![
+            Node::Input(x),
+            Node::Input(a),
+            Node::Input(b),
+            apply(ScalarFn::Less, &[x, a]),
+            apply(ScalarFn::Less, &[x, b]),
+            apply(ScalarFn::Mul, &[x, b]),
+            apply(ScalarFn::Add, &[x, b]),
+            apply(ScalarFn::Select, &[4, 6, a]),
+            apply(ScalarFn::Select, &[3, 5, 7]),
+        ]
+    }
+
+    #[test]
+    fn values_live_until_they_are_read_for_the_last_time() {
+        let nodes = choices();
+        let all: Vec<usize> = (0..nodes.len()).collect();
+        let most = |roots: &[usize], computed: &[usize]| Alive::of(&nodes, roots, computed);
+        let alive = |numbers, masks, both| Alive {
+            numbers,
+            masks,
+            both,
+        };
+        // Behind the second comparison there are x, a, b, the product and both comparisons.
+        assert_eq!(most(&[8], &all), alive(4, 2, 6));
+        assert_eq!(most(&[5], &all), alive(2, 0, 2));
+        // What is stored makes room.
+        assert_eq!(most(&[0, 1, 2], &all), alive(1, 0, 1));
+        // An operand that is the same for all vectors takes no register of each.
+        assert_eq!(most(&[8], &[0, 2, 3, 4, 5, 6, 7, 8]), alive(3, 2, 5));
+    }
+
+    #[test]
+    fn registers_of_their_own_leave_room_for_more() {
+        let choices = Alive::of(&choices(), &[8], &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        let shared = Registers::default();
+        assert_eq!(shared.room(choices), 2);
+        let apart = Registers {
+            vectors: 32,
+            masks: Some(7),
+        };
+        assert_eq!(apart.room(choices), 3);
+        assert_eq!(apart.room(Alive::default()), 32);
+    }
+}
