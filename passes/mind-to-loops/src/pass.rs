@@ -27,7 +27,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
         count(
             "unroll",
             "0",
-            "vectors in a round of a loop that reduces nothing, or of columns, 1 to 8; 0 for 4 (columns: 8), fewer in long bodies",
+            "vectors in a round of a loop that reduces nothing, or of columns, 1 to 8; 0 for 4 (columns: 8), fewer in long bodies and where registers run out",
         ),
         count(
             "micro-rows",

@@ -20,7 +20,7 @@ use super::scratch::Scratch;
 use super::stage;
 use super::tile::{self, Ahead, Tile, Walk};
 
-/// Bytes of the second operand that a tile asks for before it reads them, where memory is to keep up with few rows.
+/// Bytes from what a tile reads of the second operand to what it asks for, where memory is to keep up with few rows.
 const AHEAD: i64 = 2048;
 
 /// Appends a region of the product of the operands at `at`.

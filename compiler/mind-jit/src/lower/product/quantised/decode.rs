@@ -13,8 +13,8 @@ use super::panels::{Fields, QuantPanels, halves};
 /// little, and more words are more code for compilers of C to look at.
 const WORDS: usize = 1;
 
-/// Bytes that panels are asked for before they are read. The processor itself does not ask for much of panels side by side, whose
-/// numbers take time to decode.
+/// Bytes from what is read of a panel to what memory is asked for, since the processor asks for little of panels side by side whose numbers
+/// take time to decode.
 const AHEAD: i32 = 1024;
 
 const CACHE_LINE: usize = 64;
@@ -372,7 +372,7 @@ impl Context {
         sums
     }
 
-    /// Asks for what is [`AHEAD`] of words that are read for the first time.
+    /// Asks for what is [`AHEAD`] bytes behind words that are read for the first time.
     fn ask_ahead(&self, b: &mut Builder, strip: usize, words: Addr) {
         let column = strip * b.lanes() as usize % self.region.panels.width;
         if (column * Lane::I32.bytes() as usize).is_multiple_of(CACHE_LINE) {
