@@ -79,11 +79,8 @@ impl Alive {
         for at in 0..order.len() {
             // A result may take the register of an argument that is not read again.
             let is_alive = |node: usize| last[node] > at || node == order[at];
-            let after = order[..=at].iter().filter(|&&node| is_alive(node));
-            let before = order[..at].iter().filter(|&&node| last[node] >= at);
-            most = most
-                .max(Alive::count(nodes, before))
-                .max(Alive::count(nodes, after));
+            let alive = order[..=at].iter().filter(|&&node| is_alive(node));
+            most = most.max(Alive::count(nodes, alive));
         }
         most
     }
