@@ -1,9 +1,8 @@
 //! How many vectors a loop can work on at once without running out of registers.
 
 use mind_ir::types::DType;
+use mind_loops::node::Node;
 use mind_vir::target::TargetInfo;
-
-use super::program::Node;
 
 /// Registers that values live in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
