@@ -10,7 +10,7 @@ use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 
-/// A shift by so many bits, to the left if positive, and the mask that follows.
+/// A shift by `up` bits, to the left if positive, and the mask that follows.
 #[derive(Clone, Copy, Debug)]
 struct Masked {
     up: i32,

@@ -36,14 +36,12 @@ struct Scan<'f> {
 
 impl Scan<'_> {
     fn operation(&mut self, value: Value, op: &Op) {
-        match *op {
-            Op::Shift(op, word, by) => self.shift(value, op, word, by),
-            Op::Binary(BinaryOp::And, word, mask) => {
-                if let Some(moved) = self.masked(word, mask) {
-                    self.found.insert(value, moved);
-                }
-            }
-            _ => {}
+        if let Op::Shift(op, word, by) = *op {
+            self.shift(value, op, word, by);
+        } else if let Op::Binary(BinaryOp::And, word, mask) = *op
+            && let Some(moved) = self.masked(word, mask)
+        {
+            self.found.insert(value, moved);
         }
     }
 

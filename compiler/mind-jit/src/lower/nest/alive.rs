@@ -87,10 +87,9 @@ impl Alive {
     fn count<'n>(nodes: &[Node], alive: impl Iterator<Item = &'n usize>) -> Alive {
         let mut count = Alive::default();
         for &node in alive {
-            match nodes[node].dtype() {
-                Some(DType::Bool) => count.masks += 1,
-                _ => count.numbers += 1,
-            }
+            let is_mask = nodes[node].dtype() == Some(DType::Bool);
+            count.masks += u32::from(is_mask);
+            count.numbers += u32::from(!is_mask);
             count.both += 1;
         }
         count

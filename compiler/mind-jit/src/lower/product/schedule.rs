@@ -32,7 +32,7 @@ pub struct Schedule {
     /// memory, as accumulators, before the rows of a block read them.
     pub stages_rhs: bool,
     /// Whether tiles ask for the second operand before it is read: for the strip after theirs, or, where a strip has one tile, for
-    /// what is a little behind what they read.
+    /// what is a little ahead of what they read.
     pub prefetches_rhs: bool,
     /// Whether complete tiles are staged in scratch memory and finished from there: for long epilogues.
     pub stages_output: bool,

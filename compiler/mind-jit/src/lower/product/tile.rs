@@ -45,7 +45,7 @@ pub(super) enum Ahead {
     Nothing,
     /// The lines from where this points to on, one in each round of a loop. For one segment.
     Lines(Value),
-    /// The second operand, so many bytes behind what is read.
+    /// The second operand, this many bytes ahead of what is read.
     Own(i64),
 }
 
@@ -157,13 +157,13 @@ fn ask(b: &mut Builder, ahead: Value) -> Value {
     b.address(next)
 }
 
-/// Asks for the lines of a term `behind` bytes behind it.
-fn ask_behind(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, behind: i64) {
+/// Asks for what is `bytes` bytes ahead of each cache line of a term.
+fn ask_ahead(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, bytes: i64) {
     for strip in &tile.strips {
         if let Strip::Load { offset, .. } = strip
             && (offset + term * tile.rhs.k) % LINE == 0
         {
-            let addr = beyond(b, rhs, offset + term * tile.rhs.k + behind);
+            let addr = beyond(b, rhs, offset + term * tile.rhs.k + bytes);
             b.prefetch(addr);
         }
     }
@@ -193,8 +193,8 @@ fn terms(
         return turned_terms(b, tile, count, lhs, rhs, sums);
     }
     for term in 0..count as i64 {
-        if let Ahead::Own(behind) = tile.ahead {
-            ask_behind(b, tile, rhs, term, behind);
+        if let Ahead::Own(bytes) = tile.ahead {
+            ask_ahead(b, tile, rhs, term, bytes);
         }
         // The operand with fewer registers is kept; the other one is streamed.
         if vectors <= tile.rows as usize {

@@ -372,7 +372,7 @@ impl Context {
         sums
     }
 
-    /// Asks for what is [`AHEAD`] bytes behind words that are read for the first time.
+    /// Asks for what is [`AHEAD`] bytes ahead of words that are read for the first time.
     fn ask_ahead(&self, b: &mut Builder, strip: usize, words: Addr) {
         let column = strip * b.lanes() as usize % self.region.panels.width;
         if (column * Lane::I32.bytes() as usize).is_multiple_of(CACHE_LINE) {
