@@ -353,7 +353,12 @@ impl Context {
                     let addr = self.step(b, strip, 1);
                     b.load(Lane::F32, addr, None)
                 });
-                let bytes = (!self.is_looked_up).then(|| self.bytes(b, run, word));
+                let up = if self.is_raised() {
+                    8 - self.facts.bits
+                } else {
+                    0
+                };
+                let bytes = (!self.is_looked_up).then(|| self.bytes(b, run, word, up));
                 for term in 0..4 {
                     let quant = match bytes {
                         Some(bytes) => self.byte(b, bytes, term),
@@ -425,12 +430,9 @@ impl Context {
         self.without_offset(b, number)
     }
 
-    /// A word with the integers of a run in its four bytes, in the highest bits of each if they are [`raised`].
-    ///
-    /// [`raised`]: Context::is_raised
-    fn bytes(&self, b: &mut Builder, run: &Run, word: Value) -> Value {
+    /// A word with the integers of a run in its four bytes, from bit `up` of each on.
+    pub(super) fn bytes(&self, b: &mut Builder, run: &Run, word: Value, up: u32) -> Value {
         let bits = self.facts.bits;
-        let up = if self.is_raised() { 8 - bits } else { 0 };
         let from = run.high.map_or(run.low.1, |_| 0);
         let placed = shifted(b, word, up as i32 - from as i32);
         if bits == 8 || run.high.is_some() {
@@ -439,7 +441,7 @@ impl Context {
         masked(b, placed, (((1 << bits) - 1) << up) * 0x0101_0101)
     }
 
-    /// The integers in byte `term` of such a word, as they are or [`raised`](Context::is_raised).
+    /// The integers in byte `term` of such a word, as they are or, from the highest bits of bytes, [`raised`](Context::is_raised).
     fn byte(&self, b: &mut Builder, bytes: Value, term: u32) -> Value {
         if self.facts.coding != Coding::Signed {
             let low = shifted(b, bytes, -8 * term as i32);
@@ -476,7 +478,7 @@ fn masked(b: &mut Builder, words: Value, mask: u64) -> Value {
 }
 
 /// Words shifted to the left, or by a negative number of bits to the right.
-pub(super) fn shifted(b: &mut Builder, words: Value, by: i32) -> Value {
+fn shifted(b: &mut Builder, words: Value, by: i32) -> Value {
     match by {
         0 => words,
         1.. => b.shift(ShiftOp::Shl, words, by as u32),

@@ -2,7 +2,7 @@
 
 use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, ShiftOp, UnaryOp, Value};
 
-use super::decode::{Context, Here, Region, shifted};
+use super::decode::{Context, Here, Region};
 use super::format::{Coding, Facts, Groups, Run};
 use mind_ir::types::QuantFormat;
 
@@ -155,18 +155,11 @@ impl Part for Packed<'_> {
         let run = run.expect("runs hold every term");
         let word = cx.word(b, run, self.here, strip, (term - run.term) / 4);
         let Facts { bits, coding, .. } = cx.facts;
-        let every = |byte: u64| byte * 0x0101_0101;
-        let word = if run.high.is_some() || bits == 8 {
-            word
-        } else {
-            let low = shifted(b, word, -(run.low.1 as i32));
-            let mask = b.constant(Lane::I32, every((1 << bits) - 1));
-            b.binary(BinaryOp::And, low, mask)
-        };
+        let word = cx.bytes(b, run, word, 0);
         match coding {
             Coding::Unsigned | Coding::Above(_) => word,
             Coding::Signed => {
-                let sign = b.constant(Lane::I32, every(1 << (bits - 1)));
+                let sign = b.constant(Lane::I32, 0x0101_0101 << (bits - 1));
                 b.binary(BinaryOp::Xor, word, sign)
             }
         }
