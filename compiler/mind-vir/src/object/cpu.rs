@@ -1,4 +1,4 @@
-//! What a processor must have, and the instructions that say so.
+//! Processor requirements, and the machine code that queries them.
 
 use crate::target::{CodeTarget, Isa};
 

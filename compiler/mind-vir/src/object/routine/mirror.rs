@@ -1,4 +1,4 @@
-//! Places that are mirrored at the ends of an axis.
+//! Reflection of coordinates at the ends of an axis.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -34,7 +34,7 @@ pub(super) fn write(body: &mut Body<'_>, numbers: [Value; 3]) -> Value {
     bits(body, types::I64, place)
 }
 
-/// A place moved to the nearest one from `first` to `last`.
+/// Clamps a coordinate to `first..=last`.
 pub(super) fn within(body: &mut Body<'_>, place: Value, (first, last): (Value, Value)) -> Value {
     let is_before = body.ins().fcmp(FloatCC::LessThan, place, first);
     let is_after = body.ins().fcmp(FloatCC::GreaterThan, place, last);
@@ -42,8 +42,8 @@ pub(super) fn within(body: &mut Body<'_>, place: Value, (first, last): (Value, V
     body.ins().select(is_before, first, place)
 }
 
-/// What is left of `x` when as many `y` as possible are taken from it, exactly; a negative rest is brought above zero by one
-/// more `y`, rounded. `y` is 1 or more. The function returns NaN if `x` is no number, or infinite.
+/// Returns the remainder of `x` by `y`, exact; a negative remainder is increased by `y`, rounded. `y` is 1 or more.
+/// Returns NaN if `x` is NaN or infinite.
 fn rest(body: &mut Body<'_>, x: Value, y: Value) -> Value {
     let (zero, half) = (double(body, 0.0), double(body, 0.5));
     let nothing = body.ins().fsub(x, x);
