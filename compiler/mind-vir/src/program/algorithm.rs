@@ -284,7 +284,8 @@ impl Search {
 }
 
 /// The sliding of a window along one dimension: tap `t` at position `p` reads element `p * stride + t * dilation -
-/// low`, if that exists.
+/// low`, if that exists. For example, a window of 3 with a stride of 2 and `low` 1 reads elements -1, 0 and 1 at
+/// position 0, of which the first does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Slide {
     /// Elements.

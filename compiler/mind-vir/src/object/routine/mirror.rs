@@ -7,8 +7,9 @@ use crate::object::body::Body;
 
 use super::element::{bits, double};
 
-/// Where a place ends up, from 0 to the second number, that is mirrored at the third one and as far behind the second. Numbers
-/// are bits of `f64`.
+/// Generates the reflection of a coordinate into the range from 0 to the second number. It is reflected at the third
+/// number and, symmetrically, after the second; for example, with 0 as the third number -1 becomes 1. Numbers are bits
+/// of `f64`.
 pub(super) fn write(body: &mut Body<'_>, numbers: [Value; 3]) -> Value {
     let [place, last, low] = numbers.map(|number| bits(body, types::F64, number));
     let (zero, two) = (double(body, 0.0), double(body, 2.0));
