@@ -337,8 +337,8 @@ impl TargetInfo {
     }
 }
 
-/// Returns the processor model: vendor, family, model, stepping and name from CPUID, or the architecture if there is no
-/// CPUID.
+/// Returns the processor model as CPUID reports it, for example `GenuineIntel 806f8 Intel(R) Xeon(R) Processor`; the
+/// architecture on processors without CPUID.
 #[cfg(target_arch = "x86_64")]
 pub fn processor() -> String {
     use std::arch::x86_64::{__cpuid, CpuidResult};

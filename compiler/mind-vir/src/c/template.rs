@@ -1,4 +1,4 @@
-//! Function texts that differ only in numbers.
+//! Function texts that differ only in numbers, for example the same kernel at two offsets of the workspace.
 
 /// Precedes a number that a parameter of type `int64_t` could replace.
 const OPEN: char = '\u{1}';

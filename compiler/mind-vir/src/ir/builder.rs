@@ -163,7 +163,7 @@ impl Builder {
         self.constant(Lane::F64, x.to_bits())
     }
 
-    /// Appends an operation and returns its result.
+    /// Appends an operation and returns its result; for example, `op(Op::Splat(x))` broadcasts a lane.
     ///
     /// # Panics
     ///

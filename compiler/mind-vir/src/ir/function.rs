@@ -96,7 +96,7 @@ impl Function {
         self.types.len()
     }
 
-    /// Returns the widest lane type of any vector; the narrowest one if there are no vectors.
+    /// Returns the widest lane type of any vector; the narrowest lane type if the function has no vectors.
     pub fn widest_lane(&self) -> Lane {
         let lanes = self.types.iter().filter_map(|ty| match ty {
             Type::Vector(lane) => Some(*lane),

@@ -1,4 +1,4 @@
-//! Conversions of narrow integers to `F32` that one table permutation computes.
+//! Conversions of narrow integers to `F32` that one table permutation computes, for example of 4-bit weights.
 
 use rustc_hash::FxHashMap;
 

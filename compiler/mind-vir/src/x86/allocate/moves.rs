@@ -1,4 +1,4 @@
-//! Parallel moves as sequences of moves.
+//! Parallel moves as sequences of moves, for example a swap of two registers through a third.
 
 use regalloc2::{Allocation, PReg, RegClass};
 use smallvec::SmallVec;
