@@ -22,7 +22,7 @@ pub struct Step {
 }
 
 impl Pipeline {
-    /// The pipeline as text that parses back to it, with every default written out.
+    /// Returns pipeline text that parses back to this, with all defaults written out.
     pub fn text(&self) -> String {
         let steps = self.steps.iter();
         let steps = steps.map(|step| format!("{}{}", step.pass.name, step.options.pipeline_text()));
@@ -30,12 +30,12 @@ impl Pipeline {
     }
 }
 
-/// Parses pipeline text: pass names separated by commas, each with options in braces, separated by
-/// blanks. Spans in the errors are into `text`.
+/// Parses pipeline text: pass names separated by commas, each with options in braces, separated by blanks; for example
+/// `fuse{max-iters=8}`. Spans in the errors are into `text`.
 ///
 /// # Errors
 ///
-/// Unknown passes and options, values of the wrong kind, broken syntax; all of them.
+/// Returns all errors: unknown passes and options, values of the wrong type, and syntax errors.
 pub fn parse_pipeline(text: &str, registry: &PassRegistry) -> Result<Pipeline, Diagnostics> {
     let mut parser = Parser {
         text,
