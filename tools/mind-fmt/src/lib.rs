@@ -129,7 +129,7 @@ fn formatted(
     Ok((file, text))
 }
 
-/// Reports that a file is no text that has a canonical form; the exit code.
+/// Reports that a file has no canonical text form; returns the exit code.
 fn no_text(host: &mut dyn Host, name: &str) -> u8 {
     let why = "only texts of mic@1, mic@2, Core and MIL and rule files are formatted";
     mind_cli::print_error(host, &format!("error: {name}: {why}\n"));
