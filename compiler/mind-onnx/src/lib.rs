@@ -8,6 +8,7 @@
 mod export;
 mod files;
 mod import;
+mod interface;
 mod operators;
 mod options;
 pub mod proto;
@@ -16,7 +17,7 @@ mod refused;
 mod report;
 mod tensor;
 
-pub use export::{DEFAULT_OPSET, ExportOptions, Exported, OPSETS, output_names, write};
+pub use export::{DEFAULT_OPSET, ExportOptions, Exported, OPSETS, write};
 pub use files::{Files, files};
 pub use operators::{ReadOperator, operators};
 pub use options::ImportOptions;

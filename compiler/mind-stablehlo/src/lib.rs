@@ -15,4 +15,4 @@ mod text;
 
 pub use ops::op_names;
 pub use options::ImportOptions;
-pub use read::{is_module, output_names, read};
+pub use read::{is_module, read};

@@ -35,15 +35,3 @@ pub fn is_module(text: &str) -> bool {
     let has_op = || text.contains("stablehlo.") || text.contains("jax.uses_shape_polymorphism");
     (starts("module") || starts("func.func")) && has_op()
 }
-
-/// What the results of the public function are called, as JAX calls them; empty if one has no name.
-pub fn output_names(text: &str) -> Vec<String> {
-    let Ok(module) = text::parse(text) else {
-        return Vec::new();
-    };
-    let Some(main) = module.main() else {
-        return Vec::new();
-    };
-    let names = main.results.iter().map(|result| result.name.clone());
-    names.collect::<Option<_>>().unwrap_or_default()
-}

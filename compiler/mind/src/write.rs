@@ -137,11 +137,7 @@ impl Module {
             },
             Write::Package => self.program().and_then(package),
             Write::Binary(binary) => {
-                let options = BinaryOptions {
-                    outputs: self.output_names(),
-                    ..BinaryOptions::default()
-                };
-                binary(&self.graph, &options).map(|own| Written::Bytes(own.file))
+                binary(&self.graph, &BinaryOptions::default()).map(|own| Written::Bytes(own.file))
             }
             Write::Object(Linking::Object) => {
                 let file = object_file(session(), self.graph.clone(), &ObjectConfig::default());

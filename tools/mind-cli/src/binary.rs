@@ -79,7 +79,7 @@ pub fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
     })
 }
 
-/// The bytes of a module, whose outputs are called `outputs`, for the file at `path`.
+/// The bytes of a module for the file at `path`.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
 pub fn written(
     write: WriteBinary,
     graph: &Graph,
-    (path, outputs): (&str, &[String]),
+    path: &str,
     matches: &ArgMatches,
 ) -> Result<Written, Diagnostics> {
     let name = Path::new(path).file_name();
@@ -97,7 +97,6 @@ pub fn written(
         data_file: data_file
             .as_deref()
             .filter(|_| matches.get_flag("external-data")),
-        outputs,
     };
     let binary = write(graph, &options)?;
     Ok(Written {

@@ -37,6 +37,7 @@ use mind_driver::failure;
 use mind_driver::formats::{Format, FormatInfo, LoadOptions, WriteBinary};
 use mind_driver::history;
 use mind_driver::host::Host;
+use mind_driver::interface::left_out;
 use mind_driver::load::{decode, parse_and_verify, verified, warnings, without_text};
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
@@ -98,10 +99,6 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let name = mind_cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
     let given = mind_cli::read_module(host, path, &options)?;
-    let outputs = match (&bytes, given.options.from) {
-        (Some(_), Some(row)) => row.output_names(&given.bytes),
-        _ => Vec::new(),
-    };
     let whole = match given.options.from {
         Some(row) => without_text(row, name, given.bytes, &given.options),
         None => Err(given.bytes),
@@ -146,7 +143,6 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         file: &file,
         path: &given.path,
         bytes,
-        outputs,
     };
     Ok(run.all(whole, rewrites, host))
 }
@@ -238,8 +234,6 @@ struct Run<'a> {
     path: &'a str,
     /// How the module is printed as bytes, and where, if it is.
     bytes: Option<(WriteBinary, String)>,
-    /// What the file that it was read from calls its outputs.
-    outputs: Vec<String>,
 }
 
 /// What the parts of a file came to.
@@ -389,8 +383,10 @@ impl<'a> Run<'a> {
             .and_then(|name| Format::parse(name));
         let printed = match &self.bytes {
             Some((write, path)) => {
-                let target = (&path[..], &self.outputs[..]);
-                let written = binary::written(*write, &g, target, self.matches);
+                let row = args::written_format(self.matches);
+                let note = row.and_then(|row| left_out(row, &g));
+                note.into_iter().for_each(|note| outcome.found.push(note));
+                let written = binary::written(*write, &g, path, self.matches);
                 written.map(|written| {
                     outcome.written = Some(written);
                     Format::Core
@@ -689,7 +685,6 @@ mod tests {
             file: &file,
             path: "m.core",
             bytes: None,
-            outputs: Vec::new(),
         };
         let code = catch_unwind(AssertUnwindSafe(|| run.all(None, rewrites, &mut host)));
         (code.ok(), host)

@@ -497,7 +497,7 @@ impl Module {
             .import(intern!(py, "mind_opt._pickle"))?
             .getattr(intern!(py, "module"))?;
         let (text, names) = module.with(py, |own| {
-            (own.print(mind::Format::Core), own.output_names().to_vec())
+            (own.print(mind::Format::Core), own.output_names())
         });
         let text = text.map_err(|why| raised(py, &why))?;
         let state = (env!("CARGO_PKG_VERSION"), text, names);
@@ -547,16 +547,8 @@ fn op_count(own: &mind::Module) -> usize {
 }
 
 fn outputs(own: &mind::Module) -> Vec<Port> {
-    let names = own.output_names().iter();
-    let ports = own.outputs();
-    let mut names = names.cloned();
-    let port = |own: &mind::Port| {
-        Port::new(
-            names.next().unwrap_or_else(|| own.name.clone()),
-            own.ty.clone(),
-        )
-    };
-    ports.iter().map(port).collect()
+    let port = |own: mind::Port| Port::new(own.name, own.ty);
+    own.outputs().into_iter().map(port).collect()
 }
 
 fn escaped(text: &str) -> String {

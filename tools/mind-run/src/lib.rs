@@ -260,7 +260,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
         },
     };
     if let Some(path) = &args.outputs {
-        save(host, path, &results)?;
+        save(host, path, graph, &results)?;
     }
     mind_cli::print(host, &printed);
     Ok(())
@@ -439,12 +439,8 @@ fn run_diagnostic(g: &Graph, error: &RunError) -> Diagnostics {
     diagnostic.into()
 }
 
-fn save(host: &mut dyn Host, path: &str, results: &[Tensor]) -> Result<(), u8> {
-    let named = results
-        .iter()
-        .enumerate()
-        .map(|(index, tensor)| (show::array_name(index), tensor));
-    let archive = npz::write(named);
+fn save(host: &mut dyn Host, path: &str, g: &Graph, results: &[Tensor]) -> Result<(), u8> {
+    let archive = npz::write(show::array_names(g).into_iter().zip(results));
     let archive = archive.map_err(|error| unwritten(host, path, &error.to_string()))?;
     write(host, path, &archive)
 }

@@ -12,6 +12,7 @@ use mind_draw::Detail;
 use mind_driver::failure;
 use mind_driver::formats::{Format, FormatInfo, Read, Write, WriteOptions, described};
 use mind_driver::host::Host;
+use mind_driver::interface::left_out;
 use mind_driver::load::{Loaded, load_module, verified, warnings};
 use mind_driver::mil;
 use mind_driver::mil::weights;
@@ -21,7 +22,7 @@ use mind_ir::Graph;
 use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{Manager, Options, Pipeline, RewriteOptions, RunCache, Statistics, parse_pipeline};
-use mind_to_mil::Extents;
+use mind_to_mil::{Extents, Renamed};
 
 /// The tool.
 pub const TOOL: ToolInfo = ToolInfo {
@@ -120,8 +121,6 @@ struct Input {
     loaded: Loaded,
     /// The file whose folder holds the weights that it names.
     weights: String,
-    /// What its file calls its outputs.
-    outputs: Vec<String>,
 }
 
 /// Reads the module at `path`.
@@ -156,21 +155,17 @@ fn load(
         return Ok(Input {
             loaded,
             weights: path.to_owned(),
-            outputs: Vec::new(),
         });
     }
     options.bound = constants::read(matches, options.limits.bytes, host)?;
     let given = mind_cli::read_module(host, path, &options)?;
     let name = mind_cli::input_name(path);
-    let from = given.options.from;
-    let outputs = from.map_or_else(Vec::new, |row| row.output_names(&given.bytes));
     let loaded = load_module(&session.formats, name, given.bytes, &given.options);
     let loaded = loaded.map_err(|why| reject(host, &why.diagnostics, &why.file, form))?;
     mind_cli::report(host, &loaded.warnings, &loaded.file, form);
     Ok(Input {
         loaded,
         weights: given.path,
-        outputs,
     })
 }
 
@@ -189,7 +184,6 @@ fn module(
     let Input {
         mut loaded,
         weights,
-        outputs,
     } = load(path, request, &session, matches, host)?;
     if matches.get_flag("token-report") {
         let text = tokens::report(&session.formats, &loaded.graph).text();
@@ -210,6 +204,9 @@ fn module(
     if matches!(format.write, Some(Write::Program(_) | Write::Package)) {
         lower(&mut graph, &session, &file, matches, host)?;
     }
+    if let Some(note) = left_out(format, &graph) {
+        mind_cli::report(host, &note.into(), &file, form);
+    }
     if let Some(Write::Package) = format.write {
         let written = package(&mut graph, &weights, matches, host);
         return written
@@ -217,7 +214,7 @@ fn module(
     }
     if let Some(write) = format.binary() {
         let path = mind_cli::binary::output(matches, host)?;
-        let written = mind_cli::binary::written(write, &graph, (&path, &outputs), matches);
+        let written = mind_cli::binary::written(write, &graph, &path, matches);
         let written = written.map_err(|found| reject(host, &found, &file, form))?;
         return Ok(written.store(host));
     }
@@ -266,9 +263,9 @@ fn lower(
     host: &mut dyn Host,
 ) -> Result<(), u8> {
     let config = lowering(matches, host)?;
-    for (name, legal) in mind_to_mil::renamed(graph) {
+    for Renamed { kind, name, legal } in mind_to_mil::renamed(graph) {
         let message =
-            format!("input `{name}` is called `{legal}`, since its own name is none of MIL");
+            format!("{kind} `{name}` is called `{legal}`, because MIL cannot use its own name");
         mind_cli::note(host, &message);
     }
     let lowered = mil::lower(session, graph, &config);

@@ -11,6 +11,7 @@ use mind_ir::{BlockId, Bytes, OpId, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::codec::{Decoder, Encoder};
+use super::interface;
 
 /// A module as bytes, and the literals that these number.
 pub(super) struct Image<'g> {
@@ -19,7 +20,7 @@ pub(super) struct Image<'g> {
 }
 
 impl<'g> Image<'g> {
-    /// The image of a module, with the places of its ops in the source.
+    /// The image of a module, with the places of its ops in the source and its interface.
     pub(super) fn of(g: &'g Graph) -> Image<'g> {
         Image::written(g, true)
     }
@@ -39,6 +40,9 @@ impl<'g> Image<'g> {
             numbers: FxHashMap::default(),
         };
         writer.block(g.body());
+        if has_places {
+            interface::write(&mut writer.out, &g.interface);
+        }
         Image {
             bytes: writer.out.bytes,
             literals: writer.literals,
@@ -229,6 +233,7 @@ pub(super) fn read(registry: &Registry, bytes: &[u8], literals: &[Bytes]) -> Opt
     };
     let body = reader.g.body();
     reader.block(body)?;
+    reader.g.interface = interface::read(&mut reader.bytes)?;
     (reader.bytes.is_done() && reader.literals.len() == 0).then_some(reader.g)
 }
 

@@ -14,6 +14,7 @@ mod checksum;
 mod codec;
 mod identity;
 mod image;
+mod interface;
 mod panels;
 mod store;
 

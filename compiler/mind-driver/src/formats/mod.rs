@@ -9,8 +9,8 @@ pub(crate) mod text;
 #[cfg(feature = "irv2")]
 pub use document::described;
 pub use row::{
-    Beside, Binary, BinaryOptions, FormatInfo, Linking, LoadOptions, Print, Read, ReadProgram,
-    TextReader, Write, WriteBinary, WriteOptions,
+    Beside, Binary, BinaryOptions, Carried, FormatInfo, Linking, LoadOptions, Print, Read,
+    ReadProgram, TextReader, Write, WriteBinary, WriteOptions,
 };
 pub use table::{FORMATS, detect};
 pub use text::{Format, Formats};

@@ -18,7 +18,7 @@ use super::row::PackageReader;
 use super::row::TextReader;
 #[cfg(feature = "onnx")]
 use super::row::{Binary, BinaryReader, LoadOptions};
-use super::row::{FormatInfo, Read, Write};
+use super::row::{Carried, FormatInfo, Read, Write};
 use super::text::Format;
 #[cfg(feature = "draw")]
 use crate::draw;
@@ -103,6 +103,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Mic1)),
         read: Some(Read::Module(Format::Mic1)),
         write: Some(Write::Text(Format::Mic1)),
+        carries: Some(Carried::Inputs),
     },
     FormatInfo {
         word: "mic2",
@@ -111,6 +112,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Mic2)),
         read: Some(Read::Module(Format::Mic2)),
         write: Some(Write::Text(Format::Mic2)),
+        carries: Some(Carried::Inputs),
     },
     FormatInfo {
         word: "core",
@@ -119,6 +121,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Core)),
         read: Some(Read::Module(Format::Core)),
         write: Some(Write::Text(Format::Core)),
+        carries: Some(Carried::All),
     },
     #[cfg(feature = "mil")]
     FormatInfo {
@@ -128,6 +131,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: Some(mil::is_program),
         read: Some(Read::Module(Format::Mil)),
         write: Some(Write::Program(Format::Mil)),
+        carries: Some(Carried::Names),
     },
     #[cfg(feature = "mil")]
     FormatInfo {
@@ -137,6 +141,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: None,
         read: Some(Read::Module(Format::MilPrimer)),
         write: Some(Write::Program(Format::MilPrimer)),
+        carries: Some(Carried::Names),
     },
     #[cfg(feature = "package")]
     FormatInfo {
@@ -150,6 +155,7 @@ pub static FORMATS: &[FormatInfo] = &[
             reads_as: Format::Mil,
         })),
         write: Some(Write::Package),
+        carries: Some(Carried::All),
     },
     #[cfg(feature = "onnx")]
     FormatInfo {
@@ -160,14 +166,12 @@ pub static FORMATS: &[FormatInfo] = &[
         read: Some(Read::Binary(BinaryReader {
             looks: mind_onnx::is_model,
             files: mind_onnx::files,
-            outputs: mind_onnx::output_names,
             read: |bytes, options| mind_onnx::read(bytes, &onnx_options(options)),
         })),
         write: Some(Write::Binary(|g, options| {
             let options = mind_onnx::ExportOptions {
                 opset: options.opset.unwrap_or(mind_onnx::DEFAULT_OPSET),
                 data_file: options.data_file.map(str::to_owned),
-                outputs: options.outputs.to_vec(),
             };
             let written = mind_onnx::write(g, &options)?;
             Ok(Binary {
@@ -175,6 +179,7 @@ pub static FORMATS: &[FormatInfo] = &[
                 data: written.data,
             })
         })),
+        carries: Some(Carried::Described),
     },
     #[cfg(feature = "stablehlo")]
     FormatInfo {
@@ -183,7 +188,6 @@ pub static FORMATS: &[FormatInfo] = &[
         summary: "a module of StableHLO, as text of MLIR",
         sniff: Some(mind_stablehlo::is_module),
         read: Some(Read::Import(TextReader {
-            outputs: mind_stablehlo::output_names,
             read: |text, options| {
                 let dims = options.dims.iter();
                 let options = mind_stablehlo::ImportOptions {
@@ -197,6 +201,7 @@ pub static FORMATS: &[FormatInfo] = &[
             },
         })),
         write: None,
+        carries: None,
     },
     #[cfg(feature = "irv2")]
     FormatInfo {
@@ -206,6 +211,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: Some(mind_irv2::is_document),
         read: Some(Read::Document(document::read)),
         write: Some(Write::Description),
+        carries: None,
     },
     FormatInfo {
         word: "hf",
@@ -214,6 +220,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: None,
         read: Some(Read::Model),
         write: None,
+        carries: None,
     },
     #[cfg(feature = "jit")]
     FormatInfo {
@@ -225,6 +232,7 @@ pub static FORMATS: &[FormatInfo] = &[
         write: Some(Write::C(|session, g, options| {
             c_text(session, g.clone(), options.function, options.has_main)
         })),
+        carries: None,
     },
     #[cfg(feature = "object")]
     FormatInfo {
@@ -234,6 +242,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: None,
         read: None,
         write: Some(Write::Object(Linking::Object)),
+        carries: None,
     },
     #[cfg(feature = "object")]
     FormatInfo {
@@ -243,6 +252,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: None,
         read: None,
         write: Some(Write::Object(Linking::Shared)),
+        carries: None,
     },
     #[cfg(feature = "draw")]
     FormatInfo {
@@ -254,6 +264,7 @@ pub static FORMATS: &[FormatInfo] = &[
         write: Some(Write::Drawing(|_, g, options| {
             Ok(mind_draw::dot(&draw::module(g).simplified(options.detail)))
         })),
+        carries: None,
     },
     #[cfg(feature = "draw")]
     FormatInfo {
@@ -265,6 +276,7 @@ pub static FORMATS: &[FormatInfo] = &[
         write: Some(Write::Drawing(|_, g, options| {
             Ok(mind_draw::svg(&draw::module(g).simplified(options.detail)))
         })),
+        carries: None,
     },
     #[cfg(feature = "draw")]
     FormatInfo {
@@ -279,6 +291,7 @@ pub static FORMATS: &[FormatInfo] = &[
             let drawing = draw::module(g).simplified(options.detail);
             Ok(draw::html(&drawing, options.name, &text))
         })),
+        carries: None,
     },
 ];
 

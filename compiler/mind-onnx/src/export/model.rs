@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::draft::{AttrDraft, Callee, GraphDraft, NodeDraft, Val};
 use super::emit::Emit;
 use super::options::{ExportOptions, Exported};
+use crate::interface;
 use crate::operators::OWN;
 use crate::proto::{
     AttributeProto, AttributeType, DimensionProto, GraphProto, ModelProto, NodeProto,
@@ -110,7 +111,7 @@ pub(super) fn assembled(
     }
     let versions = IR_VERSIONS.iter().rev();
     let ir_version = versions.clone().find(|(opset, _)| *opset <= options.opset);
-    let model = ModelProto {
+    let mut model = ModelProto {
         ir_version: ir_version.map_or(0, |own| own.1),
         producer_name: "mind-opt".to_owned(),
         graph: Some(graph),
@@ -119,7 +120,9 @@ pub(super) fn assembled(
             .iter()
             .map(|function| function.proto(options.opset))
             .collect(),
+        ..ModelProto::default()
     };
+    interface::describe(e.g, &mut model);
     let size = model.encoded_len();
     if size > MODEL_LIMIT {
         let message = format!(
@@ -221,6 +224,7 @@ impl Names {
         ValueInfoProto {
             name: self.of(own).to_owned(),
             r#type: ty,
+            doc_string: String::new(),
         }
     }
 

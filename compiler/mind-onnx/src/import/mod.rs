@@ -24,6 +24,7 @@ use mind_ir::graph::{InsertPoint, NewOp};
 use mind_ir::opdef::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::interface;
 use crate::operators::{self, Operator};
 use crate::options::ImportOptions;
 use crate::proto::{FunctionProto, GraphProto, ModelProto, NodeProto};
@@ -82,6 +83,7 @@ pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Grap
         Some(graph) => importer.model(graph, &opsets(&model.opset_import), &mut module),
         None => importer.report.model("the model has no graph"),
     }
+    module.interface = interface::interface(model);
     if importer.report.is_empty() {
         Ok(module)
     } else {

@@ -138,6 +138,13 @@ impl<'t> Importer<'t> {
                 span: Span::FILE,
             },
         );
+        for (at, result) in main.results.iter().enumerate() {
+            let interface = &mut graph.interface;
+            let name = result.name.as_deref().filter(|name| !name.is_empty());
+            if let Some(name) = name.filter(|name| interface.output_position(name).is_none()) {
+                interface.output_mut(at).name = Some(name.to_owned());
+            }
+        }
     }
 
     /// Imports the operations of a block that its results depend on; the results, or `None` if what makes one was refused.
