@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mind_core::ops::input::Input;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+use mind_driver::cache;
 use mind_driver::disk::Disk;
 use mind_driver::formats::{FormatInfo, LoadOptions};
 use mind_driver::input::{self, Access};
@@ -25,7 +26,7 @@ use mind_transforms::{Known, specialize};
 
 pub use mind_driver::formats::Format;
 
-use crate::error::{Error, Rejected};
+use crate::error::{Error, Rejected, invalid};
 use crate::read::ReadOptions;
 use crate::run::{Outputs, Tensor};
 use crate::types::Type;
@@ -335,6 +336,41 @@ impl Module {
     pub fn print(&self, format: Format) -> Result<String, Error> {
         let printed = session().formats.print(format, &self.graph);
         printed.map_err(|found| self.refused(found))
+    }
+
+    /// The module as bytes that [`unpacked`](Module::unpacked) reads: as many as its constants have, and a little more.
+    ///
+    /// They are for the same version of the compiler. [`save`](Module::save) writes files to keep.
+    ///
+    /// ```
+    /// use mind::Module;
+    ///
+    /// let module = Module::parse("mic@2\nS B\nT0 f32 B 2\na x T0\nr 0\nO 1")?;
+    /// let bytes = module.packed();
+    /// assert_eq!(Module::unpacked(&bytes)?.to_string(), module.to_string());
+    /// assert!(Module::unpacked(&bytes[1..]).is_err());
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    pub fn packed(&self) -> Vec<u8> {
+        cache::pack(&self.graph)
+    }
+
+    /// Reads and verifies the module in bytes of [`packed`](Module::packed). Its ops have no places in a text.
+    ///
+    /// # Errors
+    ///
+    /// Bytes of something else, or of another version; a module that breaks rules.
+    pub fn unpacked(bytes: &[u8]) -> Result<Module, Error> {
+        let graph = cache::unpack(&session().registry, bytes);
+        let mut module = Module::from(graph.ok_or_else(|| {
+            invalid(
+                "<bytes>",
+                "",
+                "these bytes are not a module of this version",
+            )
+        })?);
+        module.verify()?;
+        Ok(module)
     }
 
     /// The module with the states of a program of MIL as inputs and outputs.
