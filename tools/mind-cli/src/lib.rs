@@ -7,6 +7,7 @@ pub mod diff;
 mod memory_host;
 #[cfg(feature = "npz")]
 pub mod npz;
+pub mod output;
 pub mod rules;
 pub mod style;
 
@@ -221,9 +222,9 @@ pub fn input_name(path: &str) -> &str {
     if path == "-" { "<stdin>" } else { path }
 }
 
-/// Writes the result to the named file, or to standard output.
+/// Writes the result to the named file, or to standard output where there is no name or it is `-`.
 pub fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u8 {
-    let Some(path) = path else {
+    let Some(path) = path.filter(|path| *path != "-") else {
         print(host, text);
         return DONE;
     };

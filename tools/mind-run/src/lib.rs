@@ -62,6 +62,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     if matches.get_flag("cache-stats") {
         return cache::print_stats(host);
     }
+    if let Err(message) = args::check_names(&matches) {
+        return mind_cli::usage_error(host, &message);
+    }
     if matches.contains_id("model") {
         return model::run(&matches, host);
     }

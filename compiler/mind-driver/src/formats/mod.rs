@@ -2,12 +2,14 @@
 
 #[cfg(feature = "irv2")]
 mod document;
+mod output;
 mod row;
 mod table;
 pub(crate) mod text;
 
 #[cfg(feature = "irv2")]
 pub use document::described;
+pub use output::{Output, OutputError, extension, is_temporary};
 pub use row::{
     Beside, Binary, BinaryOptions, FormatInfo, Linking, LoadOptions, Print, Read, ReadProgram,
     TextReader, Write, WriteBinary, WriteOptions,
