@@ -69,7 +69,7 @@ fn output_args() -> Vec<Arg> {
         .conflicts_with("bind"),
         flag(
             "split-input-file",
-            "take the input apart at lines `# -----` and work on each part alone",
+            "take the input apart at lines `# -----` or `// -----` and work on each part alone",
         ),
         flag(
             "verify-diagnostics",
@@ -141,11 +141,14 @@ fn watching_args() -> Vec<Arg> {
             .default_missing_value("true"),
         optional(
             value("timing", "FORM", "print how long everything took")
+                .overrides_with("timing")
                 .value_parser(["tree", "json"]),
             "tree",
         ),
         optional(
-            value("stats", "FORM", "print what the passes counted").value_parser(["text", "json"]),
+            value("stats", "FORM", "print what the passes counted")
+                .overrides_with("stats")
+                .value_parser(["text", "json"]),
             "text",
         ),
         passes("print-ir-before", "print the module before these passes"),

@@ -3,7 +3,7 @@
 //! This file goes from arguments to the pipeline and to what is printed. Each other way of looking at a run has its
 //! file: `--check-rules`, `--explain`, `--dump-egraph` in `egraph/`, `--remarks`, `--diff`, `--timing`, the lists of `listing`,
 //! the page of `report/`.
-//! `chunks` and `expected` serve files of tests (`--split-input-file`, `--verify-diagnostics`), `reproducer` writes what
+//! `mlir` answers options of mlir-opt, `chunks` and `expected` serve files of tests (`--split-input-file`, `--verify-diagnostics`), `reproducer` writes what
 //! failed, `rewrites` and `watch` listen to the passes.
 
 mod args;
@@ -17,6 +17,7 @@ mod expected;
 mod listing;
 #[cfg_attr(not(feature = "mil"), path = "mil/absent.rs")]
 mod mil;
+pub mod mlir;
 mod remarks;
 #[cfg_attr(not(feature = "report"), path = "report/absent.rs")]
 mod report;
@@ -64,7 +65,11 @@ pub fn command() -> clap::Command {
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
-    let matches = match mind_cli::parse(args::command(), args, host) {
+    let args = match mlir::translated(args, &args::command()) {
+        Ok(args) => args,
+        Err(message) => return mind_cli::usage_error(host, &message),
+    };
+    let matches = match mind_cli::parse(args::command(), &args, host) {
         Ok(matches) => matches,
         Err(code) => return code,
     };

@@ -90,7 +90,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     import(args, &mut loaded, host)?;
     let Loaded { file, graph, .. } = &loaded;
     let started = host.now();
-    let arrays = arrays::gather(args, dims, graph, loaded.format, given);
+    let arrays = arrays::gather(args, dims, graph, loaded.format, given, host);
     let (arrays, extents) = arrays.map_err(|found| reject(args, host, &found, file))?;
     let bound = bind(graph, &arrays, extents);
     let bound = bound
@@ -385,6 +385,7 @@ fn close<'a>(
         &loaded.graph,
         loaded.format,
         given.clone(),
+        host,
     );
     let (arrays, _) = arrays.map_err(|found| reject(args, host, &found, &loaded.file))?;
     let shape = |name: &str| Some(arrays.get(name)?.shape().to_vec());

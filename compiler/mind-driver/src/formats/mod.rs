@@ -2,6 +2,7 @@
 
 #[cfg(feature = "irv2")]
 mod document;
+mod foreign;
 mod output;
 mod row;
 mod table;
@@ -9,6 +10,7 @@ pub(crate) mod text;
 
 #[cfg(feature = "irv2")]
 pub use document::described;
+pub use foreign::{FOREIGN, ForeignFile, Sign};
 pub use output::{Output, OutputError, extension, is_temporary};
 pub use row::{
     Beside, Binary, BinaryOptions, FormatInfo, Linking, LoadOptions, Print, Read, ReadProgram,
