@@ -167,6 +167,12 @@ pub fn parse_and_verify(
     options: &LoadOptions,
 ) -> Result<(&'static FormatInfo, Graph), Diagnostics> {
     let Some(format) = options.from.or_else(|| FormatInfo::of_text(text)) else {
+        if text.trim_start_matches('\u{feff}').trim().is_empty() {
+            let help = "name the file of a module, or write one to standard input";
+            return Err(Diagnostic::error(Span::FILE, "the input is empty")
+                .help(help)
+                .into());
+        }
         let help = if text.trim_start().starts_with('{') {
             "this is JSON: `mind-translate --from irv2` and `mind-run --model` read IR v2 documents"
         } else {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mind_core::region::{controlled, inline, outline, settled_arguments};
-use mind_diag::{Diagnostics, Span};
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_ir::listener::{Listener, NoopListener, Rewrite, RuleTime};
 use mind_ir::opdef::Registry;
@@ -177,6 +177,10 @@ impl Listener for InRegion<'_> {
 
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {
         self.0.missed(span, rule, reason);
+    }
+
+    fn noted(&mut self, note: &Diagnostic) {
+        self.0.noted(note);
     }
 
     fn visit(&mut self, span: Span) {

@@ -3,7 +3,7 @@
 //! This file goes from arguments to the pipeline and to what is printed. Each other way of looking at a run has its
 //! file: `--check-rules`, `--explain`, `--dump-egraph` in `egraph/`, `--remarks`, `--diff`, `--timing`, the lists of `listing`,
 //! the page of `report/`.
-//! `chunks` and `expected` serve files of tests (`--split-input-file`, `--verify-diagnostics`), `reproducer` writes what
+//! `mlir` answers options of mlir-opt, `chunks` and `expected` serve files of tests (`--split-input-file`, `--verify-diagnostics`), `reproducer` writes what
 //! failed, `rewrites` and `watch` listen to the passes.
 
 mod args;
@@ -17,6 +17,7 @@ mod expected;
 mod listing;
 #[cfg_attr(not(feature = "mil"), path = "mil/absent.rs")]
 mod mil;
+pub mod mlir;
 mod remarks;
 #[cfg_attr(not(feature = "report"), path = "report/absent.rs")]
 mod report;
@@ -30,7 +31,7 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
-use mind_cli::{binary, constants, rules};
+use mind_cli::{binary, constants, output, rules};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
@@ -65,7 +66,11 @@ pub fn command() -> clap::Command {
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
-    let matches = match mind_cli::parse(args::command(), args, host) {
+    let args = match mlir::translated(args, &args::command()) {
+        Ok(args) => args,
+        Err(message) => return mind_cli::usage_error(host, &message),
+    };
+    let matches = match mind_cli::parse(args::command(), &args, host) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
@@ -87,6 +92,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     if let Some(code) = diff::run(matches, &pipeline, session, host) {
         return Ok(code);
     }
+    check_names(matches, host)?;
     let bytes = bytes_asked(matches, host)?;
     let mut options = mind_cli::load_options(matches);
     options.bound = constants::read(matches, options.limits.bytes, host)?;
@@ -147,6 +153,24 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     Ok(run.all(whole, rewrites, host))
 }
 
+/// Checks the names of the files that are written besides the module.
+///
+/// # Errors
+///
+/// The exit code, after a name that says otherwise was reported.
+fn check_names(matches: &ArgMatches, host: &mut dyn Host) -> Result<(), u8> {
+    let page = report::path(matches);
+    let page = page.map_or(Ok(()), |path| {
+        output::check_name(path, "a page", &["html", "htm"])
+    });
+    let report = match output::file(matches) {
+        Some(path) => mil::check_report_name(matches, path),
+        None => Ok(()),
+    };
+    page.and(report)
+        .map_err(|message| mind_cli::usage_error(host, &message))
+}
+
 /// The format of bytes that the module is printed as, and the file; `None` for a text.
 ///
 /// # Errors
@@ -156,7 +180,11 @@ fn bytes_asked(
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<Option<(WriteBinary, String)>, u8> {
-    let row = args::written_format(matches);
+    let output = args::output(matches);
+    let row = match mil::is_report(matches) {
+        true => output.to,
+        false => output::format(&output, None, host)?,
+    };
     let refused = |host: &mut dyn Host, message: &str| Err(mind_cli::usage_error(host, message));
     let Some(write) = row.and_then(FormatInfo::binary) else {
         return match binary::given(matches) {
@@ -377,10 +405,9 @@ impl<'a> Run<'a> {
             }
             return;
         }
-        let wanted = self
-            .matches
-            .get_one::<String>("to")
-            .and_then(|name| Format::parse(name));
+        // Names that lead to no format are refused before anything is read.
+        let wanted = args::output(self.matches).format(Some(format));
+        let wanted = wanted.ok().flatten().and_then(FormatInfo::text);
         let printed = match &self.bytes {
             Some((write, path)) => {
                 let row = args::written_format(self.matches);

@@ -6,7 +6,7 @@ mod object;
 mod tokens;
 
 use clap::ArgMatches;
-use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE, constants};
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE, constants, output};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_draw::Detail;
 use mind_driver::failure;
@@ -51,9 +51,10 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let path = word("FILE").unwrap_or("-");
     let options = mind_cli::load_options(&matches);
+    let from = options.from.or_else(|| FormatInfo::of_path(path));
     let request = Request {
-        from: options.from.or_else(|| FormatInfo::of_path(path)),
-        to: word("to").and_then(FormatInfo::named),
+        from,
+        to: asked_format(from, &matches, host)?,
     };
     args::check(&matches, &request).map_err(|why| mind_cli::usage_error(host, &why))?;
     let text = match request.task() {
@@ -64,11 +65,33 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
         Task::ModelAsC => model::c_text(path, &matches, host)?,
         Task::Module => return module(path, &request, &matches, host),
     };
-    Ok(mind_cli::write_output(
-        host,
-        matches.get_one("output"),
-        &text,
-    ))
+    Ok(mind_cli::write_output(host, output::file(&matches), &text))
+}
+
+/// Returns the format that the command line asks for; `None` for the input's own, and for a report.
+///
+/// # Errors
+///
+/// The exit code, after a name of the output was reported that says nothing of the format, or something else.
+fn asked_format(
+    from: Option<&'static FormatInfo>,
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<Option<&'static FormatInfo>, u8> {
+    if matches.get_flag("token-report") {
+        let path = output::file(matches);
+        let named = path.map_or(Ok(()), |path| output::check_not_module(path, "a report"));
+        return match named {
+            Ok(()) => Ok(None),
+            Err(message) => Err(mind_cli::usage_error(host, &message)),
+        };
+    }
+    let format = output::format(&args::output(matches), from, host)?;
+    if format.is_none() && !matches.contains_id("patch") {
+        let message = "neither `--to FORMAT` nor an extension of `-o` says which format to write";
+        return Err(mind_cli::usage_error(host, message));
+    }
+    Ok(format)
 }
 
 /// The formats of a call.
@@ -180,7 +203,7 @@ fn module(
 ) -> Result<u8, u8> {
     let session = Session::default();
     let form = DiagnosticFormat::of(matches);
-    let output = matches.get_one("output");
+    let output = output::file(matches);
     let Input {
         mut loaded,
         weights,
@@ -200,7 +223,9 @@ fn module(
         ..
     } = loaded;
     let own = input.text().unwrap_or(Format::Core).info();
-    let format = request.to.unwrap_or(own);
+    // Some extensions are those of several formats, of which one is the input's.
+    let asked = output::format(&args::output(matches), Some(input), host)?;
+    let format = asked.unwrap_or(own);
     if matches!(format.write, Some(Write::Program(_) | Write::Package)) {
         lower(&mut graph, &session, &file, matches, host)?;
     }
@@ -443,7 +468,7 @@ fn package(
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<u8, Option<Diagnostics>> {
-    let Some(folder) = matches.get_one::<String>("output") else {
+    let Some(folder) = output::file(matches) else {
         mind_cli::usage_error(
             host,
             "a package is a folder: name it with `-o NAME.mlpackage`",

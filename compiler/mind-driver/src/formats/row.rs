@@ -188,6 +188,12 @@ pub struct WriteOptions<'a> {
 }
 
 impl FormatInfo {
+    /// Whether the names of its files end with `end`, in lower or upper case.
+    pub fn has_extension(&self, end: &str) -> bool {
+        let mut own = self.extensions.iter();
+        own.any(|own| own.eq_ignore_ascii_case(end))
+    }
+
     /// The text format that it is, if it is one.
     pub fn text(&self) -> Option<Format> {
         match self.read {

@@ -1,7 +1,6 @@
 //! The rows of all formats, and finding one.
 
 use std::fmt;
-use std::path::Path;
 
 #[cfg(feature = "mil")]
 use mind_coreml::mil;
@@ -10,6 +9,7 @@ use mind_coreml::package;
 
 #[cfg(feature = "irv2")]
 use super::document;
+use super::output::extension;
 #[cfg(feature = "object")]
 use super::row::Linking;
 #[cfg(feature = "package")]
@@ -39,13 +39,7 @@ impl Format {
 
     /// What the names of its files end with.
     pub fn extension(self) -> &'static str {
-        match self {
-            #[cfg(feature = "mil")]
-            Format::MilPrimer => Format::Mil.extension(),
-            #[cfg(feature = "mil")]
-            Format::Mil => self.info().extensions[0],
-            Format::Mic1 | Format::Mic2 | Format::Core => self.info().extensions[0],
-        }
+        self.info().extensions[0]
     }
 
     /// The format called `name`.
@@ -107,7 +101,7 @@ pub static FORMATS: &[FormatInfo] = &[
     },
     FormatInfo {
         word: "mic2",
-        extensions: &["mic2"],
+        extensions: &["mic2", "mic"],
         summary: "mic@2 text",
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Mic2)),
         read: Some(Read::Module(Format::Mic2)),
@@ -136,7 +130,7 @@ pub static FORMATS: &[FormatInfo] = &[
     #[cfg(feature = "mil")]
     FormatInfo {
         word: "mil-primer",
-        extensions: &[],
+        extensions: &["mil"],
         summary: "MIL text, as the primer for writing by hand spells it",
         sniff: None,
         read: Some(Read::Module(Format::MilPrimer)),
@@ -257,7 +251,7 @@ pub static FORMATS: &[FormatInfo] = &[
     #[cfg(feature = "draw")]
     FormatInfo {
         word: "dot",
-        extensions: &["dot"],
+        extensions: &["dot", "gv"],
         summary: "a drawing for Graphviz",
         sniff: None,
         read: None,
@@ -281,7 +275,7 @@ pub static FORMATS: &[FormatInfo] = &[
     #[cfg(feature = "draw")]
     FormatInfo {
         word: "html",
-        extensions: &["html"],
+        extensions: &["html", "htm"],
         summary: "a page with the drawing and the text",
         sniff: None,
         read: None,
@@ -341,9 +335,8 @@ impl FormatInfo {
 
     /// The format whose files are called like `path`.
     pub fn named_by(path: &str) -> Option<&'static FormatInfo> {
-        let end = Path::new(path.trim_end_matches('/')).extension()?;
-        let mut rows = FORMATS.iter();
-        rows.find(|row| row.extensions.iter().any(|own| *own == end))
+        let end = extension(path)?;
+        FORMATS.iter().find(|row| row.has_extension(end))
     }
 
     /// The words of the formats that `is_meant`.
@@ -366,20 +359,23 @@ mod tests {
     }
 
     #[test]
-    fn words_and_extensions_name_one_format() {
+    fn words_name_one_format_and_extensions_one_or_two_spellings_of_it() {
+        let mut shared = Vec::new();
         for (at, row) in FORMATS.iter().enumerate() {
             assert_eq!(FormatInfo::named(row.word), Some(row));
             assert!(row.read.is_some() || row.write.is_some(), "{row:?}");
+            assert!(!row.extensions.is_empty(), "{row:?}");
             for other in &FORMATS[at + 1..] {
                 assert!(row.word != other.word, "{row:?}");
-                let shared = |end: &&&str| other.extensions.contains(end);
-                assert_eq!(
-                    row.extensions.iter().find(shared),
-                    None,
-                    "{row:?} {other:?}"
-                );
+                let both = row.extensions.iter().filter(|end| other.has_extension(end));
+                shared.extend(both.map(|end| (*end, row.word, other.word)));
             }
         }
+        let expected = [("mic", "mic1", "mic2"), ("mil", "mil", "mil-primer")];
+        assert!(
+            shared.iter().all(|own| expected.contains(own)),
+            "{shared:?}"
+        );
     }
 
     #[test]
