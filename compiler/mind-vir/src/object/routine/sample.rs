@@ -123,7 +123,7 @@ impl Sampler<'_> {
             Between::Linear => (place, 0.0),
             Between::Cubic => (place, 2.0),
         };
-        let place = self.inside(body, place, margin, last);
+        let place = self.moved(body, place, margin, last);
         let base = body.ins().floor(place);
         let part = body.ins().fsub(place, base);
         let weights = match between {
@@ -148,6 +148,22 @@ impl Sampler<'_> {
             }
         });
         (place, taps.collect())
+    }
+
+    /// A place before its taps are taken. Only the taps of a cubic are mirrored: its place stays, and is NaN if it is
+    /// infinite.
+    fn moved(&self, body: &mut Body<'_>, place: Value, margin: f64, last: f64) -> Value {
+        match (self.sampling.beyond, self.sampling.between) {
+            (Beyond::MirrorCentres | Beyond::MirrorEdges, Between::Cubic) => {
+                let nothing = body.ins().fsub(place, place);
+                body.ins().fadd(place, nothing)
+            }
+            (Beyond::Fill(_) | Beyond::Border, _)
+            | (
+                Beyond::MirrorCentres | Beyond::MirrorEdges,
+                Between::Nearest | Between::Linear,
+            ) => self.inside(body, place, margin, last),
+        }
     }
 
     /// A place that is inside, or at most `margin` outside of a border, as far as what is beyond the ends moves it there.
