@@ -388,6 +388,26 @@ pub fn samples() -> Vec<Case> {
             "layout=nchw, mode=cubic, coordinates=pixel, padding=reflect",
             &[&[1, 2, 5], &[1, 4, 1]],
         ),
+        op(
+            "GridSample",
+            "layout=nchw, mode=cubic, padding=reflect",
+            &[&[2, 2, 3, 4], &[2, 3, 5, 2]],
+        ),
+        op(
+            "GridSample",
+            "mode=cubic, coordinates=align_corners, padding=symmetric",
+            &[&[1, 3, 2, 4, 2], &[1, 2, 3, 2, 3]],
+        ),
+        op(
+            "GridSample",
+            "layout=nchw, mode=nearest, padding=reflect",
+            &[&[1, 2, 3, 4], &[1, 3, 5, 2]],
+        ),
+        op(
+            "GridSample",
+            "mode=cubic, padding=border, coordinates=align_corners",
+            &[&[1, 3, 4, 2], &[1, 3, 5, 2]],
+        ),
     ]
 }
 

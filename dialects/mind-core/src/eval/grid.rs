@@ -329,7 +329,12 @@ impl GridSampling {
                 let margin = self.margin();
                 place.clamp(-margin, last + margin)
             }
-            GridPadding::Reflect | GridPadding::Symmetric => self.mirrored(place, last),
+            GridPadding::Reflect | GridPadding::Symmetric => match self.mode {
+                Interpolation::Nearest | Interpolation::Linear => self.mirrored(place, last),
+                // Only the taps are reflected, because reflecting the coordinate moves it into the image and changes the
+                // weights of taps that are still outside.
+                Interpolation::Cubic => finite_or_nan(place),
+            },
         };
         if place.is_nan() {
             return None;
@@ -387,6 +392,11 @@ impl GridSampling {
         };
         (low + back).clamp(0.0, last)
     }
+}
+
+/// A finite `place`, else NaN.
+fn finite_or_nan(place: f64) -> f64 {
+    if place.is_finite() { place } else { f64::NAN }
 }
 
 #[cfg(test)]

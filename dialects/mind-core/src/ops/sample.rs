@@ -64,9 +64,10 @@ ops! {
     /// coordinates are from -1 to 1: with `half_pixel` from the edge before the first element to that behind the last,
     /// with `align_corners` from the centre of the first to that of the last; with `pixel` they are indices. `nearest`
     /// rounds them to even; `linear` has two taps along each dimension, `cubic` four, with coefficient -0.75. Taps beyond
-    /// the ends are `fill` with `constant`; `border` moves taps to the nearest element, and coordinates too but with `cubic`,
-    /// `reflect` mirrors both about the edges for `half_pixel` and about the centres of the first and the last element else,
-    /// `symmetric` about the edges. A coordinate that is NaN, or infinite and mirrored, gives NaN.
+    /// the ends are `fill` with `constant`; `border` moves each tap to the nearest element, and `reflect` mirrors it, about
+    /// the edges for `half_pixel` and else about the centres of the first and the last element; `symmetric` mirrors about
+    /// the edges. `nearest` and `linear` move and mirror the coordinate in the same way before they take taps; `cubic` moves
+    /// and mirrors the taps alone. A coordinate that is NaN, or infinite and mirrored, gives NaN.
     ///
     /// Shapes: `[N, o.., C]` or `[N, C, o..]`.
     /// Order: one chain of fused multiply-adds over the taps, row-major, in `f32` (`f64` for `f64`); the weights of a tap

@@ -1,5 +1,8 @@
 //! Images at other places, against the examples of ONNX.
 
+use GridCoordinates::{AlignCorners, HalfPixel, Pixel};
+use GridPadding::{Border, Constant, Reflect, Symmetric};
+use Interpolation::{Cubic, Linear, Nearest};
 use mind_core::ops::sample::{
     Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
 };
@@ -289,6 +292,72 @@ fn grids_sample_images() {
     let grid = [-1.0, -0.5, -0.2, 0.0, 0.5, 1.0];
     let cubic = [-0.1406, 0.3828, 1.7556, 2.9688, 5.1445, 1.3906];
     sampled(Interpolation::Cubic, GridPadding::Constant, &grid, &cubic);
+}
+
+/// Coordinates inside of the image, near its edges and far outside, x before y.
+const POINTS: [f32; 16] = [
+    -1.1, 0.2, 0.9, -0.9, 1.05, 1.3, -1.6, -1.05, 0.5, 0.5, 2.4, -3.7, -0.95, 1.0, 11.3, 0.0,
+];
+
+/// Samples of a 3 by 4 image at [`POINTS`] for each way to sample.
+///
+/// Source: `torch.nn.functional.grid_sample` of PyTorch 1.13, with which ONNX Runtime 1.32 agrees to six digits.
+#[rustfmt::skip]
+const SAMPLES: [(GridCoordinates, Interpolation, GridPadding, [f32; 8]); 18] = [
+    (HalfPixel, Nearest, Constant, [0.0, 1.125, 0.0, 0.0, 12.5, 0.0, 8.0, 0.0]),
+    (HalfPixel, Nearest, Border, [2.0, 1.125, 15.125, 0.0, 12.5, 1.125, 8.0, 6.125]),
+    (HalfPixel, Nearest, Reflect, [2.0, 1.125, 15.125, 0.125, 12.5, 3.125, 8.0, 2.0]),
+    (HalfPixel, Linear, Constant, [1.14, 0.51188, 0.3025, 0.0, 11.6875, 0.0, 2.4, 0.0]),
+    (HalfPixel, Linear, Border, [3.8, 1.125, 15.125, 0.0, 11.6875, 1.125, 8.0, 6.125]),
+    (HalfPixel, Linear, Reflect, [3.8, 1.125, 15.125, 0.0875, 11.6875, 5.8025, 8.0, 2.1125]),
+    (HalfPixel, Cubic, Constant, [1.11573, 0.17499, 0.24448, 0.00736, 15.12274, 0.0, 2.66738, 0.0]),
+    (HalfPixel, Cubic, Border, [3.82295, 0.62715, 15.33016, -0.15579, 12.24963, 1.125, 8.32287, 6.125]),
+    (HalfPixel, Cubic, Reflect, [3.656, 0.34344, 15.92453, -0.42972, 12.24963, 5.86001, 8.70875, 2.08297]),
+    (AlignCorners, Nearest, Constant, [2.0, 1.125, 15.125, 0.0, 12.5, 0.0, 8.0, 0.0]),
+    (AlignCorners, Nearest, Border, [2.0, 1.125, 15.125, 0.0, 12.5, 1.125, 8.0, 6.125]),
+    (AlignCorners, Nearest, Reflect, [2.0, 1.125, 15.125, 0.125, 12.5, 3.125, 8.0, 2.0]),
+    (AlignCorners, Linear, Constant, [2.72, 1.51625, 9.79344, 0.0, 9.03125, 0.0, 8.15938, 0.0]),
+    (AlignCorners, Linear, Border, [3.2, 1.51625, 15.125, 0.0, 9.03125, 1.125, 8.15938, 6.125]),
+    (AlignCorners, Linear, Reflect, [3.39875, 1.51625, 12.25063, 0.2575, 9.03125, 5.0825, 8.15938, 2.50625]),
+    (AlignCorners, Cubic, Constant, [2.88306, 1.5805, 11.27687, -0.00613, 11.27631, 0.0, 8.50381, 0.0]),
+    (AlignCorners, Cubic, Border, [3.13445, 1.3913, 16.24889, -0.0683, 9.58533, 1.125, 8.11878, 6.125]),
+    (AlignCorners, Cubic, Reflect, [3.43398, 1.14641, 13.82093, 0.0945, 10.44775, 5.49086, 8.01651, 2.26958]),
+];
+
+#[test]
+fn every_mode_and_padding_samples_as_torch_does() {
+    let image: Vec<f32> = (0..12).map(|at| (at * at) as f32 / 8.0).collect();
+    let image = Tensor::of(vec![1, 1, 3, 4], image);
+    let grid = Tensor::of(vec![1, 1, 8, 2], POINTS.to_vec());
+    for (coordinates, mode, padding, expected) in SAMPLES {
+        let attrs = GridSample::attrs(Layout::Nchw, mode, coordinates, padding, 0.0);
+        let found = RUN.get(GridSample::DEF, &attrs, &[&image, &grid]);
+        let found = found.elements::<f32>();
+        let near = |(a, b): (&f32, &f32)| (a - b).abs() < 2e-5 * (1.0 + b.abs());
+        assert!(
+            found.iter().zip(&expected).all(near),
+            "{coordinates:?} {mode:?} {padding:?}: {found:?}, expected {expected:?}"
+        );
+    }
+}
+
+#[test]
+fn taps_of_a_cubic_are_reflected_one_by_one() {
+    let image = Tensor::of(vec![1, 1, 4], vec![1.0f32, 2.0, 4.0, 8.0]);
+    let at = |coordinates, padding, x: f32| {
+        let grid = Tensor::of(vec![1, 1, 1], vec![x]);
+        let attrs = GridSample::attrs(Layout::Nchw, Cubic, coordinates, padding, 0.0);
+        let found = RUN.get(GridSample::DEF, &attrs, &[&image, &grid]);
+        found.elements::<f32>()[0]
+    };
+    assert_eq!(at(HalfPixel, Reflect, 1.0), 8.75);
+    // About the edges of the elements, in their indices.
+    assert_eq!(at(Pixel, Symmetric, 3.5), 8.75);
+    // The mirror image of index 0.25 about the centre of the first element.
+    assert_eq!(at(Pixel, Reflect, -0.25), at(Pixel, Reflect, 0.25));
+    for padding in [Reflect, Symmetric] {
+        assert!(at(Pixel, padding, f32::INFINITY).is_nan());
+    }
 }
 
 #[test]

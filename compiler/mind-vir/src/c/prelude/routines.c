@@ -118,6 +118,13 @@ MIND_HELPER double mind_mirrored(double place, double last, double low)
 }
 
 
+/* A finite place, else NaN. */
+MIND_HELPER double mind_finite_f64(double place)
+{
+    return place + (place - place);
+}
+
+
 /* The element at a whole place, -1 outside. */
 MIND_HELPER int64_t mind_whole(double place, double last)
 {

@@ -79,7 +79,7 @@ fn along(sampling: &Sampling, axis: usize, grid: &str, block: &mut Block<'_>) {
     block.line(format_args!("const double number = {number};"));
     block.line(format_args!(
         "const double place = {};",
-        inside(sampling.beyond, &place, margin, last)
+        moved(sampling, &place, margin, last)
     ));
     block.line("const double base = mind_floor_f64(place);");
     block.line("is_number &= place == place;");
@@ -103,6 +103,20 @@ fn along(sampling: &Sampling, axis: usize, grid: &str, block: &mut Block<'_>) {
         inside(sampling.beyond, first, 0.0, last)
     ));
     block.close(2);
+}
+
+/// Applies the padding to a coordinate before its taps are computed. A cubic reflects each tap instead, so that its
+/// coordinate is only replaced by NaN if it is infinite.
+fn moved(sampling: &Sampling, place: &str, margin: f64, last: f64) -> String {
+    match (sampling.beyond, sampling.between) {
+        (Beyond::MirrorCentres | Beyond::MirrorEdges, Between::Cubic) => {
+            format!("mind_finite_f64({place})")
+        }
+        (Beyond::Fill(_) | Beyond::Border, _)
+        | (Beyond::MirrorCentres | Beyond::MirrorEdges, Between::Nearest | Between::Linear) => {
+            inside(sampling.beyond, place, margin, last)
+        }
+    }
 }
 
 /// Returns an expression that applies the padding to a coordinate; the result is in bounds, or at most `margin` outside

@@ -123,7 +123,7 @@ impl Sampler<'_> {
             Between::Linear => (place, 0.0),
             Between::Cubic => (place, 2.0),
         };
-        let place = self.inside(body, place, margin, last);
+        let place = self.moved(body, place, margin, last);
         let base = body.ins().floor(place);
         let part = body.ins().fsub(place, base);
         let weights = match between {
@@ -148,6 +148,21 @@ impl Sampler<'_> {
             }
         });
         (place, taps.collect())
+    }
+
+    /// Applies the padding to a coordinate before its taps are computed. A cubic reflects each tap instead, so that
+    /// its coordinate is only replaced by NaN if it is infinite.
+    fn moved(&self, body: &mut Body<'_>, place: Value, margin: f64, last: f64) -> Value {
+        match (self.sampling.beyond, self.sampling.between) {
+            (Beyond::MirrorCentres | Beyond::MirrorEdges, Between::Cubic) => {
+                let nothing = body.ins().fsub(place, place);
+                body.ins().fadd(place, nothing)
+            }
+            (Beyond::Fill(_) | Beyond::Border, _)
+            | (Beyond::MirrorCentres | Beyond::MirrorEdges, Between::Nearest | Between::Linear) => {
+                self.inside(body, place, margin, last)
+            }
+        }
     }
 
     /// Applies the padding to a coordinate; the result is in bounds, or at most `margin` outside of a border.
