@@ -53,6 +53,8 @@ pub(crate) struct Importer<'m> {
     depth: usize,
     /// How many loops around a node are imported twice.
     pub tried_loops: usize,
+    /// How often loops were imported again with open extents.
+    pub reopened_loops: usize,
 }
 
 /// The versions of the operator sets, by domain.
@@ -77,6 +79,7 @@ pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Grap
         report: Report::default(),
         depth: 0,
         tried_loops: 0,
+        reopened_loops: 0,
     };
     let mut module = Graph::new();
     match &model.graph {

@@ -1,5 +1,6 @@
 //! Graphs inside of nodes: in the place of the node, or as closed regions.
 
+use mind_core::region::Carried;
 use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -191,11 +192,80 @@ impl<'a> Node<'a, '_, '_> {
         bodies: &mut [Body<'_, 'a>],
         captures: &Captures<'a>,
     ) -> Result<Vec<ValueId>, Refused> {
+        let mut carried = Carried::new(0, 0);
+        self.once(
+            def,
+            attrs,
+            operands,
+            results,
+            bodies,
+            captures,
+            &mut carried,
+        )
+    }
+
+    /// As [`closed`](Node::closed), for a loop whose first operands are carried. Where a step changes the extents of one, the loop
+    /// is imported again with open ones, because what is emitted in it depends on the types of its arguments.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`closed`](Node::closed); too many loops inside of each other whose extents change.
+    pub fn looped(
+        &mut self,
+        (def, attrs): (&'static OpDef, &[Attr<'_>]),
+        operands: &[ValueId],
+        results: usize,
+        bodies: &mut [Body<'_, 'a>],
+        captures: &Captures<'a>,
+        mut carried: Carried,
+    ) -> Result<Vec<ValueId>, Refused> {
+        loop {
+            carried.changes = false;
+            let made = self.once(
+                def,
+                attrs,
+                operands,
+                results,
+                bodies,
+                captures,
+                &mut carried,
+            );
+            if !carried.changes {
+                return made;
+            }
+            let first = made.ok().and_then(|results| results.first().copied());
+            if let Some(op) = first.and_then(|own| self.e.g().defining_op(own)) {
+                self.e.b.graph.erase(op);
+            }
+            self.importer.reopened_loops += 1;
+            if self.importer.reopened_loops > MOST_REOPENED {
+                return Err(Refused::new(format!(
+                    "loops whose carried values change their extents are imported again more than {MOST_REOPENED} times"
+                )));
+            }
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "those of `closed`, and the carried values"
+    )]
+    fn once(
+        &mut self,
+        def: &'static OpDef,
+        attrs: &[Attr<'_>],
+        operands: &[ValueId],
+        results: usize,
+        bodies: &mut [Body<'_, 'a>],
+        captures: &Captures<'a>,
+        carried: &mut Carried,
+    ) -> Result<Vec<ValueId>, Refused> {
         let captured = captures.operands(&mut self.e)?;
         let operands = [operands, &captured].concat();
         let (opsets, importer) = (self.opsets, &mut *self.importer);
         let mut refused = None;
         let fill = |region: usize, b: &mut Builder<'_>, arguments: &[ValueId]| {
+            carried.open(b.graph, region, arguments);
             let mut constants = Constants::default();
             let mut e = Emit {
                 b: b.reborrow(),
@@ -209,6 +279,9 @@ impl<'a> Node<'a, '_, '_> {
                 scope,
             };
             let yielded = bodies[region](&mut region_of, &mut e, &arguments[..outside]);
+            if let Ok(next) = &yielded {
+                carried.widen(e.g(), region, arguments, next);
+            }
             yielded.map_err(|why| {
                 let problem = why.reason.clone();
                 refused = Some(why);
@@ -226,6 +299,9 @@ impl<'a> Node<'a, '_, '_> {
         }
     }
 }
+
+/// How often loops of a model are imported again with open extents: loops inside of each other double the work each.
+const MOST_REOPENED: usize = 1 << 10;
 
 /// What a region yields, given the arguments that are no captures.
 pub(crate) type Body<'b, 'a> = Box<

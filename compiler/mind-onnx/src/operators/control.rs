@@ -2,20 +2,23 @@
 
 use mind_core::ops::control::{If, Scan};
 use mind_core::ops::pad::PadOp;
+use mind_core::ops::runtime_shape::DynamicReshape;
 use mind_core::ops::shape::{ExpandDims, Squeeze};
+use mind_core::region::Carried;
 use mind_ir::attr::Attr;
 use mind_ir::opdef::Op;
 use mind_ir::types::Dim;
 use mind_ir::{Graph, ValueId};
 
 use super::Operator;
+use super::runtime_shape::{Align, own_extents};
 use super::slice::part_of;
 use crate::import::emit::Emit;
 use crate::import::node::Node;
 use crate::import::region::{Body, Captures};
 use crate::import::source::fixing_inputs;
 use crate::import::value::Value;
-use crate::proto::{GraphProto, ValueInfoProto};
+use crate::proto::{GraphProto, ValueInfoProto, dimension};
 use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -78,6 +81,45 @@ pub(super) fn declared_rank(output: &ValueInfoProto) -> Option<usize> {
     Some(ty.shape.as_ref()?.dim.len())
 }
 
+/// A value that a step yields where `before` is carried. An extent that only a run knows is checked to be that of `before` where
+/// the model declares it for `output`.
+pub(super) fn promised(
+    e: &mut Emit<'_>,
+    output: &ValueInfoProto,
+    value: ValueId,
+    before: ValueId,
+) -> Result<ValueId, Refused> {
+    let (own, wanted) = (e.dims(value), e.dims(before));
+    let declared = output
+        .r#type
+        .as_ref()
+        .and_then(|ty| ty.tensor_type.as_ref());
+    let declared = declared.and_then(|ty| ty.shape.as_ref());
+    let Some(declared) =
+        declared.filter(|shape| shape.dim.len() == own.len() && own.len() == wanted.len())
+    else {
+        return Ok(value);
+    };
+    let dims = own.iter().zip(&wanted).zip(&declared.dim);
+    let kept: Vec<Dim> = dims
+        .map(
+            |((&own, &wanted), declared)| match (own, wanted, &declared.value) {
+                (Dim::Dynamic, Dim::Fixed(extent), Some(dimension::Value::DimValue(value)))
+                    if *value == extent =>
+                {
+                    wanted
+                }
+                _ => own,
+            },
+        )
+        .collect();
+    if kept == own {
+        return Ok(value);
+    }
+    let extents = own_extents(e, value, own.len(), Align::First)?;
+    Ok(DynamicReshape::with(&kept).build(e, value, extents)?)
+}
+
 /// How a user makes the condition of a choice known, so that only the branch that it takes is imported.
 fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
     let inputs = fixing_inputs(g, condition)?;
@@ -92,15 +134,17 @@ fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
     ))
 }
 
-/// A scan of `results` results with a step that reads captures.
+/// A scan of `results` results, the first `states` of which are carried, with a step that reads captures.
 pub(super) fn scan<'a>(
     n: &mut Node<'a, '_, '_>,
     attrs: &[Attr<'_>],
     operands: &[ValueId],
-    results: usize,
+    (states, results): (usize, usize),
     (step, captures): (Body<'_, 'a>, &Captures<'a>),
 ) -> Values {
-    of_module(n.closed(Scan::DEF, attrs, operands, results, &mut [step], captures)?)
+    let op = (Scan::DEF, attrs);
+    let carried = Carried::new(states, 0);
+    of_module(n.looped(op, operands, results, &mut [step], captures, carried)?)
 }
 
 fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
@@ -134,9 +178,14 @@ fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
     let step: Body<'_, '_> = Box::new(move |region, e, arguments| {
         let inputs: Vec<Value> = arguments.iter().copied().map(Value::Op).collect();
         let values = region.graph(body, &inputs, e)?;
-        yielded(&values, e)
+        let mut values = yielded(&values, e)?;
+        for (at, &before) in arguments.iter().enumerate().take(states) {
+            values[at] = promised(e, &body.output[at], values[at], before)?;
+        }
+        Ok(values)
     });
-    scan(n, &attrs, &operands, states + outputs, (step, &captures))
+    let counts = (states, states + outputs);
+    scan(n, &attrs, &operands, counts, (step, &captures))
 }
 
 /// The most sequences of a batch whose scans are written out.
@@ -192,13 +241,13 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
             let values = region.graph(body, &inputs, e)?;
             yielded(&values, e)
         });
-        let found = n.closed(
-            Scan::DEF,
-            &attrs,
+        let found = n.looped(
+            (Scan::DEF, &attrs),
             &own,
             states + outputs,
             &mut [step],
             &captures,
+            Carried::new(states, 0),
         )?;
         for (place, (all, own)) in results.iter_mut().zip(found).enumerate() {
             let mut own = ExpandDims::with(&[0]).build(&mut n.e, own)?;

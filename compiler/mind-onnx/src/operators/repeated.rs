@@ -6,6 +6,7 @@ use mind_core::ops::control::{Scan, While};
 use mind_core::ops::extents::Iota;
 use mind_core::ops::runtime_shape::{DynamicIota, DynamicReshape};
 use mind_core::ops::shape::ExpandDims;
+use mind_core::region::Carried;
 use mind_ir::ValueId;
 use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
@@ -13,7 +14,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
 
 use super::Operator;
-use super::control::{Values, declared_rank, of_module, scan, yielded};
+use super::control::{Values, declared_rank, of_module, promised, scan, yielded};
 use super::runtime_shape::{Align, own_extents};
 use crate::files::Files;
 use crate::import::emit::{Emit, One};
@@ -152,7 +153,8 @@ fn counted<'a>(
         }
         Ok(values)
     });
-    scan(n, &attrs, &operands, states + outputs, (step, &captures))
+    let counts = (states, states + outputs);
+    scan(n, &attrs, &operands, counts, (step, &captures))
 }
 
 /// What ends a loop: the number of steps that it may take, and whether it starts.
@@ -261,13 +263,13 @@ fn conditional<'a>(
         }
         Ok(values)
     });
-    let results = n.closed(
-        While::DEF,
-        &attrs,
+    let results = n.looped(
+        (While::DEF, &attrs),
         &operands,
         states,
         &mut [test, step],
         &captures,
+        Carried::new(states, 1),
     )?;
     of_module(results[2..].to_vec())
 }
@@ -279,7 +281,7 @@ fn of_rank(e: &mut Emit<'_>, body: &GraphProto, at: usize, value: ValueId, befor
     let (own, wanted) = (e.dims(value), e.dims(before));
     let is_declared = declared_rank(&body.output[1 + at]) == Some(wanted.len());
     if own.len() == wanted.len() || !is_one(&own) || !is_one(&wanted) || !is_declared {
-        return Ok(value);
+        return promised(e, &body.output[1 + at], value, before);
     }
     e.reshape(value, &wanted)
 }

@@ -1,5 +1,6 @@
 //! Calls, and ops with closed regions. What regions read from outside becomes operands.
 
+use mind_core::region::Carried;
 use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -74,8 +75,63 @@ pub(crate) fn closed<'t>(
     results: usize,
     bodies: &mut [Body<'_, 't>],
 ) -> Inner<Vec<ValueId>> {
+    let mut carried = Carried::new(0, 0);
+    once(
+        importer,
+        e,
+        (def, attrs),
+        operands,
+        results,
+        (bodies, &mut carried),
+    )
+}
+
+/// As [`closed`], for a loop whose first operands are carried. Where a step changes the extents of one, the loop is imported again
+/// with open ones; what it may cost is bounded, because the operations of a module are.
+///
+/// # Errors
+///
+/// Those of [`closed`].
+pub(crate) fn looped<'t>(
+    importer: &mut Importer<'t>,
+    e: &mut Emit<'_>,
+    op: (&'static OpDef, &[Attr<'_>]),
+    operands: &[ValueId],
+    bodies: &mut [Body<'_, 't>],
+    mut carried: Carried,
+) -> Inner<Vec<ValueId>> {
+    loop {
+        carried.changes = false;
+        let results = carried.count();
+        let made = once(
+            importer,
+            e,
+            op,
+            operands,
+            results,
+            (&mut *bodies, &mut carried),
+        );
+        if !carried.changes {
+            return made;
+        }
+        let first = made.ok().flatten().and_then(|own| own.first().copied());
+        if let Some(op) = first.and_then(|own| e.g().defining_op(own)) {
+            e.b.graph.erase(op);
+        }
+    }
+}
+
+fn once<'t>(
+    importer: &mut Importer<'t>,
+    e: &mut Emit<'_>,
+    (def, attrs): (&'static OpDef, &[Attr<'_>]),
+    operands: &[ValueId],
+    results: usize,
+    (bodies, carried): (&mut [Body<'_, 't>], &mut Carried),
+) -> Inner<Vec<ValueId>> {
     let mut ended = Ok(());
     let fill = |region: usize, b: &mut Builder<'_>, arguments: &[ValueId]| {
+        carried.open(b.graph, region, arguments);
         let mut cache = Cache::default();
         for &argument in arguments {
             for (axis, &dim) in b.graph.ty(argument).shape.iter().enumerate() {
@@ -102,7 +158,10 @@ pub(crate) fn closed<'t>(
             })
         };
         match bodies[region](importer, &mut e, place, arguments) {
-            Ok(Some(values)) => Ok(values),
+            Ok(Some(values)) => {
+                carried.widen(e.g(), region, arguments, &values);
+                Ok(values)
+            }
             Ok(None) => {
                 ended = Err(None);
                 Err(stopped())

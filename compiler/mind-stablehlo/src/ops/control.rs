@@ -2,6 +2,7 @@
 
 use mind_core::ops::compare::Direction;
 use mind_core::ops::control::{If, While};
+use mind_core::region::Carried;
 use mind_ir::ValueId;
 use mind_ir::opdef::Op as _;
 use mind_ir::types::DType;
@@ -10,7 +11,7 @@ use super::Row;
 use crate::import::emit::Emit;
 use crate::import::inputs::is_assertion;
 use crate::import::node::Node;
-use crate::import::region::{Body, Inner, body_of, body_of_some, closed};
+use crate::import::region::{Body, Inner, body_of, body_of_some, closed, looped};
 use crate::import::scope::{Captures, Scope};
 use crate::import::value::{Compared, Extent, Value};
 use crate::import::{Importer, Place};
@@ -328,14 +329,8 @@ fn repeat(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
         })
     });
     let def = (While::DEF, &attrs[..]);
-    let made = closed(
-        n.importer,
-        &mut n.e,
-        def,
-        &operands,
-        kept.len(),
-        &mut bodies,
-    )?;
+    let carried = Carried::new(kept.len(), 1);
+    let made = looped(n.importer, &mut n.e, def, &operands, &mut bodies, carried)?;
     let Some(made) = made else {
         return Ok(None);
     };

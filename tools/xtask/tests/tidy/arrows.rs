@@ -68,7 +68,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-lsp", &["mind-cli"]),
     ("mind-reduce", &["mind-cli", "mind-host"]),
     ("mind-translate", &["mind-model", "mind-cli", "mind-host"]),
-    ("mind-bench", &["mind-model", "mind-opt"]),
+    ("mind-bench", &["mind-model", "mind-opt", "mind-testgen"]),
     ("filecheck", &[]),
     ("mind-snapshot", &[]),
     ("mind-testgen", &["mind-core", "mind-text"]),
