@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mind_convert::Imported;
 use mind_diag::{Diagnostics, SourceFile};
 #[cfg(feature = "draw")]
 use mind_draw::Detail;
@@ -60,7 +61,7 @@ pub struct BinaryReader {
     /// What the outputs are called, if the format says so, which modules do not keep.
     pub outputs: fn(&[u8]) -> Vec<String>,
     /// The module that the bytes are.
-    pub read: fn(Bytes, &LoadOptions) -> Result<Graph, Diagnostics>,
+    pub read: fn(Bytes, &LoadOptions) -> Result<Imported, Diagnostics>,
 }
 
 /// How a text of another compiler is read.
@@ -69,7 +70,7 @@ pub struct TextReader {
     /// What the outputs are called, if the text says so, which modules do not keep.
     pub outputs: fn(&str) -> Vec<String>,
     /// The module that the text is.
-    pub read: fn(&str, &LoadOptions) -> Result<Graph, Diagnostics>,
+    pub read: fn(&str, &LoadOptions) -> Result<Imported, Diagnostics>,
 }
 
 /// How a package is read.

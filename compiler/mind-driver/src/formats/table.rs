@@ -161,7 +161,7 @@ pub static FORMATS: &[FormatInfo] = &[
             looks: mind_onnx::is_model,
             files: mind_onnx::files,
             outputs: mind_onnx::output_names,
-            read: |bytes, options| mind_onnx::read(bytes, &onnx_options(options)),
+            read: |bytes, options| mind_onnx::import(bytes, &onnx_options(options)),
         })),
         write: Some(Write::Binary(|g, options| {
             let options = mind_onnx::ExportOptions {
@@ -193,7 +193,7 @@ pub static FORMATS: &[FormatInfo] = &[
                     shapes: options.shapes.iter().cloned().collect(),
                     bound: options.bound.iter().cloned().collect(),
                 };
-                mind_stablehlo::read(text, &options)
+                mind_stablehlo::import(text, &options)
             },
         })),
         write: None,

@@ -1,5 +1,6 @@
 //! Graphs inside of nodes: in the place of the node, or as closed regions.
 
+use mind_convert::Refusal;
 use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -12,7 +13,6 @@ use super::scope::{Named, Scope, outer_names};
 use super::value::Value;
 use super::{DEPTH_LIMIT, Importer, Made, opsets};
 use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto};
-use crate::refused::Refused;
 
 impl Importer<'_> {
     /// The body of a function in the place of a node.
@@ -22,7 +22,7 @@ impl Importer<'_> {
         node: &NodeProto,
         inputs: Vec<Option<Value>>,
         e: &mut Emit<'_>,
-    ) -> Result<Made, Refused> {
+    ) -> Result<Made, Refusal> {
         let own = opsets(&function.opset_import);
         let nodes: Vec<NodeProto> = function
             .node
@@ -45,11 +45,11 @@ impl Importer<'_> {
     }
 
     /// Runs `import` one level deeper.
-    fn deeper<T>(&mut self, import: impl FnOnce(&mut Self) -> T) -> Result<T, Refused> {
+    fn deeper<T>(&mut self, import: impl FnOnce(&mut Self) -> T) -> Result<T, Refusal> {
         if self.depth == DEPTH_LIMIT {
-            return Err(Refused::new(format!(
-                "{DEPTH_LIMIT} functions and graphs inside of each other"
-            )));
+            let what = "the nesting of functions and graphs";
+            let found = format!("{} levels", DEPTH_LIMIT + 1);
+            return Err(Refusal::too_large(what, found, DEPTH_LIMIT));
         }
         self.depth += 1;
         let found = import(self);
@@ -99,7 +99,7 @@ impl<'a> Captures<'a> {
     /// # Errors
     ///
     /// A name that nothing makes.
-    pub fn of(node: &Node<'a, '_, '_>, graphs: &[&'a GraphProto]) -> Result<Captures<'a>, Refused> {
+    pub fn of(node: &Node<'a, '_, '_>, graphs: &[&'a GraphProto]) -> Result<Captures<'a>, Refusal> {
         let mut named: Vec<(&'a str, Value)> = Vec::new();
         for name in graphs.iter().flat_map(|graph| outer_names(graph)) {
             if named.iter().any(|(own, _)| *own == name) {
@@ -109,13 +109,10 @@ impl<'a> Captures<'a> {
                 Named::Value(value) => named.push((name, value)),
                 Named::LeftOut => {}
                 Named::Refused => {
-                    let problem = format!("what makes `{name}`, which it reads, is refused");
-                    return Err(Refused::following(problem));
+                    return Err(Refusal::following(name));
                 }
                 Named::Nothing => {
-                    return Err(Refused::new(format!(
-                        "nothing makes `{name}`, which it reads"
-                    )));
+                    return Err(Refusal::undefined(name));
                 }
             }
         }
@@ -123,7 +120,7 @@ impl<'a> Captures<'a> {
     }
 
     /// Those that only a run knows, as operands of an op with a closed region.
-    pub fn operands(&self, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refused> {
+    pub fn operands(&self, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refusal> {
         let runtime = self.named.iter().filter(|(_, value)| is_runtime(value));
         runtime.map(|(_, value)| e.value(value)).collect()
     }
@@ -162,7 +159,7 @@ impl<'a> Node<'a, '_, '_> {
         &mut self,
         graph: &'a GraphProto,
         arguments: &[Value],
-    ) -> Result<Vec<Value>, Refused> {
+    ) -> Result<Vec<Value>, Refusal> {
         let captures = Captures::of(self, &[graph])?;
         let mut scope = Scope::default();
         for (name, value) in captures.named {
@@ -190,7 +187,7 @@ impl<'a> Node<'a, '_, '_> {
         results: usize,
         bodies: &mut [Body<'_, 'a>],
         captures: &Captures<'a>,
-    ) -> Result<Vec<ValueId>, Refused> {
+    ) -> Result<Vec<ValueId>, Refusal> {
         let captured = captures.operands(&mut self.e)?;
         let operands = [operands, &captured].concat();
         let (opsets, importer) = (self.opsets, &mut *self.importer);
@@ -210,7 +207,7 @@ impl<'a> Node<'a, '_, '_> {
             };
             let yielded = bodies[region](&mut region_of, &mut e, &arguments[..outside]);
             yielded.map_err(|why| {
-                let problem = why.reason.clone();
+                let problem = why.to_string();
                 refused = Some(why);
                 Box::new(VerifyError::Structure { problem })
             })
@@ -229,7 +226,7 @@ impl<'a> Node<'a, '_, '_> {
 
 /// What a region yields, given the arguments that are no captures.
 pub(crate) type Body<'b, 'a> = Box<
-    dyn FnMut(&mut Region<'_, 'a, '_>, &mut Emit<'_>, &[ValueId]) -> Result<Vec<ValueId>, Refused>
+    dyn FnMut(&mut Region<'_, 'a, '_>, &mut Emit<'_>, &[ValueId]) -> Result<Vec<ValueId>, Refusal>
         + 'b,
 >;
 
@@ -251,7 +248,7 @@ impl<'a> Region<'_, 'a, '_> {
         graph: &'a GraphProto,
         arguments: &[Value],
         e: &mut Emit<'_>,
-    ) -> Result<Vec<Value>, Refused> {
+    ) -> Result<Vec<Value>, Refusal> {
         let mut scope = std::mem::take(&mut self.scope);
         define_inputs(&mut scope, graph, arguments)?;
         let opsets = self.opsets;
@@ -267,12 +264,10 @@ fn define_inputs<'a>(
     scope: &mut Scope<'a>,
     graph: &'a GraphProto,
     arguments: &[Value],
-) -> Result<(), Refused> {
+) -> Result<(), Refusal> {
     if graph.input.len() != arguments.len() {
-        let (found, wanted) = (graph.input.len(), arguments.len());
-        return Err(Refused::new(format!(
-            "its graph has {found} inputs, where {wanted} are given"
-        )));
+        let found = format!("{} inputs", graph.input.len());
+        return Err(Refusal::parts("its graph", found, arguments.len()));
     }
     for (input, value) in graph.input.iter().zip(arguments) {
         scope.define(&input.name, value.clone());
@@ -280,7 +275,7 @@ fn define_inputs<'a>(
     Ok(())
 }
 
-/// Why a node is refused whose graph has nodes that are.
-fn inner() -> Refused {
-    Refused::new("nodes of its graph are refused")
+/// Why a node is refused whose graph has nodes that are, which are reported by themselves.
+fn inner() -> Refusal {
+    Refusal::following("a node of its graph")
 }

@@ -137,6 +137,7 @@ pub fn graph(
         r#type: None,
     });
     GraphProto {
+        value_info: Vec::new(),
         name: "g".to_owned(),
         input,
         initializer,
