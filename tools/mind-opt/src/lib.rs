@@ -39,7 +39,7 @@ use mind_driver::formats::{Format, FormatInfo, LoadOptions, WriteBinary};
 use mind_driver::history;
 use mind_driver::host::Host;
 use mind_driver::interface::left_out;
-use mind_driver::load::{decode, parse_and_verify, verified, warnings, without_text};
+use mind_driver::load::{Parsed, WithoutText, decode, parse, verified, warnings, without_text};
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
@@ -110,7 +110,12 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         None => Err(given.bytes),
     };
     let (file, whole) = match whole {
-        Ok(own) => (own.file, Some((own.format, own.graph))),
+        Ok(WithoutText {
+            file,
+            format,
+            graph,
+            warnings,
+        }) => (file, Some((format, graph, warnings))),
         Err(bytes) => {
             let limits = given
                 .options
@@ -247,7 +252,7 @@ fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<(Pipeline, Rewri
 }
 
 /// A module that was read from no text, and the format that it reads as.
-type Whole = (&'static FormatInfo, Result<Graph, Diagnostics>);
+type Whole = (&'static FormatInfo, Result<Graph, Diagnostics>, Diagnostics);
 
 /// One call of the tool on a file.
 struct Run<'a> {
@@ -378,14 +383,23 @@ impl<'a> Run<'a> {
         watch.recording = report::recording(self.matches);
         let text = &self.file.text()[part.clone()];
         let parsed = match whole {
-            Some((format, graph)) => verified(graph, &self.options).map(|g| (format, g)),
-            None => parse_and_verify(formats, text, part.start as u32, &self.options),
+            Some((format, graph, warnings)) => verified(graph, &self.options).map(|graph| Parsed {
+                format,
+                graph,
+                warnings,
+            }),
+            None => parse(formats, text, part.start as u32, &self.options),
         };
         watch.mark("parse and verify");
-        let (format, mut g) = match parsed {
+        let Parsed {
+            format,
+            graph: mut g,
+            warnings: own,
+        } = match parsed {
             Ok(parsed) => parsed,
             Err(found) => return outcome.found.append(found),
         };
+        outcome.found.append(own);
         outcome.found.append(warnings(format, &g));
         if let Err(found) = mil::read_weights(self.pipeline, &mut g, self.path, watch.host) {
             return outcome.found.append(found);

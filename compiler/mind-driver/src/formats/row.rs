@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mind_convert::Imported;
 use mind_diag::{Diagnostics, SourceFile};
 #[cfg(feature = "draw")]
 use mind_draw::Detail;
@@ -73,14 +74,14 @@ pub struct BinaryReader {
     /// The files beside it that hold elements of it, by their paths below its folder.
     pub files: fn(&[u8]) -> Vec<String>,
     /// The module that the bytes are.
-    pub read: fn(Bytes, &LoadOptions) -> Result<Graph, Diagnostics>,
+    pub read: fn(Bytes, &LoadOptions) -> Result<Imported, Diagnostics>,
 }
 
 /// How a text of another compiler is read.
 #[derive(Clone, Copy)]
 pub struct TextReader {
     /// The module that the text is.
-    pub read: fn(&str, &LoadOptions) -> Result<Graph, Diagnostics>,
+    pub read: fn(&str, &LoadOptions) -> Result<Imported, Diagnostics>,
 }
 
 /// How a package is read.

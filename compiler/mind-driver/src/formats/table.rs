@@ -160,7 +160,7 @@ pub static FORMATS: &[FormatInfo] = &[
         read: Some(Read::Binary(BinaryReader {
             looks: mind_onnx::is_model,
             files: mind_onnx::files,
-            read: |bytes, options| mind_onnx::read(bytes, &onnx_options(options)),
+            read: |bytes, options| mind_onnx::import(bytes, &onnx_options(options)),
         })),
         write: Some(Write::Binary(|g, options| {
             let options = mind_onnx::ExportOptions {
@@ -191,7 +191,7 @@ pub static FORMATS: &[FormatInfo] = &[
                     shapes: options.shapes.iter().cloned().collect(),
                     bound: options.bound.iter().cloned().collect(),
                 };
-                mind_stablehlo::read(text, &options)
+                mind_stablehlo::import(text, &options)
             },
         })),
         write: None,

@@ -1,5 +1,6 @@
 //! Choices and loops. What their graphs read from outside becomes operands, since regions of core are closed.
 
+use mind_convert::Refusal;
 use mind_core::ops::control::{If, Scan};
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::runtime_shape::DynamicReshape;
@@ -19,21 +20,20 @@ use crate::import::region::{Body, Captures};
 use crate::import::source::fixing_inputs;
 use crate::import::value::Value;
 use crate::proto::{GraphProto, ValueInfoProto, dimension};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::values("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], choice),
     Operator::values("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], scanned),
 ];
 
-pub(super) type Values = Result<Vec<Value>, Refused>;
+pub(super) type Values = Result<Vec<Value>, Refusal>;
 
 pub(super) fn of_module(values: Vec<ValueId>) -> Values {
     Ok(values.into_iter().map(Value::Op).collect())
 }
 
 /// The values of the module that a graph yields.
-pub(super) fn yielded(values: &[Value], e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refused> {
+pub(super) fn yielded(values: &[Value], e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refusal> {
     values.iter().map(|value| e.value(value)).collect()
 }
 
@@ -63,7 +63,7 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
     };
     let mut bodies = branches.map(body);
     let made = n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures);
-    of_module(made.map_err(|why| why.or_help(way_to_one_branch(n.e.g(), condition)))?)
+    of_module(made.map_err(|why| why.with_help(way_to_one_branch(n.e.g(), condition)))?)
 }
 
 /// Whether both branches declare output `at` as one element. Where one of them yields a list of one instead, the types of core
@@ -88,7 +88,7 @@ pub(super) fn promised(
     output: &ValueInfoProto,
     value: ValueId,
     before: ValueId,
-) -> Result<ValueId, Refused> {
+) -> Result<ValueId, Refusal> {
     let (own, wanted) = (e.dims(value), e.dims(before));
     let declared = output
         .r#type
@@ -134,6 +134,21 @@ fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
     ))
 }
 
+/// The refusal of a number of scan inputs that is not from 1 to `most`.
+fn wrong_count(n: &Node<'_, '_, '_>, most: usize) -> Refusal {
+    match n.int("num_scan_inputs") {
+        Ok(Some(found)) => Refusal::value("num_scan_inputs", found, format_args!("1 to {most}")),
+        Ok(None) => Refusal::missing("num_scan_inputs"),
+        Err(refusal) => refusal,
+    }
+}
+
+/// The refusal of a graph with fewer outputs than it carries values.
+pub(super) fn few_outputs(body: &GraphProto, carried: usize) -> Refusal {
+    let found = format!("{} outputs", body.output.len());
+    Refusal::parts("its graph", found, format_args!("{carried} or more"))
+}
+
 /// A scan of `results` results, the first `states` of which are carried, with a step that reads captures.
 pub(super) fn scan<'a>(
     n: &mut Node<'a, '_, '_>,
@@ -156,11 +171,11 @@ fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
         .int("num_scan_inputs")?
         .and_then(|own| usize::try_from(own).ok());
     let count = count.filter(|own| *own <= n.inputs.len());
-    let count = count.ok_or_else(|| Refused::new("`num_scan_inputs` does not fit"))?;
+    let count = count.ok_or_else(|| wrong_count(n, n.inputs.len()))?;
     let states = n.inputs.len() - count;
     let outputs = body.output.len().checked_sub(states);
-    let outputs = outputs.ok_or_else(|| Refused::new("its graph has too few outputs"))?;
-    let list = |n: &Node<'_, '_, '_>, name| Ok::<_, Refused>(n.ints(name)?.unwrap_or(&[]).to_vec());
+    let outputs = outputs.ok_or_else(|| few_outputs(body, states))?;
+    let list = |n: &Node<'_, '_, '_>, name| Ok::<_, Refusal>(n.ints(name)?.unwrap_or(&[]).to_vec());
     let in_axes = list(n, "scan_input_axes")?;
     let out_axes = list(n, "scan_output_axes")?;
     let in_reverse = list(n, "scan_input_directions")?;
@@ -199,10 +214,10 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
         .and_then(|own| usize::try_from(own).ok());
     let states = count.and_then(|count| n.inputs.len().checked_sub(1 + count));
     let (Some(count), Some(states)) = (count.filter(|own| *own > 0), states) else {
-        return Err(Refused::new("`num_scan_inputs` does not fit"));
+        return Err(wrong_count(n, n.inputs.len().saturating_sub(1)));
     };
     let outputs = body.output.len().checked_sub(states);
-    let outputs = outputs.ok_or_else(|| Refused::new("its graph has too few outputs"))?;
+    let outputs = outputs.ok_or_else(|| few_outputs(body, states))?;
     let reversed = n.ints("directions")?.unwrap_or(&[]).to_vec();
     let mut operands = Vec::new();
     for at in 1..n.inputs.len() {
@@ -213,16 +228,21 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
         n.e.extent(operands[states], 1)?,
     );
     if !(1..=MOST_BATCHES).contains(&batch) {
-        return Err(Refused::new(format!(
-            "a batch of {batch} sequences is not supported"
-        )));
+        return Err(Refusal::extent(
+            "the number of sequences",
+            batch,
+            format_args!("1 to {MOST_BATCHES}"),
+        ));
     }
     let lengths = n.ints_in(0)?.unwrap_or_else(|| vec![steps; batch as usize]);
     let fits = |own: &i64| (1..=steps).contains(own);
     if lengths.len() as i64 != batch || !lengths.iter().all(fits) {
-        return Err(Refused::new(format!(
-            "{lengths:?} are no lengths of {batch} sequences"
-        )));
+        let expected = format!("{batch} lengths from 1 to {steps}");
+        return Err(Refusal::value(
+            n.operand(0),
+            format_args!("{lengths:?}"),
+            expected,
+        ));
     }
     let captures = Captures::of(n, &[body])?;
     let attrs = Scan::attrs(states as i64, count as i64, &[], &[], &reversed, &[]);
@@ -262,5 +282,5 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
         }
     }
     let all = results.iter().map(|parts| n.e.concat(parts, 0));
-    of_module(all.collect::<Result<_, Refused>>()?)
+    of_module(all.collect::<Result<_, Refusal>>()?)
 }

@@ -1,23 +1,27 @@
 //! Images with other extents.
 
+use mind_convert::Refusal;
 use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Rounding};
 use mind_ir::tensor::Tensor;
 
 use super::Operator;
 use crate::import::emit::One;
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Resize", &[10, 11, 13, 18, 19], resize),
     Operator::one("Upsample", &[7, 9], upsample),
 ];
 
-pub(super) fn unsupported(name: &str, word: &str) -> Refused {
-    Refused::new(format!("`{name}` \"{word}\" is not supported"))
+pub(super) fn unsupported(name: &str, word: &str) -> Refusal {
+    let expected = match name {
+        "mode" => "a mode that the operator has",
+        _ => "a word that the operator has",
+    };
+    Refusal::value(name, format_args!("\"{word}\""), expected)
 }
 
-pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refused> {
+pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refusal> {
     Ok(match word {
         "nearest" => Interpolation::Nearest,
         "linear" | "bilinear" => Interpolation::Linear,
@@ -35,9 +39,14 @@ struct Target {
 
 impl Target {
     /// Scales give sizes rounded down.
-    fn scaled(axes: Vec<i64>, shape: &[i64], scales: Vec<f64>) -> Result<Target, Refused> {
+    fn scaled(axes: Vec<i64>, shape: &[i64], scales: Vec<f64>) -> Result<Target, Refusal> {
         if scales.len() != axes.len() {
-            return Err(Refused::new("it has not one scale for each axis"));
+            return Err(Refusal::length(
+                "scales",
+                scales.len(),
+                axes.len(),
+                "1 for each resized axis",
+            ));
         }
         let pairs = axes.iter().zip(&scales);
         let sizes =
@@ -119,7 +128,7 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
             let axes = axes
                 .iter()
                 .map(|&axis| Ok(n.e.axis(axis, shape.len())? as i64));
-            axes.collect::<Result<Vec<i64>, Refused>>()?
+            axes.collect::<Result<Vec<i64>, Refusal>>()?
         }
         None => (0..shape.len() as i64).collect(),
     };
@@ -134,19 +143,25 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
     let target = match (scales, sizes) {
         (Some(scales), None) => Target::scaled(axes, &shape, scales)?,
         (None, Some(sizes)) if sizes.len() == axes.len() => aspect(policy, axes, &shape, sizes)?,
-        _ => {
-            return Err(Refused::new(
-                "it has not one size or one scale for each axis",
+        (None, Some(sizes)) => {
+            let reason = "1 for each resized axis";
+            return Err(Refusal::length("sizes", sizes.len(), axes.len(), reason));
+        }
+        (Some(_), Some(_)) => {
+            return Err(Refusal::parts(
+                "the node",
+                "`scales` and `sizes`",
+                "one of them",
             ));
         }
+        (None, None) => return Err(Refusal::missing("scales")),
     };
     if is_crop {
         let region = n.floats_in(1)?.unwrap_or_default();
         let count = target.axes.len();
         if region.len() != 2 * count {
-            return Err(Refused::new(
-                "its region has not a start and an end for each axis",
-            ));
+            let reason = "a start and an end for each resized axis";
+            return Err(Refusal::length("roi", region.len(), 2 * count, reason));
         }
         let target = Target {
             scales: Some(region),
@@ -205,7 +220,7 @@ fn resized(
     Ok(op.build(&mut n.e, x, scales)?)
 }
 
-fn coordinates(word: &str) -> Result<Coordinates, Refused> {
+fn coordinates(word: &str) -> Result<Coordinates, Refusal> {
     Ok(match word {
         "half_pixel" => Coordinates::HalfPixel,
         "pytorch_half_pixel" => Coordinates::PytorchHalfPixel,
@@ -217,7 +232,7 @@ fn coordinates(word: &str) -> Result<Coordinates, Refused> {
     })
 }
 
-fn rounding(word: &str) -> Result<Rounding, Refused> {
+fn rounding(word: &str) -> Result<Rounding, Refusal> {
     Ok(match word {
         "round_prefer_floor" => Rounding::PreferFloor,
         "round_prefer_ceil" => Rounding::PreferCeil,
@@ -228,7 +243,7 @@ fn rounding(word: &str) -> Result<Rounding, Refused> {
 }
 
 /// Sizes as they are, or one scale for all axes: the smallest or the largest that the sizes ask for.
-fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Result<Target, Refused> {
+fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Result<Target, Refusal> {
     let ratios = axes
         .iter()
         .zip(&sizes)
@@ -266,7 +281,7 @@ fn upsample(n: &mut Node<'_, '_, '_>) -> One {
             .map(|own| own.iter().map(|&own| f64::from(own)).collect()),
         _ => n.floats_in(1)?,
     };
-    let scales = scales.ok_or_else(|| Refused::new("`scales` are left out"))?;
+    let scales = scales.ok_or_else(|| Refusal::missing("scales"))?;
     let axes = (0..shape.len() as i64).collect();
     let target = Target::scaled(axes, &shape, scales)?.changed(&shape);
     if target.axes.is_empty() {

@@ -139,6 +139,7 @@ pub fn graph(
         doc_string: String::new(),
     });
     GraphProto {
+        value_info: Vec::new(),
         name: "g".to_owned(),
         input,
         initializer,

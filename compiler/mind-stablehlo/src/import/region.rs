@@ -1,5 +1,6 @@
 //! Calls, and ops with closed regions. What regions read from outside becomes operands.
 
+use mind_convert::Refusal;
 use mind_core::region::Carried;
 use mind_ir::ValueId;
 use mind_ir::attr::Attr;
@@ -14,11 +15,10 @@ use super::node::Node;
 use super::scope::{Captures, Scope};
 use super::value::Value;
 use super::{Importer, Place};
-use crate::refused::Refused;
 use crate::text::Block;
 
 /// What is imported, or `None` if something inside was refused, which is reported by itself.
-pub(crate) type Inner<T> = Result<Option<T>, Refused>;
+pub(crate) type Inner<T> = Result<Option<T>, Refusal>;
 
 /// What a region yields, given all of its arguments.
 pub(crate) type Body<'b, 't> =
@@ -32,7 +32,7 @@ impl<'t> Node<'_, 't, '_> {
     /// A function that the text does not have, another number of arguments.
     pub fn called(&mut self, name: &str) -> Inner<Vec<Value>> {
         let Some(function) = self.importer.module.functions.get(name) else {
-            return Err(Refused::new(format!("the text has no function `@{name}`")));
+            return Err(Refusal::undefined(&format!("@{name}")));
         };
         let values = self.inputs.to_vec();
         self.inlined(&function.body, &values, Scope::default(), self.place)
@@ -224,12 +224,13 @@ pub(crate) fn define_arguments<'t>(
     scope: &mut Scope<'t>,
     block: &'t Block<'t>,
     values: &[Value],
-) -> Result<(), Refused> {
+) -> Result<(), Refusal> {
     if block.arguments.len() != values.len() {
-        let (found, wanted) = (values.len(), block.arguments.len());
-        return Err(Refused::new(format!(
-            "{found} values for a block or function of {wanted} arguments"
-        )));
+        let expected = format!(
+            "{}, as many as the block or function has arguments",
+            block.arguments.len()
+        );
+        return Err(Refusal::operands(values.len(), expected));
     }
     for (argument, value) in block.arguments.iter().zip(values) {
         scope.define_one(argument.name, value.clone());
