@@ -420,11 +420,11 @@ impl<'a> Run<'a> {
             return;
         }
         // Names that lead to no format are refused before anything is read.
-        let wanted = args::output(self.matches).format(Some(format));
-        let wanted = wanted.ok().flatten().and_then(FormatInfo::text);
+        let row = args::output(self.matches).format(Some(format));
+        let row = row.ok().flatten();
+        let wanted = row.and_then(FormatInfo::text);
         let printed = match &self.bytes {
             Some((write, path)) => {
-                let row = args::written_format(self.matches);
                 let note = row.and_then(|row| left_out(row, &g));
                 note.into_iter().for_each(|note| outcome.found.push(note));
                 let written = binary::written(*write, &g, path, self.matches);

@@ -45,7 +45,7 @@ impl<'g> Image<'g> {
             numbers: FxHashMap::default(),
         };
         writer.block(g.body());
-        if has_places {
+        if places != Places::None {
             interface::write(&mut writer.out, &g.interface);
         }
         Image {
