@@ -355,5 +355,8 @@ fn define_inputs<'a>(
 
 /// Why a node is refused whose graph has nodes that are, which are reported by themselves.
 fn inner() -> Refusal {
-    Refusal::following("a node of its graph")
+    Refusal::unsupported(
+        "nodes of its graph are refused",
+        "the errors of these nodes say what to change",
+    )
 }

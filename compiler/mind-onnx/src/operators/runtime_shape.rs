@@ -15,7 +15,7 @@ use super::Operator;
 use super::shape::element_count;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::import::value::{Extent, Extents};
+use crate::import::value::{Extent, Extents, Value};
 use crate::tensor::Constant;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -116,7 +116,8 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
     let keeps_zero = n.flag("allowzero")?;
     let Ok(wanted) = n.dims_in(1) else {
         let extents = n.input(1)?;
-        return reshape_at_run_time(&mut n.e, x, extents, keeps_zero);
+        let open = open(&n.e, extents)?;
+        return reshape_at_run_time(&mut n.e, x, extents, &open, keeps_zero);
     };
     let own = n.e.dims(x);
     let dims = wanted.iter().enumerate().map(|(at, &dim)| match dim {
@@ -129,21 +130,59 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
         }),
         dim => Ok(dim),
     });
-    let dims: Vec<Dim> = dims.collect::<Result<_, _>>()?;
+    let mut dims: Vec<Dim> = dims.collect::<Result<_, _>>()?;
+    if let Some(left) = left(n, x) {
+        for dim in dims.iter_mut().filter(|dim| **dim == Dim::Fixed(-1)) {
+            *dim = Dim::Fixed(left);
+        }
+    }
     let is_open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
     if dims.iter().filter(is_open).count() > 1 {
         let extents = n.input(1)?;
-        return reshape_at_run_time(&mut n.e, x, extents, keeps_zero);
+        for dim in dims.iter_mut().filter(|dim| **dim == Dim::Fixed(-1)) {
+            *dim = Dim::Dynamic;
+        }
+        return reshape_at_run_time(&mut n.e, x, extents, &dims, keeps_zero);
     }
     n.e.reshape(x, &dims)
 }
 
+/// The extent that -1 stands for in a shape whose open extents are all that `x` has.
+fn left(n: &Node<'_, '_, '_>, x: ValueId) -> Option<i64> {
+    let Some(Value::Extents(wanted)) = n.given(1) else {
+        return None;
+    };
+    let mut own = n.e.extents_of(x);
+    let mut taken = 1i64;
+    for &extent in &wanted.elements {
+        match extent {
+            Extent::Known(-1) => {}
+            Extent::Known(0) => return None,
+            Extent::Known(known) => taken = taken.checked_mul(known)?,
+            open => {
+                let at = own.iter().position(|own| *own == open)?;
+                own.swap_remove(at);
+            }
+        }
+    }
+    let all = own.iter().try_fold(1i64, |all, extent| match extent {
+        Extent::Known(known) => all.checked_mul(*known),
+        Extent::Of(..) | Extent::Computed(_) => None,
+    })?;
+    (taken > 0 && all % taken == 0).then_some(all / taken)
+}
+
 /// An extent of 0 is that of the input, and -1 is what is left for the others.
-fn reshape_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId, keeps_zero: bool) -> One {
-    let open = open(e, extents)?;
+fn reshape_at_run_time(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    extents: ValueId,
+    shape: &[Dim],
+    keeps_zero: bool,
+) -> One {
     let mut wanted = e.convert(extents, DType::I64)?;
-    if !keeps_zero && !open.is_empty() {
-        let own = own_extents(e, x, open.len(), Align::First)?;
+    if !keeps_zero && !shape.is_empty() {
+        let own = own_extents(e, x, shape.len(), Align::First)?;
         wanted = replaced(e, wanted, 0.0, own)?;
     }
     let one = e.number(DType::I64, 1.0);
@@ -153,7 +192,7 @@ fn reshape_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId, keeps_zer
     let all = element_count(e, x)?;
     let left = e.apply(ScalarFn::Div, &[all, count])?;
     let wanted = replaced(e, wanted, -1.0, left)?;
-    Ok(DynamicReshape::with(&open).build(e, x, wanted)?)
+    Ok(DynamicReshape::with(shape).build(e, x, wanted)?)
 }
 
 /// The extents are broadcast too: 1 keeps that of the input.
