@@ -199,13 +199,16 @@ fn reshape_at_run_time(
 fn expand(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let own = n.e.dims(x);
-    let shape = known_dims(n, 1).map(|wanted| broadcast_dims(&own, &wanted));
-    match shape.filter(|shape| !shape.contains(&Dim::Dynamic)) {
-        Some(shape) if shape == own => Ok(x),
-        Some(shape) => Ok(BroadcastTo::with(&shape).build(&mut n.e, x)?),
-        None => {
+    let shape = n.dims_in(1).ok();
+    let shape = shape.map(|wanted| broadcast_dims(&own, &wanted));
+    match shape {
+        Some(shape) if !shape.contains(&Dim::Dynamic) => match shape == own {
+            true => Ok(x),
+            false => Ok(BroadcastTo::with(&shape).build(&mut n.e, x)?),
+        },
+        shape => {
             let extents = n.input(1)?;
-            expand_at_run_time(&mut n.e, x, extents)
+            expand_at_run_time(&mut n.e, x, extents, shape)
         }
     }
 }
@@ -225,7 +228,13 @@ fn broadcast_dims(own: &[Dim], wanted: &[Dim]) -> Vec<Dim> {
     joined.collect()
 }
 
-fn expand_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId) -> One {
+/// `shape` is what is known of the result.
+fn expand_at_run_time(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    extents: ValueId,
+    shape: Option<Vec<Dim>>,
+) -> One {
     let given = open(e, extents)?.len();
     let rank = e.rank(x).max(given);
     let own = own_extents(e, x, rank, Align::Last)?;
@@ -235,7 +244,10 @@ fn expand_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId) -> One {
         wanted = e.concat(&[ones, wanted], 0)?;
     }
     let wanted = replaced(e, wanted, 1.0, own)?;
-    broadcast(e, x, wanted)
+    match shape {
+        Some(shape) => Ok(DynamicBroadcastTo::with(&shape).build(e, x, wanted)?),
+        None => broadcast(e, x, wanted),
+    }
 }
 
 /// `start + step i` for as many `i` as stay before `limit`.

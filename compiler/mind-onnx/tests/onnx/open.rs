@@ -372,7 +372,7 @@ fn dimensions_whose_names_are_spelled_alike_are_two() {
         node("y = Concat(d, b)", vec![int("axis", 0)]),
     ];
     let text = text(&model(graph(inputs, vec![], nodes, &["y"])));
-    assert_eq!(text.matches("f32[a_b_2]").count(), 2, "{text}");
+    assert_eq!(text.matches("f32[a_b_2]").count(), 3, "{text}");
     assert_eq!(text.matches("f32[a_b]").count(), 1, "{text}");
 }
 
