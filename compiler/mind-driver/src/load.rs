@@ -45,8 +45,10 @@ pub fn load_module(
         Some(row) => without_text(row, name, bytes, options),
         None => Err(bytes),
     };
+    let mut found = Diagnostics::new();
     let (file, read) = match whole {
         Ok(own) => {
+            found = own.warnings;
             let graph = verified(own.graph, options);
             (own.file, graph.map(|graph| (own.format, graph)))
         }
@@ -58,12 +60,15 @@ pub fn load_module(
         }
     };
     match read {
-        Ok((format, graph)) => Ok(Loaded {
-            warnings: warnings(format, &graph),
-            file,
-            format,
-            graph,
-        }),
+        Ok((format, graph)) => {
+            found.append(warnings(format, &graph));
+            Ok(Loaded {
+                warnings: found,
+                file,
+                format,
+                graph,
+            })
+        }
         Err(diagnostics) => Err(Box::new(Rejected { file, diagnostics })),
     }
 }
@@ -76,6 +81,8 @@ pub struct WithoutText {
     pub format: &'static FormatInfo,
     /// The module, not verified.
     pub graph: Result<Graph, Diagnostics>,
+    /// What its reader warns of.
+    pub warnings: Diagnostics,
 }
 
 /// The module that bytes of a format are.
@@ -96,13 +103,22 @@ pub fn without_text(
                 file,
                 format: package.reads_as.info(),
                 graph,
+                warnings: Diagnostics::new(),
             })
         }
-        Some(Read::Binary(binary)) => Ok(WithoutText {
-            file: SourceFile::new(name, ""),
-            format: row,
-            graph: (binary.read)(bytes, options),
-        }),
+        Some(Read::Binary(binary)) => {
+            let read = (binary.read)(bytes, options);
+            let (graph, warnings) = match read {
+                Ok((graph, warnings)) => (Ok(graph), warnings),
+                Err(found) => (Err(found), Diagnostics::new()),
+            };
+            Ok(WithoutText {
+                file: SourceFile::new(name, ""),
+                format: row,
+                graph,
+                warnings,
+            })
+        }
         Some(Read::Module(_) | Read::Document(_) | Read::Import(_) | Read::Model) | None => {
             Err(bytes)
         }

@@ -18,7 +18,8 @@ mod tensor;
 
 pub use export::{DEFAULT_OPSET, ExportOptions, Exported, OPSETS, output_names, write};
 pub use files::{Files, files};
+pub use import::Imported;
 pub use operators::{ReadOperator, operators};
 pub use options::ImportOptions;
 pub use prost::bytes::Bytes;
-pub use read::{is_model, read};
+pub use read::{import, is_model, read};

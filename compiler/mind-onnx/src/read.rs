@@ -5,12 +5,21 @@ use mind_ir::Graph;
 use prost::Message;
 use prost::bytes::Bytes;
 
-use crate::import;
+use crate::import::{Imported, import as import_model};
 use crate::options::ImportOptions;
 use crate::proto::ModelProto;
 
 /// The versions of the format that are read.
 const IR_VERSIONS: std::ops::RangeInclusive<i64> = 3..=14;
+
+/// The module that a model is, as [`import`] reads it, without its warnings.
+///
+/// # Errors
+///
+/// Those of [`import`].
+pub fn read(bytes: Bytes, options: &ImportOptions) -> Result<Graph, Diagnostics> {
+    Ok(import(bytes, options)?.module)
+}
 
 /// The module that a model is. Its inputs are those of the model that no initialiser has, its outputs are in the order of
 /// the model's.
@@ -21,7 +30,7 @@ const IR_VERSIONS: std::ops::RangeInclusive<i64> = 3..=14;
 /// error for each operator and reason, with the number of nodes and the first of them.
 ///
 /// Source: ONNX IR specification.
-pub fn read(bytes: Bytes, options: &ImportOptions) -> Result<Graph, Diagnostics> {
+pub fn import(bytes: Bytes, options: &ImportOptions) -> Result<Imported, Diagnostics> {
     let model = ModelProto::decode(bytes).map_err(|error| {
         let found = Diagnostic::error(Span::FILE, format!("this is no ONNX model: {error}"));
         Diagnostics::from(found)
@@ -34,7 +43,7 @@ pub fn read(bytes: Bytes, options: &ImportOptions) -> Result<Graph, Diagnostics>
         );
         return Err(Diagnostic::error(Span::FILE, message).into());
     }
-    import::import(&model, options)
+    import_model(&model, options)
 }
 
 /// Whether bytes may be a model: the first field is the version of the format, as every writer orders them.

@@ -107,7 +107,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         None => Err(given.bytes),
     };
     let (file, whole) = match whole {
-        Ok(own) => (own.file, Some((own.format, own.graph))),
+        Ok(own) => (own.file, Some((own.format, own.graph, own.warnings))),
         Err(bytes) => {
             let limits = given
                 .options
@@ -223,7 +223,7 @@ fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<(Pipeline, Rewri
 }
 
 /// A module that was read from no text, and the format that it reads as.
-type Whole = (&'static FormatInfo, Result<Graph, Diagnostics>);
+type Whole = (&'static FormatInfo, Result<Graph, Diagnostics>, Diagnostics);
 
 /// One call of the tool on a file.
 struct Run<'a> {
@@ -356,7 +356,10 @@ impl<'a> Run<'a> {
         watch.recording = report::recording(self.matches);
         let text = &self.file.text()[part.clone()];
         let parsed = match whole {
-            Some((format, graph)) => verified(graph, &self.options).map(|g| (format, g)),
+            Some((format, graph, warned)) => {
+                outcome.found.append(warned);
+                verified(graph, &self.options).map(|g| (format, g))
+            }
             None => parse_and_verify(formats, text, part.start as u32, &self.options),
         };
         watch.mark("parse and verify");

@@ -59,8 +59,8 @@ pub struct BinaryReader {
     pub files: fn(&[u8]) -> Vec<String>,
     /// What the outputs are called, if the format says so, which modules do not keep.
     pub outputs: fn(&[u8]) -> Vec<String>,
-    /// The module that the bytes are.
-    pub read: fn(Bytes, &LoadOptions) -> Result<Graph, Diagnostics>,
+    /// The module that the bytes are, and what the reader warns of.
+    pub read: fn(Bytes, &LoadOptions) -> Result<(Graph, Diagnostics), Diagnostics>,
 }
 
 /// How a text of another compiler is read.

@@ -161,7 +161,10 @@ pub static FORMATS: &[FormatInfo] = &[
             looks: mind_onnx::is_model,
             files: mind_onnx::files,
             outputs: mind_onnx::output_names,
-            read: |bytes, options| mind_onnx::read(bytes, &onnx_options(options)),
+            read: |bytes, options| {
+                let imported = mind_onnx::import(bytes, &onnx_options(options))?;
+                Ok((imported.module, imported.warnings))
+            },
         })),
         write: Some(Write::Binary(|g, options| {
             let options = mind_onnx::ExportOptions {

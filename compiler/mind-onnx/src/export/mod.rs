@@ -9,6 +9,7 @@ mod emit;
 mod extents;
 pub(crate) mod functions;
 mod interface;
+mod kernels;
 mod model;
 mod operator;
 mod options;

@@ -38,6 +38,14 @@ use value::Value;
 /// The most functions and graphs inside of each other.
 const DEPTH_LIMIT: usize = 64;
 
+/// A module that was imported.
+pub struct Imported {
+    /// The module.
+    pub module: Graph,
+    /// What of the model other engines may understand otherwise, a warning for each operator and reason.
+    pub warnings: Diagnostics,
+}
+
 /// What an import knows of its model.
 pub(crate) struct Importer<'m> {
     functions: FxHashMap<(&'m str, &'m str), &'m FunctionProto>,
@@ -62,7 +70,7 @@ pub(crate) type Opsets<'m> = FxHashMap<&'m str, i64>;
 /// # Errors
 ///
 /// Everything of the model that cannot be imported.
-pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Graph, Diagnostics> {
+pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Imported, Diagnostics> {
     let mut importer = Importer {
         functions: model
             .functions
@@ -83,7 +91,10 @@ pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Grap
         None => importer.report.model("the model has no graph"),
     }
     if importer.report.is_empty() {
-        Ok(module)
+        Ok(Imported {
+            module,
+            warnings: importer.report.warnings(),
+        })
     } else {
         Err(importer.report.diagnostics())
     }

@@ -13,8 +13,10 @@ use super::scope::Scope;
 use super::source::at_run_time;
 use super::value::Value;
 use super::{Importer, Opsets};
+use crate::operators::qualified;
 use crate::proto::{AttributeProto, AttributeType, GraphProto, NodeProto};
 use crate::refused::Refused;
+use crate::report::Refusal;
 use crate::tensor::{self, Constant};
 
 /// A node, and the block that its ops are appended to.
@@ -231,6 +233,18 @@ impl<'a> Node<'a, '_, '_> {
     pub fn graph(&self, name: &'static str) -> Result<&'a GraphProto, Refused> {
         let graph = self.optional_graph(name)?;
         graph.ok_or_else(|| Refused::new(format!("attribute `{name}` is left out")))
+    }
+
+    /// Warns of the node, which is imported all the same.
+    pub fn warn(&mut self, reason: impl Into<String>) {
+        let warning = Refusal {
+            operator: qualified(&self.proto.domain, &self.proto.op_type),
+            opset: self.opset,
+            reason: reason.into(),
+            help: None,
+        };
+        let node = super::label(self.proto);
+        self.importer.report.warn(warning, node);
     }
 
     /// Says that an attribute means nothing to what is imported.

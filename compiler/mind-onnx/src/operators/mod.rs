@@ -45,6 +45,7 @@ use mind_ir::scalar::ScalarFn;
 use rustc_hash::FxHashMap;
 
 pub(crate) use missing::reason;
+pub(crate) use resize::reads_as;
 
 use crate::import::emit::One;
 use crate::import::node::Node;

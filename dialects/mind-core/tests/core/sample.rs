@@ -1,11 +1,11 @@
 //! Images at other places, against the examples of ONNX.
 
-use mind_core::ops::sample::{
-    Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
-};
 use GridCoordinates::{AlignCorners, HalfPixel, Pixel};
 use GridPadding::{Border, Constant, Reflect, Symmetric};
 use Interpolation::{Cubic, Linear, Nearest};
+use mind_core::ops::sample::{
+    Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
+};
 use mind_core::ops::window::ArgMaxWindow;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
