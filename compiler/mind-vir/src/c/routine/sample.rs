@@ -112,10 +112,9 @@ fn moved(sampling: &Sampling, place: &str, margin: f64, last: f64) -> String {
             format!("mind_finite_f64({place})")
         }
         (Beyond::Fill(_) | Beyond::Border, _)
-        | (
-            Beyond::MirrorCentres | Beyond::MirrorEdges,
-            Between::Nearest | Between::Linear,
-        ) => inside(sampling.beyond, place, margin, last),
+        | (Beyond::MirrorCentres | Beyond::MirrorEdges, Between::Nearest | Between::Linear) => {
+            inside(sampling.beyond, place, margin, last)
+        }
     }
 }
 

@@ -159,10 +159,9 @@ impl Sampler<'_> {
                 body.ins().fadd(place, nothing)
             }
             (Beyond::Fill(_) | Beyond::Border, _)
-            | (
-                Beyond::MirrorCentres | Beyond::MirrorEdges,
-                Between::Nearest | Between::Linear,
-            ) => self.inside(body, place, margin, last),
+            | (Beyond::MirrorCentres | Beyond::MirrorEdges, Between::Nearest | Between::Linear) => {
+                self.inside(body, place, margin, last)
+            }
         }
     }
 
