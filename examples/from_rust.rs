@@ -12,11 +12,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What each step of the program says.
+/// Runs each step of the program and returns the text that it prints.
 ///
 /// # Errors
 ///
-/// What a step reports.
+/// Returns the error of the first step that fails.
 pub fn report() -> Result<String, Box<dyn Error>> {
     let mut shown = String::new();
     let mut module = layer()?;
@@ -59,7 +59,7 @@ pub fn report() -> Result<String, Box<dyn Error>> {
     Ok(shown)
 }
 
-/// One layer: `relu(x w + b)`, for any number of rows.
+/// One layer, `relu(x w + b)`, for any number of rows.
 fn layer() -> Result<Module, mind::Error> {
     let mut module = Module::new();
     let x = module.input("x", "f32[B, 2]")?;

@@ -1,4 +1,4 @@
-//! A driver with a rule and a condition of its own: `cargo run -p mind-driver --example own-driver`.
+//! A driver with its own rule and condition: `cargo run -p mind-driver --example own-driver`.
 
 use mind_core::ops::fused::Fused;
 use mind_driver::emit::emit;

@@ -1,5 +1,4 @@
-//! An op and a pass of one's own, outside of the compiler's tree:
-//! `cargo run -p mind-driver --example tutorial`.
+//! An op and a pass outside of the compiler's tree: `cargo run -p mind-driver --example tutorial`.
 
 use std::error::Error;
 
@@ -72,7 +71,7 @@ impl Pass for Squares {
         let found: Vec<OpId> = g.ops(g.body()).filter(is_square).collect();
         for &op in &found {
             let operand = g.operands(op)[0];
-            // An integer has no square of this kind.
+            // The op is defined only for floats.
             let Ok(square) = Builder::before(g, op).create(Square::DEF, &[operand], &[]) else {
                 continue;
             };
@@ -97,11 +96,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The module before and after the pass, and whether both compute the same bits.
+/// Returns the module before and after the pass, and whether both compute the same bits.
 ///
 /// # Errors
 ///
-/// What a step reports.
+/// Returns the error of the first step that fails.
 pub fn report() -> Result<String, Box<dyn Error>> {
     let registry = Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT, MINE]);
     let formats = Formats::new(&registry);
@@ -121,7 +120,7 @@ pub fn report() -> Result<String, Box<dyn Error>> {
     Ok(format!("{text}\n{made} square, same bits: {same}\n"))
 }
 
-/// The module, verified.
+/// Returns the module, verified.
 fn module(formats: &Formats) -> Result<Graph, Box<dyn Error>> {
     let mut g = formats
         .parse(Format::Core, MODULE, 0, &Limits::default())
@@ -133,7 +132,7 @@ fn module(formats: &Formats) -> Result<Graph, Box<dyn Error>> {
     Ok(g)
 }
 
-/// Runs the pass, verified afterwards.
+/// Runs the pass, and verifies the module after it.
 fn squares(registry: &Registry, g: &mut Graph) -> Result<Statistics, Box<dyn Error>> {
     let options = Options::new(&SQUARES, &[]);
     let pipeline = Pipeline {

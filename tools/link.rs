@@ -1,8 +1,8 @@
-//! How the tools that tests and scripts start by the hundred are linked, as their build script.
+//! Linker options of the tools that tests and scripts start hundreds of times, as their build script.
 //!
 //! An executable at a fixed address needs no relocations. Forty thousand of them, and the pages of memory that they
-//! touch, are two fifths of the time of a run that only prints a version. The price is that the address of the code is
-//! not drawn at random.
+//! touch, take two fifths of the time of a run that only prints a version. The price is that the code address is not
+//! randomised.
 
 use std::env;
 

@@ -43,6 +43,10 @@ mod object;
 mod routines;
 #[path = "compiled/schedules.rs"]
 mod schedules;
+#[path = "compiled/special.rs"]
+mod special;
+#[path = "compiled/thresholds.rs"]
+mod thresholds;
 #[path = "compiled/tuned.rs"]
 mod tuned;
 #[path = "compiled/weights.rs"]

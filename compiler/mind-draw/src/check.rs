@@ -1,15 +1,15 @@
-//! Whether a layout is legible: for tests of whatever is drawn.
+//! Legibility checks of a layout, for tests of drawings.
 
 use crate::drawing::Drawing;
 use crate::geometry::{Area, Point};
 use crate::layout::Layout;
 
-/// How many points of a curve are looked at.
+/// The number of points at which a curve is sampled.
 const POINTS: i64 = 16;
 
 impl Layout {
-    /// Boxes that overlap, edges that cross a box or frame they do not belong to, and what is outside of the
-    /// paper, one sentence each.
+    /// Returns overlapping boxes, edges that cross a foreign box or frame, and parts outside of the paper, one sentence
+    /// each.
     pub fn faults(&self, drawing: &Drawing) -> Vec<String> {
         let mut faults = Vec::new();
         let frame_of: Vec<Option<usize>> = drawing.boxes().map(|own| own.frame).collect();
@@ -63,14 +63,14 @@ impl Area {
             && other.y < self.y + self.height
     }
 
-    /// Whether a point is inside, not on the border.
+    /// Returns whether a point is inside, not on the border.
     fn holds(&self, point: Point) -> bool {
         let inside = |at: i64, start: i64, length: i64| start < at && at < start + length;
         inside(point.x, self.x, self.width) && inside(point.y, self.y, self.height)
     }
 }
 
-/// Points of a route, close to each other.
+/// Returns closely spaced points of a route.
 fn flattened(route: &[Point]) -> Vec<Point> {
     let between = |pair: &[Point]| -> Vec<Point> {
         let (a, b) = (pair[0], pair[1]);
@@ -82,7 +82,7 @@ fn flattened(route: &[Point]) -> Vec<Point> {
         };
         let point = |step: i64| {
             let t = step as f64 / count.max(1) as f64;
-            // A cubic curve whose inner points are half way down, above each other's end.
+            // A cubic curve whose control points are at half the height, vertically aligned with the ends.
             let (x, y) = if straight {
                 (t, t)
             } else {

@@ -8,10 +8,10 @@ use rustc_hash::FxHashSet;
 
 use crate::layers::Layers;
 
-/// The gap between nodes, between a node and an edge that passes, and between two such edges.
+/// The gap between nodes, between a node and an edge, and between two edges.
 const GAPS: [i64; 3] = [28, 18, 12];
 
-/// The middle of each node of `layers`, whose real nodes have `widths`; the leftmost border is at 0.
+/// Returns the middle of each node of `layers`, whose real nodes have `widths`; the leftmost border is at 0.
 pub(crate) fn coordinates(layers: &Layers, widths: &[i64]) -> Vec<i64> {
     let width = |node: usize| widths.get(node).copied().unwrap_or(0);
     let conflicts = conflicts(layers);
@@ -24,7 +24,7 @@ pub(crate) fn coordinates(layers: &Layers, widths: &[i64]) -> Vec<i64> {
         }
         candidates.push(own);
     }
-    // The narrowest decides where the others are.
+    // The other alignments are shifted to the narrowest one.
     let borders = |own: &[i64]| {
         let left = own.iter().enumerate().map(|(node, x)| x - width(node) / 2);
         let right = own.iter().enumerate().map(|(node, x)| x + width(node) / 2);
@@ -55,7 +55,7 @@ pub(crate) fn coordinates(layers: &Layers, widths: &[i64]) -> Vec<i64> {
     middles
 }
 
-/// Steps that cross one between two bends, and so must not be straight.
+/// Returns the segments that cross an inner segment (one between two bends), which therefore are not straightened.
 fn conflicts(layers: &Layers) -> FxHashSet<(usize, usize)> {
     let position = layers.positions();
     let mut conflicts = FxHashSet::default();
@@ -84,10 +84,10 @@ fn conflicts(layers: &Layers) -> FxHashSet<(usize, usize)> {
     conflicts
 }
 
-/// Layers as seen from the top or the bottom, from the left or the right.
+/// Layers seen from the top or the bottom, from the left or the right.
 struct View<'a> {
     rows: Vec<Vec<usize>>,
-    /// The neighbours of each node in the row before.
+    /// The neighbours of each node in the previous row.
     before: &'a [Vec<usize>],
     position: Vec<usize>,
     layers: &'a Layers,
@@ -122,7 +122,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The block of each node, by its first node: nodes of a block have one coordinate.
+    /// Returns the block of each node, named by its first node; the nodes of a block are aligned.
     fn blocks(&self, conflicts: &FxHashSet<(usize, usize)>) -> Vec<usize> {
         let mut root: Vec<usize> = (0..self.position.len()).collect();
         let mut ends = vec![false; root.len()];
@@ -154,7 +154,8 @@ impl<'a> View<'a> {
         root
     }
 
-    /// The neighbours that decide where `node` is. What reads nothing is beside the chain that it feeds, not in it.
+    /// Returns the neighbours that `node` is aligned with. A node without operands is placed next to the chain that it
+    /// feeds, not in it.
     fn near(&self, node: usize) -> Vec<usize> {
         let is_source = |node: &usize| self.layers.above[*node].is_empty();
         let feeds_chain = |reader: usize| {
@@ -171,7 +172,8 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// The least coordinates that keep neighbours apart, then each block as far right as its neighbours allow.
+    /// Computes the least coordinates that keep neighbours apart, then moves each block right as far as its neighbours
+    /// allow.
     fn compact(&self, root: &[usize], width: &impl Fn(usize) -> i64) -> Vec<i64> {
         let mut apart: DiGraph<(), i64> = DiGraph::new();
         root.iter().for_each(|_| {
@@ -186,7 +188,7 @@ impl<'a> View<'a> {
             let (left, right) = (NodeIndex::new(root[pair[0]]), NodeIndex::new(root[pair[1]]));
             apart.add_edge(left, right, distance);
         }
-        // Blocks do not cross, so one is left of another or not: there is no cycle.
+        // The graph is acyclic, because blocks do not cross and one of two blocks is left of the other.
         let order = toposort(&apart, None).unwrap_or_default();
         let mut x = vec![0; root.len()];
         for &block in &order {

@@ -1,15 +1,15 @@
-//! The order of nodes within layers, by sweeps that pull each node to the middle of its neighbours.
+//! Ordering of nodes within layers by the barycentre method.
 
 use crate::layers::Layers;
 
-/// The most steps that all sweeps together look at.
+/// The maximum number of segments that all sweeps visit.
 const WORK: usize = 4_000_000;
-/// The most sweeps.
+/// The maximum number of sweeps.
 const SWEEPS: usize = 24;
-/// Parts of a position.
+/// Subdivisions of a position.
 const FINE: usize = 1 << 10;
 
-/// Orders the rows of `layers` so that few edges cross.
+/// Reorders the rows of `layers` to reduce edge crossings.
 pub(crate) fn reduce(layers: &mut Layers) {
     let steps = layers.layer.len() + layers.below.iter().map(Vec::len).sum::<usize>();
     let mut position = layers.positions();
@@ -38,7 +38,7 @@ pub(crate) fn reduce(layers: &mut Layers) {
     layers.rows = best;
 }
 
-/// Sorts `row` by the mean position of each node's neighbours; nodes without any keep their position.
+/// Sorts `row` by the mean position of each node's neighbours; nodes without neighbours keep their position.
 fn sort(row: &mut [usize], neighbours: &[Vec<usize>], position: &mut [usize]) {
     let wish = |node: usize| {
         let own = &neighbours[node];
@@ -53,7 +53,7 @@ fn sort(row: &mut [usize], neighbours: &[Vec<usize>], position: &mut [usize]) {
     }
 }
 
-/// How many pairs of steps cross.
+/// Returns the number of crossing pairs of segments.
 fn crossings(layers: &Layers, position: &[usize]) -> usize {
     let pairs = layers.rows.windows(2);
     pairs
@@ -69,7 +69,7 @@ fn crossings(layers: &Layers, position: &[usize]) -> usize {
         .sum()
 }
 
-/// How many pairs of `numbers`, all below `bound`, are in falling order: by a tree of counts.
+/// Returns the number of inversions of `numbers`, all below `bound`, with a Fenwick tree.
 fn inversions(numbers: &[usize], bound: usize) -> usize {
     let mut tree = vec![0; bound + 1];
     let mut count = 0;

@@ -9,13 +9,13 @@ use crate::layout::title;
 use crate::style::fill_colour;
 use crate::text::label;
 
-/// The drawing as a digraph.
+/// Returns the drawing as a digraph.
 pub fn dot(drawing: &Drawing) -> String {
     let mut out = String::from(
         "digraph {\n  rankdir=TB;\n  node [shape=plain, fontname=\"monospace\", fontsize=10];\n  \
          edge [color=\"#98a2b0\"];\n",
     );
-    // Writing to a string cannot fail.
+    // Writing to a string is infallible.
     if let Some(note) = &drawing.note {
         let _ = writeln!(out, "  label=<{}>;", label(note));
     }

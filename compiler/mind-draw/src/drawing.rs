@@ -1,17 +1,17 @@
-//! What is drawn.
+//! The data of a drawing.
 
 use std::collections::{HashMap, HashSet};
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// Boxes and the edges between them.
+/// Boxes and edges.
 ///
-/// Boxes are in reading order: an edge to a later box is drawn downwards, one to an earlier box upwards.
+/// Boxes are in reading order: an edge to a later box points down, one to an earlier box up.
 #[derive(Clone, Debug, Default)]
 pub struct Drawing {
     /// The boxes and edges.
     pub graph: DiGraph<DrawBox, Edge>,
-    /// Frames around boxes: how often the part in each is repeated.
+    /// Frames around boxes, each with the repeat count of its contents.
     pub frames: Vec<usize>,
     /// A line below the drawing.
     pub note: Option<String>,
@@ -20,19 +20,19 @@ pub struct Drawing {
 /// A box.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DrawBox {
-    /// Identifies the box in drawings of other states of the same subject.
+    /// Identifies the box in drawings of other states of the same graph.
     pub key: String,
-    /// Equal for boxes that are the same but for names: repeated parts have equal ones.
+    /// Equal for boxes that differ only in names, which is how repeated parts are found.
     pub like: String,
     /// The text, the title first.
     pub rows: Vec<Row>,
-    /// What it is.
+    /// Its role.
     pub fill: Fill,
-    /// How it differs from another drawing.
+    /// Its difference from another drawing.
     pub mark: Mark,
-    /// How many ops it represents.
+    /// The number of ops that it represents.
     pub ops: usize,
-    /// The frame it is in, by its number in [`Drawing::frames`].
+    /// The index of its frame in [`Drawing::frames`].
     pub frame: Option<usize>,
 }
 
@@ -63,16 +63,16 @@ impl Row {
     }
 }
 
-/// An edge: an arrow from one box to another.
+/// An arrow from one box to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Edge {
-    /// The row of the target that it points to, rather than the whole box.
+    /// The row of the target that it points to; `None` for the whole box.
     pub row: Option<usize>,
     /// Whether it is highlighted.
     pub chosen: bool,
 }
 
-/// What a box is; decides its colour.
+/// The role of a box, which decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Fill {
     /// An input, which changes per call.
@@ -84,14 +84,14 @@ pub enum Fill {
     /// A computation.
     #[default]
     Op,
-    /// A computation of several ops, coloured by its number.
+    /// A fused group, coloured by its number.
     Group(usize),
     /// The results.
     Output,
 }
 
 impl Fill {
-    /// Its class in markup.
+    /// Returns its class in markup.
     pub fn class(self) -> &'static str {
         match self {
             Fill::Input => "input",
@@ -104,22 +104,22 @@ impl Fill {
     }
 }
 
-/// How a box differs from another drawing.
+/// The difference of a box from another drawing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Mark {
     /// It is in both.
     #[default]
     Same,
-    /// It is not in the drawing before.
+    /// It is only in the later drawing.
     New,
-    /// It is not in the drawing after.
+    /// It is only in the earlier drawing.
     Gone,
     /// Its text differs.
     Changed,
 }
 
 impl Mark {
-    /// Its class in markup.
+    /// Returns its class in markup.
     pub fn class(self) -> &'static str {
         match self {
             Mark::Same => "same",
@@ -147,17 +147,17 @@ impl PartialEq for Drawing {
 impl Eq for Drawing {}
 
 impl Drawing {
-    /// The boxes in reading order.
+    /// Returns the boxes in reading order.
     pub fn boxes(&self) -> impl Iterator<Item = &DrawBox> {
         self.graph.node_weights()
     }
 
-    /// Adds a box below all others.
+    /// Adds a box after all others, and returns its index.
     pub fn add(&mut self, own: DrawBox) -> NodeIndex {
         self.graph.add_node(own)
     }
 
-    /// Adds an edge to `to` from each of `sources`, one if several are the same.
+    /// Adds an edge to `to` from each of `sources`, without duplicates.
     pub fn connect(&mut self, sources: impl Iterator<Item = NodeIndex>, to: NodeIndex, edge: Edge) {
         let mut known = HashSet::new();
         for source in sources.filter(|&source| known.insert(source)) {
@@ -165,7 +165,7 @@ impl Drawing {
         }
     }
 
-    /// Marks what differs between drawings of a subject before and after a change.
+    /// Marks the differences between drawings of a graph before and after a change.
     pub fn mark_changes(before: &mut Drawing, after: &mut Drawing) {
         let known = before.graph.node_weights();
         let known: HashMap<String, Vec<Row>> = known

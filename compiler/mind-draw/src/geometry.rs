@@ -16,8 +16,8 @@ pub struct Area {
 /// A point of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Point {
-    /// From the left border of the paper.
+    /// Distance from the left border of the paper.
     pub x: i64,
-    /// From its upper border.
+    /// Distance from its upper border.
     pub y: i64,
 }

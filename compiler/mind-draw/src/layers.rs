@@ -1,13 +1,13 @@
-//! Layers: each node below those that it reads, edges cut into steps from one layer to the next.
+//! Layer assignment: each node is below its sources, and edges are cut into segments between adjacent layers.
 
 use rustc_hash::FxHashMap;
 
-/// A graph to be placed. Its nodes are numbered in reading order.
+/// A graph to lay out. Its nodes are numbered in reading order.
 #[derive(Default)]
 pub(crate) struct Net {
     /// The width of each node.
     pub(crate) widths: Vec<i64>,
-    /// Edges: source, target, and a class; edges of a source share their way with those of its class.
+    /// Edges: source, target, and a class; edges with the same source and class share bends.
     pub(crate) edges: Vec<(usize, usize, bool)>,
     /// Nodes kept in the first layer.
     pub(crate) first: Vec<usize>,
@@ -15,7 +15,7 @@ pub(crate) struct Net {
     pub(crate) last: Vec<usize>,
 }
 
-/// Nodes in layers. Numbers from `real` on are bends of edges.
+/// Nodes in layers. Numbers from `real` on are bends (dummy nodes) of edges.
 pub(crate) struct Layers {
     pub(crate) real: usize,
     /// The layer of each node.
@@ -31,7 +31,7 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    /// Assigns layers by longest path and cuts edges at the layers between their ends.
+    /// Assigns layers by longest path, and inserts bends where an edge crosses a layer.
     pub(crate) fn new(net: &Net) -> Layers {
         let real = net.widths.len();
         let layer = assign(net);
@@ -48,7 +48,7 @@ impl Layers {
             layer,
             rows,
         };
-        // By source, class and direction: the bends so far, which further edges share.
+        // The bends so far by source, class and direction; later edges reuse them.
         let mut shared: FxHashMap<(usize, bool, bool), Vec<usize>> = FxHashMap::default();
         for &(from, to, class) in &net.edges {
             let (start, end) = (layers.layer[from], layers.layer[to]);
@@ -93,7 +93,7 @@ impl Layers {
         self.above[lower].push(upper);
     }
 
-    /// The position of each node within its layer.
+    /// Returns the position of each node within its layer.
     pub(crate) fn positions(&self) -> Vec<usize> {
         let mut positions = vec![0; self.layer.len()];
         for row in &self.rows {
@@ -105,7 +105,7 @@ impl Layers {
     }
 }
 
-/// The layer of each node: below all of its sources; a node without sources right above its readers.
+/// Returns the layer of each node: below all of its sources, or right above its readers if it has no sources.
 fn assign(net: &Net) -> Vec<usize> {
     let count = net.widths.len();
     let (mut sources, mut readers) = (vec![Vec::new(); count], vec![Vec::new(); count]);

@@ -1,4 +1,4 @@
-//! Where everything is, in pixels.
+//! Positions of all parts of a drawing, in pixels.
 
 use rustc_hash::FxHashMap;
 
@@ -13,12 +13,12 @@ pub(crate) const LINE: i64 = 17;
 pub(crate) const PADDING: i64 = 10;
 /// The distance of the first row from the top of its box.
 pub(crate) const TOP: i64 = 6;
-/// The least distance between the text of a row and what is at its right border.
+/// The minimum distance between the text of a row and its right-aligned part.
 const ASIDE: i64 = 18;
-/// The distance of boxes from the frame around them, and of everything from the border of the paper.
+/// The distance of boxes from their frame, and of the drawing from the border of the paper.
 pub(crate) const MARGIN: i64 = 18;
 
-/// Where boxes, frames and edges are.
+/// The positions of boxes, frames and edges.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Layout {
     /// The width of the paper.
@@ -29,12 +29,12 @@ pub struct Layout {
     pub boxes: Vec<Area>,
     /// By frame.
     pub frames: Vec<Area>,
-    /// By edge: the points it passes. Between two of them it is a straight line if they share a coordinate, and
-    /// otherwise a curve that leaves and arrives vertically.
+    /// By edge: its points. A segment is a straight line if its ends share a coordinate, otherwise a curve with
+    /// vertical tangents at both ends.
     pub routes: Vec<Vec<Point>>,
 }
 
-/// The size of a box.
+/// Returns the size of a box.
 fn size(own: &DrawBox) -> (i64, i64) {
     let row = |row: &Row| {
         let aside = if row.aside.is_empty() { 0 } else { ASIDE };
@@ -45,12 +45,12 @@ fn size(own: &DrawBox) -> (i64, i64) {
     (even(widest + 2 * PADDING), height)
 }
 
-/// `width`, or one more if it has no middle.
+/// Returns `width` rounded up to an even number.
 fn even(width: i64) -> i64 {
     width + width % 2
 }
 
-/// The width of the title of a frame, left of its boxes.
+/// Returns the width of the title of a frame, which is left of its boxes.
 fn gutter(times: usize) -> i64 {
     width(&title(times)) * 3 / 2 + MARGIN
 }
@@ -60,7 +60,7 @@ pub(crate) fn title(times: usize) -> String {
     format!("× {times}")
 }
 
-/// The middle of a row, from the top of its box.
+/// Returns the y offset of the middle of a row from the top of its box.
 fn row_middle(row: usize) -> i64 {
     TOP + LINE * row as i64 + LINE / 2
 }
@@ -72,21 +72,21 @@ impl Layout {
     }
 }
 
-/// A frame with the boxes in it placed.
+/// A frame whose boxes are placed.
 struct Inside {
     placed: Placed,
-    /// By box outside: where its edges come in, from the left border of the frame.
+    /// By box outside: the x offset where its edges enter the frame.
     entries: FxHashMap<usize, i64>,
-    /// By box inside: where its edges leave.
+    /// By box inside: the x offset where its edges leave the frame.
     exits: FxHashMap<usize, i64>,
-    /// By edge that meets a box inside: its route.
+    /// By edge with a box inside: its route.
     routes: FxHashMap<usize, usize>,
-    /// By box inside: its number in `placed`.
+    /// By box inside: its index in `placed`.
     numbers: FxHashMap<usize, usize>,
     size: (i64, i64),
 }
 
-/// Frames placed on their own, each then one box for the drawing around them.
+/// Frames, each placed separately and then treated as one box.
 struct Frames<'d> {
     drawing: &'d Drawing,
     boxes: Vec<&'d DrawBox>,
@@ -155,7 +155,7 @@ impl<'d> Frames<'d> {
                 (None, Some(&inner)) => (entries[&from], inner, Frames::end(row)),
                 (None, None) => continue,
             };
-            // All readers outside share the way out.
+            // All readers outside share one route out of the frame.
             let route = match known.get(&(from, to)) {
                 Some(&route) if matches!(end, End::Fixed(_)) => route,
                 Some(_) | None => {
@@ -192,7 +192,7 @@ impl<'d> Frames<'d> {
     }
 
     fn finish(self) -> Layout {
-        // What is placed outside: boxes without a frame, and frames where their first box is.
+        // The outer nodes: boxes without a frame, and each frame at the position of its first box.
         let mut nodes = Vec::new();
         let mut number = vec![0; self.boxes.len()];
         let mut of_frame: Vec<Option<usize>> = vec![None; self.inside.len()];
@@ -265,7 +265,7 @@ impl<'d> Frames<'d> {
             let node = of_frame[frame].map(|node| outside.areas[node]);
             shift(node.unwrap_or_default(), MARGIN, MARGIN)
         };
-        // What is inside of a frame, relative to the paper.
+        // The contents of a frame, relative to the paper.
         let origin = |frame: usize| {
             let area = frame_area(frame);
             (area.x + gutter(self.drawing.frames[frame]), area.y + MARGIN)

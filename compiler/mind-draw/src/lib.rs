@@ -1,9 +1,9 @@
 //! Drawings of graphs: boxes of text and arrows between them, as SVG and as DOT.
 //!
-//! - [`Drawing`] is what to draw; whoever makes one translates their data into boxes and edges.
-//! - [`Drawing::simplified`] folds repeated parts into one and turns large drawings into an overview.
-//! - [`Layout`] places boxes in layers and routes edges so that they cross no box but their ends.
-//! - [`svg`], [`svg_figure`] and [`dot`] write. All are deterministic.
+//! - [`Drawing`] is the input: callers translate their data into boxes and edges.
+//! - [`Drawing::simplified`] folds repeated parts into one and reduces large drawings to an overview.
+//! - [`Layout`] places boxes in layers and routes edges around boxes.
+//! - [`svg`], [`svg_figure`] and [`dot`] print. All of them are deterministic.
 
 mod check;
 mod coordinates;

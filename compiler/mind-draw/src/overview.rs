@@ -1,4 +1,4 @@
-//! Overviews: boxes that say how many ops they represent.
+//! Overviews: boxes that represent several ops each.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -9,17 +9,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::drawing::{DrawBox, Drawing, Edge, Fill, Mark, Row};
 
-/// About how many boxes ops outside of repetitions become, and the least number of ops of one.
+/// The approximate number of boxes for ops outside of repetitions, and the minimum number of ops of one.
 const PARTS: usize = 16;
 const LEAST: usize = 8;
-/// The most repetitions that have a box each.
+/// The maximum number of repetitions with a box each.
 const FRAMES: usize = 40;
-/// The most inputs that have a box each.
+/// The maximum number of inputs with a box each.
 const INPUTS: usize = 12;
-/// The most kinds of ops that a box lists.
+/// The maximum number of op names that a box lists.
 const KINDS: usize = 4;
 
-/// A drawing with a box for each frame of `folded` and each part of the rest, cut where few values are alive.
+/// Returns a drawing with a box for each frame of `folded` and each part of the rest, cut where few values are live.
 pub(crate) fn overview(folded: &Drawing) -> Drawing {
     let graph = &folded.graph;
     let reads = |node: NodeIndex| graph.neighbors_directed(node, Incoming).count();
@@ -66,7 +66,7 @@ fn times(folded: &Drawing, node: NodeIndex) -> usize {
     frame.map_or(1, |frame| folded.frames[frame])
 }
 
-/// Parts of `order`, none with boxes of a frame and others.
+/// Splits `order` into parts that do not mix boxes of a frame with others.
 fn parts(folded: &Drawing, order: &[NodeIndex]) -> Vec<Range<usize>> {
     let graph = &folded.graph;
     let keep_frames = folded.frames.len() <= FRAMES;
@@ -93,7 +93,7 @@ fn parts(folded: &Drawing, order: &[NodeIndex]) -> Vec<Range<usize>> {
     parts
 }
 
-/// How many values that boxes of `order` before each place make are read from there on.
+/// Returns the number of live values at each position of `order`.
 fn alive(folded: &Drawing, order: &[NodeIndex]) -> Vec<i64> {
     let mut position = vec![usize::MAX; folded.graph.node_count()];
     for (at, node) in order.iter().enumerate() {
@@ -116,7 +116,7 @@ fn alive(folded: &Drawing, order: &[NodeIndex]) -> Vec<i64> {
     sums.collect()
 }
 
-/// One box for all of `nodes`.
+/// Returns one box for all of `nodes`.
 fn summary(folded: &Drawing, nodes: &[NodeIndex]) -> DrawBox {
     let graph = &folded.graph;
     let (first, last) = (&graph[nodes[0]], &graph[nodes[nodes.len() - 1]]);

@@ -1,19 +1,19 @@
-//! Placing boxes of known size, and routing edges in the gaps between layers.
+//! Placement of boxes of known size, and edge routing between layers.
 
 use crate::coordinates::coordinates;
 use crate::crossings::reduce;
 use crate::geometry::{Area, Point};
 use crate::layers::{Layers, Net};
 
-/// The least gap between layers, and how much wide edges add.
+/// The minimum gap between layers, to which wide edges add.
 const GAP: i64 = 30;
 const MORE: i64 = 30;
-/// The distance of the first edge beside a box from its border, and between edges there.
+/// The distance of the first edge next to a box from its border, and between such edges.
 const BESIDE: i64 = 9;
 const APART: i64 = 5;
-/// The most edges beside a box that have a distance each.
+/// The maximum number of edges next to a box that are drawn apart.
 const BUNDLE: usize = 6;
-/// The least distance of edges from the corners of a box, and the usual one between edges.
+/// The minimum distance of edges from the corners of a box, and the default distance between edges.
 const CORNER: i64 = 10;
 const TIPS: i64 = 14;
 
@@ -24,10 +24,10 @@ pub(crate) struct Node {
     pub(crate) keep: Keep,
 }
 
-/// Where a box has to be.
+/// A layer constraint of a box.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Anywhere.
+    /// None.
     Free,
     /// In the first layer.
     First,
@@ -41,23 +41,23 @@ pub(crate) struct Link {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) chosen: bool,
-    /// Where it leaves its source, from the left border; `None` for the middle.
+    /// The x offset of its start from the source's left border; `None` for the middle.
     pub(crate) start: Option<i64>,
     pub(crate) end: End,
 }
 
-/// Where an edge meets its target.
+/// The point of the target where an edge ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Anywhere along the border.
+    /// Anywhere along the upper or lower border.
     Border,
-    /// This far from the left border.
+    /// At this x offset.
     Fixed(i64),
-    /// From the side, this far from the top.
+    /// On the side, at this y offset.
     Side(i64),
 }
 
-/// Boxes with their places, and the routes of edges.
+/// Placed boxes and routed edges.
 pub(crate) struct Placed {
     pub(crate) areas: Vec<Area>,
     pub(crate) routes: Vec<Vec<Point>>,
@@ -122,7 +122,7 @@ pub(crate) fn place(nodes: &[Node], links: &[Link]) -> Placed {
     }
 }
 
-/// The top and bottom of each layer.
+/// Returns the top and bottom of each layer.
 fn bands(layers: &Layers, nodes: &[Node], middle: &[i64]) -> Vec<(i64, i64)> {
     let mut top = 0;
     let bands = layers.rows.iter().map(|row| {
@@ -155,13 +155,13 @@ impl Router<'_> {
             .collect()
     }
 
-    /// Where a link leaves its source.
+    /// Returns the x coordinate where a link leaves its source.
     fn start(&self, link: &Link) -> i64 {
         let area = self.areas[link.from];
         area.x + link.start.unwrap_or(area.width / 2)
     }
 
-    /// Where a link comes from as it nears its target.
+    /// Returns the x coordinate of the last bend of a link.
     fn last(&self, number: usize) -> i64 {
         let bend = self.layers.bends[number].last();
         bend.map_or_else(
@@ -170,10 +170,10 @@ impl Router<'_> {
         )
     }
 
-    /// Where each link meets the layer of its target.
+    /// Returns the x coordinate where each link reaches the layer of its target.
     fn tips(&self) -> Vec<i64> {
         let mut tips = vec![0; self.links.len()];
-        // Links by target, by the border they meet, then from left to right.
+        // Links by target, by border, then from left to right.
         let mut order: Vec<usize> = (0..self.links.len()).collect();
         let layer = |node: usize| self.layers.layer[node];
         let group = |link: usize| {
@@ -238,7 +238,7 @@ impl Router<'_> {
             ];
         }
         let down = self.layers.layer[link.from] < self.layers.layer[link.to];
-        // The near and the far side of a layer, on the way.
+        // The near and the far side of a layer, in the direction of the link.
         let band = |node: usize| {
             let (top, bottom) = self.bands[self.layers.layer[node]];
             if down { (top, bottom) } else { (bottom, top) }
@@ -268,7 +268,7 @@ impl Router<'_> {
     }
 }
 
-/// The route without points that change nothing.
+/// Returns the route without redundant points.
 pub(crate) fn straighten(route: Vec<Point>) -> Vec<Point> {
     let mut kept: Vec<Point> = Vec::with_capacity(route.len());
     for point in route {

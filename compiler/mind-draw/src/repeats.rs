@@ -1,4 +1,4 @@
-//! Parts of a drawing that are repeated one after the other.
+//! Detection of repeated parts of a drawing, for example the layers of a transformer.
 
 use std::hash::Hash;
 
@@ -8,38 +8,38 @@ use rustc_hash::FxHashMap;
 
 use crate::drawing::{DrawBox, Drawing, Fill};
 
-/// The least number of boxes that folding a repetition must save.
+/// The minimum number of boxes that folding must save.
 const SAVED: usize = 6;
-/// How many comparisons a search makes at most, by box.
+/// The maximum number of comparisons of a search, per box.
 const WORK: usize = 64;
-/// How often the length of what must recur doubles: 1, 2, 4, 8 and 16 boxes.
+/// How often the length of the recurring sequence doubles: 1, 2, 4, 8 and 16 boxes.
 const LENGTHS: usize = 5;
-/// The position of a box that reads nothing.
+/// The position of a box without operands.
 const SOURCE: usize = usize::MAX;
 
-/// A part of [`Flow::sequence`] that is repeated.
+/// A repeated part of [`Flow::sequence`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
     /// The position of the first box.
     pub(crate) start: usize,
-    /// How many boxes the part has.
+    /// The number of boxes of the part.
     pub(crate) period: usize,
-    /// How often it occurs.
+    /// The number of repetitions.
     pub(crate) count: usize,
 }
 
-/// The boxes of a drawing in an order that depends on its edges, not on the order of boxes that are independent:
-/// operands first, from the results backwards. What is repeated is adjacent in it.
+/// The boxes of a drawing in a topological order, computed by depth-first search from the results, that does not depend
+/// on the order of independent boxes. Repetitions are adjacent in it.
 pub(crate) struct Flow {
-    /// All boxes that read others.
+    /// All boxes with operands.
     pub(crate) sequence: Vec<usize>,
-    /// The boxes that each box reads, in order.
+    /// The operands of each box, in order.
     pub(crate) sources: Vec<Vec<usize>>,
-    /// By box: its place in `sequence`.
+    /// By box: its position in `sequence`.
     position: Vec<usize>,
-    /// By box: the first and last place of its readers.
+    /// By box: the first and last position of its readers.
     readers: Vec<(usize, usize)>,
-    /// By box: equal for boxes that are the same but for names.
+    /// By box: equal for boxes that differ only in names.
     like: Vec<u32>,
     /// By box: whether it is a weight or a constant.
     is_fixed: Vec<bool>,
@@ -92,7 +92,7 @@ impl Flow {
         self.position[node] == SOURCE
     }
 
-    /// The repeated parts in order, none overlapping another.
+    /// Returns the repeated parts in order; they do not overlap.
     pub(crate) fn runs(&self) -> Vec<Run> {
         let count = self.sequence.len();
         let plain = self.sequence.iter().map(|&node| self.like[node]).collect();
@@ -125,8 +125,9 @@ impl Flow {
         runs
     }
 
-    /// A word for each place of the sequence: what the box is and which operands are weights and constants. An input
-    /// may be in the place of what other repetitions compute.
+    /// Returns a word for each position of the sequence: the box, and which operands are weights or constants. Inputs
+    /// and computed operands are not distinguished, because the first repetition may read an input where later ones
+    /// read a result.
     fn words(&self) -> Vec<u32> {
         let operand = |&source: &usize| self.is_fixed[source].then_some(self.like[source]);
         number(self.sequence.iter().map(|&node| {
@@ -135,7 +136,7 @@ impl Flow {
         }))
     }
 
-    /// How often the part of `period` boxes from `start` on is repeated.
+    /// Returns the repetitions of the `period` boxes from `start`.
     fn run(&self, start: usize, period: usize, budget: &mut usize) -> Run {
         let mut run = Run {
             start,
@@ -156,7 +157,7 @@ impl Flow {
         run
     }
 
-    /// Whether the box at `at` and the one a period later are the same in the last two repetitions of `run`.
+    /// Returns whether the boxes at `at` and one period later agree in the last two repetitions of `run`.
     fn agree(&self, at: usize, run: &Run) -> bool {
         let (a, b) = (self.sequence[at], self.sequence[at + run.period]);
         let (sources, others) = (&self.sources[a], &self.sources[b]);
@@ -168,7 +169,7 @@ impl Flow {
 
     fn sources_agree(&self, a: usize, b: usize, run: &Run) -> bool {
         let first = run.start + run.period * (run.count - 1);
-        // Whether all readers of a box are in the repetition from `start` on.
+        // Whether all readers of a box are in the repetition that begins at `start`.
         let only_in = |node: usize, start: usize| {
             let (low, high) = self.readers[node];
             start <= low && high < start + run.period
@@ -194,7 +195,7 @@ impl Flow {
     }
 }
 
-/// Numbers `items`, equal ones alike.
+/// Numbers `items`; equal ones get the same number.
 fn number<T: Eq + Hash>(items: impl Iterator<Item = T>) -> Vec<u32> {
     let mut known: FxHashMap<T, u32> = FxHashMap::default();
     items
@@ -205,7 +206,7 @@ fn number<T: Eq + Hash>(items: impl Iterator<Item = T>) -> Vec<u32> {
         .collect()
 }
 
-/// How far each word is from the next one like it.
+/// Returns the distance from each word to its next occurrence.
 fn gaps_to_next(words: &[u32]) -> Vec<Option<usize>> {
     let mut next: FxHashMap<u32, usize> = FxHashMap::default();
     let gaps = words.iter().enumerate().rev();

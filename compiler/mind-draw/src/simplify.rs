@@ -1,4 +1,4 @@
-//! Folding what is repeated.
+//! Folding of repeated parts.
 
 use petgraph::graph::NodeIndex;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,23 +7,23 @@ use crate::drawing::Drawing;
 use crate::overview::overview;
 use crate::repeats::{Flow, Run};
 
-/// The most computations that are drawn one by one.
+/// The maximum number of computations that are drawn individually.
 const BOXES: usize = 100;
-/// The most boxes of a complete drawing.
+/// The maximum number of boxes of a complete drawing.
 const COMPLETE: usize = 1_000;
 
-/// How much of a drawing is drawn.
+/// The level of detail of a drawing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Detail {
-    /// What is repeated once, with a count; an overview of what has more than 100 computations even then.
+    /// Repeated parts are drawn once, with a count; more than 100 computations become an overview.
     #[default]
     Folded,
-    /// Every box, unless there are more than a thousand.
+    /// Every box, up to a thousand.
     Complete,
 }
 
 impl Drawing {
-    /// The drawing with repeated parts folded, or an overview of it, as `detail` asks.
+    /// Returns the drawing with repeated parts folded, or an overview of it, depending on `detail`.
     pub fn simplified(&self, detail: Detail) -> Drawing {
         let count = self.graph.node_count();
         if detail == Detail::Complete && count <= COMPLETE {
@@ -41,7 +41,7 @@ impl Drawing {
     }
 }
 
-/// The drawing with the first repetition of each run alone, in a frame.
+/// Returns the drawing with only the first repetition of each run, in a frame.
 fn fold(drawing: &Drawing, flow: &Flow, runs: &[Run]) -> Drawing {
     let count = drawing.graph.node_count();
     let mut drawn_as: Vec<usize> = (0..count).collect();
@@ -68,7 +68,7 @@ fn fold(drawing: &Drawing, flow: &Flow, runs: &[Run]) -> Drawing {
         note: drawing.note.clone(),
         ..Drawing::default()
     };
-    // Sources come right before their first reader, or before the frame that it is in; those without one first.
+    // Sources come right before their first reader, or before its frame; unread ones come first.
     let unread = (0..count).filter(|&node| {
         let readers = drawing.graph.neighbors(NodeIndex::new(node));
         flow.is_source(node) && readers.count() == 0
@@ -80,7 +80,7 @@ fn fold(drawing: &Drawing, flow: &Flow, runs: &[Run]) -> Drawing {
         let readers = flow.sequence[at..end].iter();
         let sources = readers.flat_map(|&reader| flow.sources[reader].iter().copied());
         let sources = sources.filter(|&own| flow.is_source(own));
-        // What is outside of the frame first.
+        // Boxes outside of the frame come first.
         let (inside, outside): (Vec<usize>, Vec<usize>) =
             sources.partition(|&own| frame[own].is_some());
         outside.into_iter().chain(inside).chain([node])

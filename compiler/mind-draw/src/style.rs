@@ -2,7 +2,7 @@
 
 use crate::drawing::Fill;
 
-/// The style of drawings, in CSS. It uses no variables, which some viewers of SVG lack.
+/// The style sheet of drawings. It has no CSS variables, because some SVG viewers do not support them.
 pub const STYLE: &str = "\
 .figure{color-scheme:light dark}
 .figure text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#1c2430}
@@ -47,17 +47,17 @@ pub const STYLE: &str = "\
 }
 ";
 
-/// Colours of groups: under text as a tint, on light and dark paper.
+/// Tints of groups, for light and dark backgrounds.
 const GROUPS: [&str; 8] = [
     "#e8590c", "#2f9e44", "#1c7ed6", "#9c36b5", "#e0a800", "#0c8599", "#e03131", "#6741d9",
 ];
 
-/// The colour of the group with this number.
+/// Returns the colour of the group with this number.
 pub fn group_colour(number: usize) -> &'static str {
     GROUPS[number % GROUPS.len()]
 }
 
-/// The colour of a box in DOT, which has no style sheet.
+/// Returns the colour of a box in DOT, which has no style sheet.
 pub(crate) fn fill_colour(fill: Fill) -> String {
     match fill {
         Fill::Input => "#e3effd".to_owned(),

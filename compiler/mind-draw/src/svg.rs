@@ -10,22 +10,22 @@ use crate::text::{escape, label};
 
 /// The length of an arrow's head, and half of its width.
 const HEAD: (i64, i64) = (7, 4);
-/// The distance of the base of a text from the upper border of its row.
+/// The distance of a text's baseline from the upper border of its row.
 const BASE: i64 = 13;
 
-/// The drawing as a file.
+/// Returns the drawing as an SVG file.
 pub fn svg(drawing: &Drawing) -> String {
     let (open, rest) = figure(drawing);
     format!("{open}<style>{}</style>{rest}\n", escape(STYLE))
 }
 
-/// The drawing as part of a page that contains [`STYLE`].
+/// Returns the drawing for embedding in a page that contains [`STYLE`].
 pub fn svg_figure(drawing: &Drawing) -> String {
     let (open, rest) = figure(drawing);
     format!("{open}{rest}")
 }
 
-/// The opening tag, and all that follows it.
+/// Returns the opening tag, and the rest.
 fn figure(drawing: &Drawing) -> (String, String) {
     let layout = Layout::new(drawing);
     let (width, height) = (layout.width, layout.height);
@@ -36,7 +36,7 @@ fn figure(drawing: &Drawing) -> (String, String) {
     let mut out = String::from(
         "<title>Data flow</title>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
     );
-    // Writing to a string cannot fail.
+    // Writing to a string is infallible.
     for (&times, area) in drawing.frames.iter().zip(&layout.frames) {
         out.push_str("<g class=\"frame\">");
         rectangle(&mut out, *area, "rx=\"10\"");

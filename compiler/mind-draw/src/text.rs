@@ -1,10 +1,9 @@
-//! Text in drawings: its width and its form in markup.
+//! Text in drawings: width and escaping.
 
-/// The width of a character of the font, in thousandths of a pixel: monospaced fonts of 12 pixels have
-/// 7,200 to 7,225.
+/// The width of a character in thousandths of a pixel, because monospaced fonts of 12 pixels have 7,200 to 7,225.
 const CHARACTER: i64 = 7_300;
 
-/// `text` as the text of an element or the value of a quoted attribute, in XML, HTML and labels of DOT.
+/// Escapes `text` for an element or a quoted attribute in XML, HTML and DOT labels; for example `<` becomes `&lt;`.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -14,7 +13,7 @@ pub fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // No markup language has a way to write the other control characters.
+            // Other control characters cannot be written in any of these languages.
             c if c.is_control() && !matches!(c, '\n' | '\t') => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
@@ -22,7 +21,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// [`escape`] for a label, in which spaces in a row are kept.
+/// As [`escape`], for a label whose consecutive spaces are kept.
 pub(crate) fn label(text: &str) -> String {
     escape(
         &text
@@ -31,7 +30,7 @@ pub(crate) fn label(text: &str) -> String {
     )
 }
 
-/// `text` without its end if it has more than `most` characters.
+/// Truncates `text` to `most` characters.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some(_) => {
@@ -42,13 +41,13 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The width of `text` in pixels.
+/// Returns the width of `text` in pixels.
 pub(crate) fn width(text: &str) -> i64 {
     let columns: i64 = text.chars().map(columns).sum();
     (columns * CHARACTER + 999) / 1_000
 }
 
-/// How many characters wide `c` is: 2 for East Asian scripts and emoji.
+/// Returns the width of `c` in columns: 2 for East Asian scripts and emoji.
 fn columns(c: char) -> i64 {
     let wide = matches!(u32::from(c),
         0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f

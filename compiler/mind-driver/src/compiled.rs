@@ -96,6 +96,7 @@ pub fn refused(why: &RunError) -> Diagnostics {
         | RunError::Size { .. }
         | RunError::Division { .. }
         | RunError::IndexOutOfBounds { .. }
-        | RunError::Evaluation { .. } => Diagnostic::error(Span::FILE, why.to_string()).into(),
+        | RunError::Evaluation { .. }
+        | RunError::Interrupted => Diagnostic::error(Span::FILE, why.to_string()).into(),
     }
 }

@@ -4,6 +4,7 @@ use crate::formats::{Format, FormatInfo, Formats};
 use mind_diag::{Diagnostic, Diagnostics, Severity};
 use mind_ir::Graph;
 
+use crate::interface::left_out;
 use crate::load::warnings;
 
 /// A printed module.
@@ -14,7 +15,8 @@ pub struct Emitted {
     pub format: Format,
     /// Why it is not the input's, where it is not.
     pub note: Option<Diagnostic>,
-    /// What the format warns of, where it is not the input's, of which reading has warned.
+    /// What the format warns of, where it is not the input's, of which reading has warned, and what of the interface it
+    /// leaves out.
     pub warnings: Diagnostics,
 }
 
@@ -35,11 +37,7 @@ pub fn emit(
             text,
             format,
             note: None,
-            warnings: if input.text() == Some(format) {
-                Diagnostics::new()
-            } else {
-                warnings(format.info(), g)
-            },
+            warnings: warned(format, g, input),
         }),
         Err(found) if wanted.is_some() || format == Format::Core => Err(found),
         Err(found) => {
@@ -61,4 +59,17 @@ pub fn emit(
             })
         }
     }
+}
+
+/// What is to be said of a module that was printed as `format`.
+fn warned(format: Format, g: &Graph, input: &FormatInfo) -> Diagnostics {
+    let row = format.info();
+    let mut found = match input.text() == Some(format) {
+        true => Diagnostics::new(),
+        false => warnings(row, g),
+    };
+    left_out(row, g)
+        .into_iter()
+        .for_each(|note| found.push(note));
+    found
 }

@@ -173,6 +173,12 @@ impl<'a> Story<'a> {
                 )
             });
         }
+        if let Some(output) = self.g.interface.output_position(wanted) {
+            let output = self.g.outputs()[output];
+            if let Some(at) = values.iter().position(|&own| own == output) {
+                return Ok((at, output));
+            }
+        }
         let named = |at: usize| self.name(at, values[at]);
         let found = (0..values.len()).find(|&at| named(at) == wanted);
         found.map(|at| (at, values[at])).ok_or_else(|| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mind_ir::Bytes;
 
-use crate::formats::{Beside, FormatInfo, LoadOptions, Read};
+use crate::formats::{Beside, ForeignFile, Format, FormatInfo, LoadOptions, Read};
 use crate::host::{Contents, FileSystem};
 
 /// The bytes of a module.
@@ -47,6 +47,16 @@ pub enum FileError {
         path: PathBuf,
         /// What the system reports.
         source: io::Error,
+    },
+    /// A file of another program, or a folder of one.
+    #[error("{}: this is {what}, not a module; {help}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+        /// What to do with it.
+        help: String,
     },
     /// A package whose manifest names no model.
     #[error("{}: {source}", path.display())]
@@ -92,7 +102,13 @@ pub fn read(
             }
             path => files.read(Path::new(path), limit).map(Bytes::from),
         };
-        let bytes = bytes.map_err(|why| unread(Path::new(path), why))?;
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(why) => return Err(refused(files, path, why)),
+        };
+        if options.from.is_none() {
+            check_own(path, &bytes)?;
+        }
         let named = format.filter(|row| matches!(row.read, Some(Read::Binary(_))));
         let given = named.or(options.from);
         let from = given.or_else(|| FormatInfo::of_bytes(&bytes));
@@ -124,6 +140,53 @@ pub fn read(
         },
         path: package.join(model).to_string_lossy().into_owned(),
     })
+}
+
+/// Checks that bytes are not those of another program's file.
+///
+/// # Errors
+///
+/// What they are.
+pub fn check_own(path: &str, bytes: &[u8]) -> Result<(), FileError> {
+    let text = std::str::from_utf8(bytes).ok();
+    // Core text takes any MLIR for its own.
+    let is_told = |row: &FormatInfo| row.text() != Some(Format::Core);
+    if text.and_then(FormatInfo::of_text).is_some_and(is_told) {
+        return Ok(());
+    }
+    match ForeignFile::of(path, bytes) {
+        Some(found) => Err(foreign(path, found)),
+        None => Ok(()),
+    }
+}
+
+fn foreign(path: &str, found: &ForeignFile) -> FileError {
+    FileError::Foreign {
+        path: path.into(),
+        what: found.what,
+        help: found.help(path),
+    }
+}
+
+/// Why `path` could not be read as a module: it is a folder, or larger than any text of a module, of which it may be known
+/// what it is.
+fn refused(files: &mut dyn FileSystem, path: &str, source: io::Error) -> FileError {
+    let file = Path::new(path);
+    let found = match source.kind() {
+        io::ErrorKind::IsADirectory => ForeignFile::of_folder(files, file),
+        io::ErrorKind::FileTooLarge if path != "-" => {
+            let contents = files.map(file).ok();
+            contents.and_then(|contents| ForeignFile::of(path, &contents))
+        }
+        _ => None,
+    };
+    match found {
+        Some(found) => foreign(path, found),
+        None => FileError::System {
+            path: file.to_owned(),
+            source,
+        },
+    }
 }
 
 /// The files beside the one at `path` that hold parts of it, opened below its folder.

@@ -3,7 +3,7 @@
 //! - [`session`] holds the dialects, formats and passes that all tools know; [`formats`] is the table of formats,
 //!   [`mod@canonical`] their canonical form.
 //! - [`host`] is what a tool may touch of the world, [`disk`] the real one; [`input`] and [`load`] lead from a file to a
-//!   verified module, [`mod@emit`] and [`draw`] back to text and pictures.
+//!   verified module, [`mod@emit`] and [`draw`] back to text and pictures; [`mod@interface`] says what a format leaves out.
 //! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module;
 //!   [`segments`] says at which ops a program is cut, [`cache`] keeps programs on disk, [`tune`] measures schedules.
 //! - [`patch`] edits modules, [`graph_diff`] compares them as graphs, [`equivalence`] by the bits of their results.
@@ -40,6 +40,7 @@ pub mod graph_diff;
 pub mod history;
 pub mod host;
 pub mod input;
+pub mod interface;
 pub mod load;
 #[cfg_attr(not(feature = "mil"), path = "mil/absent.rs")]
 pub mod mil;

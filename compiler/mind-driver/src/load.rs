@@ -1,5 +1,6 @@
 //! From bytes to a verified module.
 
+use mind_convert::Imported;
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Bytes, Graph};
@@ -45,28 +46,31 @@ pub fn load_module(
         Some(row) => without_text(row, name, bytes, options),
         None => Err(bytes),
     };
-    let mut found = Diagnostics::new();
     let (file, read) = match whole {
         Ok(own) => {
-            found = own.warnings;
             let graph = verified(own.graph, options);
-            (own.file, graph.map(|graph| (own.format, graph)))
+            let read = graph.map(|graph| Parsed {
+                format: own.format,
+                graph,
+                warnings: own.warnings,
+            });
+            (own.file, read)
         }
         Err(bytes) => {
             let limits = row.map_or(options.limits, |row| row.limits(&options.limits));
             let file = SourceFile::new(name, decode(name, bytes, &limits)?);
-            let read = parse_and_verify(formats, file.text(), 0, options);
+            let read = parse(formats, file.text(), 0, options);
             (file, read)
         }
     };
     match read {
-        Ok((format, graph)) => {
-            found.append(warnings(format, &graph));
+        Ok(mut own) => {
+            own.warnings.append(warnings(own.format, &own.graph));
             Ok(Loaded {
-                warnings: found,
+                warnings: own.warnings,
                 file,
-                format,
-                graph,
+                format: own.format,
+                graph: own.graph,
             })
         }
         Err(diagnostics) => Err(Box::new(Rejected { file, diagnostics })),
@@ -81,7 +85,7 @@ pub struct WithoutText {
     pub format: &'static FormatInfo,
     /// The module, not verified.
     pub graph: Result<Graph, Diagnostics>,
-    /// What its reader warns of.
+    /// Where the file contradicts itself, and how it was read.
     pub warnings: Diagnostics,
 }
 
@@ -107,11 +111,7 @@ pub fn without_text(
             })
         }
         Some(Read::Binary(binary)) => {
-            let read = (binary.read)(bytes, options);
-            let (graph, warnings) = match read {
-                Ok((graph, warnings)) => (Ok(graph), warnings),
-                Err(found) => (Err(found), Diagnostics::new()),
-            };
+            let (graph, warnings) = split((binary.read)(bytes, options));
             Ok(WithoutText {
                 file: SourceFile::new(name, ""),
                 format: row,
@@ -171,7 +171,15 @@ pub fn decode(name: &str, bytes: Bytes, limits: &Limits) -> Result<String, Box<R
     })
 }
 
-/// Parses and verifies a text that starts `base` bytes into its file.
+/// A module that was imported, and what the import warns of.
+fn split(read: Result<Imported, Diagnostics>) -> (Result<Graph, Diagnostics>, Diagnostics) {
+    match read {
+        Ok(own) => (Ok(own.module), own.warnings),
+        Err(found) => (Err(found), Diagnostics::new()),
+    }
+}
+
+/// Parses and verifies a text that starts `base` bytes into its file, without what it warns of.
 ///
 /// # Errors
 ///
@@ -182,7 +190,38 @@ pub fn parse_and_verify(
     base: u32,
     options: &LoadOptions,
 ) -> Result<(&'static FormatInfo, Graph), Diagnostics> {
+    let own = parse(formats, text, base, options)?;
+    Ok((own.format, own.graph))
+}
+
+/// A verified module that was read from a text.
+pub struct Parsed {
+    /// The format of the text.
+    pub format: &'static FormatInfo,
+    /// The module.
+    pub graph: Graph,
+    /// Where the text contradicts itself, and how it was read.
+    pub warnings: Diagnostics,
+}
+
+/// Parses and verifies a text that starts `base` bytes into its file.
+///
+/// # Errors
+///
+/// As [`load_module`].
+pub fn parse(
+    formats: &Formats,
+    text: &str,
+    base: u32,
+    options: &LoadOptions,
+) -> Result<Parsed, Diagnostics> {
     let Some(format) = options.from.or_else(|| FormatInfo::of_text(text)) else {
+        if text.trim_start_matches('\u{feff}').trim().is_empty() {
+            let help = "name the file of a module, or write one to standard input";
+            return Err(Diagnostic::error(Span::FILE, "the input is empty")
+                .help(help)
+                .into());
+        }
         let help = if text.trim_start().starts_with('{') {
             "this is JSON: `mind-translate --from irv2` and `mind-run --model` read IR v2 documents"
         } else {
@@ -191,18 +230,25 @@ pub fn parse_and_verify(
         let found = Diagnostic::error(Span::FILE, "the format of this text is unknown");
         return Err(found.help(help).into());
     };
+    let mut warnings = Diagnostics::new();
     let read = match format.read {
         Some(Read::Module(own)) => formats.parse(own, text, base, &options.limits),
         Some(Read::Document(read)) => read(text, options),
         Some(Read::Import(reader)) => {
-            (reader.read)(text, options).map_err(|found| found.map(|one| later(one, base)))
+            let (read, own) = split((reader.read)(text, options));
+            warnings = own.map(|one| later(one, base));
+            read.map_err(|found| found.map(|one| later(one, base)))
         }
         Some(Read::Package(_) | Read::Binary(_) | Read::Model) | None => {
             let message = format!("{} is not read as text", format.summary);
             return Err(Diagnostic::error(Span::FILE, message).into());
         }
     };
-    Ok((format, verified(read, options)?))
+    Ok(Parsed {
+        format,
+        graph: verified(read, options)?,
+        warnings,
+    })
 }
 
 /// A diagnostic of a text that starts `base` bytes into its file.

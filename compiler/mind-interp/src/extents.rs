@@ -101,6 +101,35 @@ impl Extents {
         }
     }
 
+    /// Returns the extents that neither the caller nor an array gives, of the dimensions of the inputs that are made up,
+    /// each once and in the order of the inputs. Unnamed dimensions are `?`.
+    pub(crate) fn chosen(
+        &self,
+        g: &Graph,
+        is_made_up: impl Fn(&str) -> bool,
+    ) -> Vec<(String, usize)> {
+        let mut chosen: Vec<(String, usize)> = Vec::new();
+        let made_up = inputs(g).into_iter();
+        let made_up = made_up.filter(|input| is_made_up(input.name));
+        for dim in made_up.flat_map(|input| input.ty.shape) {
+            let own = match *dim {
+                Dim::Fixed(_) => None,
+                Dim::Symbol(sym) => match self.symbols.get(&sym) {
+                    Some((extent, Origin::Default)) => Some((g.name(sym), *extent)),
+                    Some(_) | None => None,
+                },
+                Dim::Dynamic if self.dynamic.is_none() => Some(("?", DYNAMIC_EXTENT)),
+                Dim::Dynamic => None,
+            };
+            if let Some((name, extent)) = own
+                && !chosen.iter().any(|(known, _)| known == name)
+            {
+                chosen.push((name.to_owned(), extent));
+            }
+        }
+        chosen
+    }
+
     /// The extent of `dim` in an array that is made up; `None` for a symbol without one.
     pub(crate) fn made_up(&self, dim: Dim) -> Option<usize> {
         match dim {

@@ -70,7 +70,8 @@ fn made_up(
     Ok(arrays)
 }
 
-/// Makes up an array for every input that has none.
+/// Makes up an array for every input that has none. Returns the extents that it chose for their dimensions, each with
+/// the dimension's name, or `?` for unnamed ones.
 ///
 /// Symbolic dimensions that neither `extents` nor an array fixes get an extent of
 /// [`SYMBOL_EXTENTS`](crate::SYMBOL_EXTENTS), a `?` the one that `extents` has for it or
@@ -84,12 +85,13 @@ pub fn complete(
     arrays: &mut Arrays,
     extents: &mut Extents,
     random: &Random,
-) -> Result<(), Vec<Unbound>> {
+) -> Result<Vec<(String, usize)>, Vec<Unbound>> {
     let errors = check(g, arrays, extents);
     if !errors.is_empty() {
         return Err(errors);
     }
     extents.fill(g);
+    let chosen = extents.chosen(g, |name| !arrays.contains_key(name));
     let ranges = ranges(g, extents);
     let mut left = random.memory_limit;
     for input in inputs(g) {
@@ -125,7 +127,7 @@ pub fn complete(
         let array = array(random.seed, input.name, input.ty.dtype, shape, &domain);
         arrays.insert(input.name.to_owned(), array);
     }
-    Ok(())
+    Ok(chosen)
 }
 
 fn bytes(dtype: DType, shape: &[usize]) -> Option<u64> {

@@ -2,6 +2,7 @@
 //!
 //! - [`graph`] is one module: ops in nested blocks, with dense ids.
 //! - [`types`], [`attr`] and [`tensor`] are what values and attributes are made of.
+//! - [`interface`] is what users of a module see of it: names of outputs, metadata, images, class labels.
 //! - [`opdef`] declares ops, [`mod@builder`] creates them, [`mod@verify`] types and checks them, [`mod@eval`] computes them.
 //! - [`scalar`] is the table of the functions that elementwise ops apply, each defined to the bit.
 //! - [`listener`] is asked before rewrites and told of them.
@@ -16,6 +17,7 @@ pub mod builtin;
 mod entity;
 pub mod eval;
 pub mod graph;
+pub mod interface;
 pub mod kernel;
 pub mod listener;
 pub mod opdef;

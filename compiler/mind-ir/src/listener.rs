@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use mind_diag::Span;
+use mind_diag::{Diagnostic, Span};
 
 use crate::{Graph, OpId, ValueId};
 
@@ -37,6 +37,11 @@ pub trait Listener {
     /// A rule did not act on the op at `span`, which is of the kind that it starts from.
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {
         let _ = (span, rule, reason);
+    }
+
+    /// A pass has something to say of its search: a remark on what it left out, or a warning.
+    fn noted(&mut self, note: &Diagnostic) {
+        let _ = note;
     }
 
     /// What stands at `span` is looked at next.

@@ -1,8 +1,8 @@
-//! JSON with the place of every value.
+//! JSON with source spans.
 //!
-//! [`parse`] is strict: duplicate keys, trailing data, deep nesting, `NaN` and infinities are errors with their
-//! place. Numbers keep their text, objects the order of their keys, so that [`Value::print`] loses nothing.
-//! [`pointer`](fn@pointer) gives the JSON pointer of a place.
+//! [`parse`] is strict: duplicate keys, trailing data, deep nesting, `NaN` and infinities are errors with a span.
+//! Numbers keep their text and objects the order of their keys, so that [`Value::print`] is lossless.
+//! [`pointer`](fn@pointer) returns the JSON pointer of a span.
 
 mod parse;
 mod pointer;

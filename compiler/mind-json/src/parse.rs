@@ -1,4 +1,4 @@
-//! From text to values.
+//! Parsing of text.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use mind_diag::{Code, Diagnostic, Span};
 
 use crate::value::{Kind, Member, Value};
 
-/// The code of every error in the text itself.
+/// The code of every syntax error.
 pub const MALFORMED: Code = Code(4201);
 
-/// The most that a text may hold.
+/// Limits on the size of a text, because its source is not trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Values, keys not counted.
+    /// Number of values, without keys.
     pub values: usize,
-    /// Arrays and objects within each other.
+    /// Nesting depth of arrays and objects.
     pub depth: usize,
 }
 
@@ -27,12 +27,12 @@ impl Default for Limits {
     }
 }
 
-/// Reads `text` as one value.
+/// Parses `text` as one value.
 ///
 /// # Errors
 ///
-/// The first place that breaks RFC 8259, an object that has a key twice, or a limit that is passed, as
-/// E4201. Texts past `u32::MAX` bytes are refused.
+/// Returns E4201 at the first violation of RFC 8259, at a duplicate key, or at a limit. Texts larger than `u32::MAX`
+/// bytes are rejected.
 pub fn parse(text: &str, limits: &Limits) -> Result<Value, Box<Diagnostic>> {
     if u32::try_from(text.len()).is_err() {
         let message = format!("{} bytes of JSON are more than can be read", text.len());
@@ -42,7 +42,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Value, Box<Diagnostic>> {
     }
     let mut parser = Parser {
         text,
-        // RFC 8259, 8.1: a byte order mark may be ignored.
+        // RFC 8259, section 8.1: a byte order mark may be ignored.
         at: text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len(),
         values: 0,
         limits,
@@ -86,10 +86,10 @@ impl Parser<'_> {
         found
     }
 
-    /// An error about the `len` bytes at `start`.
+    /// Returns an error at the `len` bytes from `start`.
     fn error(&self, start: usize, len: usize, message: impl Into<String>) -> Box<Diagnostic> {
         let end = (start + len.max(1)).min(self.text.len().max(1));
-        // The place at the end of a text is that of its last byte: an empty span would stand for the file.
+        // At the end of the text the last byte is used, because an empty span denotes the whole file.
         let start = start.min(end.saturating_sub(1));
         let span = Span::new(start as u32, end as u32);
         Box::new(Diagnostic::error(span, message).code(MALFORMED))

@@ -1,12 +1,13 @@
-//! JSON pointers of places.
+//! JSON pointers of spans.
 
 use mind_diag::{Diagnostics, Span};
 
 use crate::value::{Kind, Value};
 
-/// The JSON pointer (RFC 6901) of the innermost value or key of `root` that holds `span`.
+/// Returns the JSON pointer (RFC 6901) of the innermost value or key of `root` that contains `span`, for example
+/// `/layers/3/name`.
 ///
-/// The whole text is `""`.
+/// Returns `""` for the whole text.
 pub fn pointer(root: &Value, span: Span) -> String {
     let mut out = String::new();
     let mut value = root;
@@ -46,7 +47,7 @@ fn within(span: Span, outer: Span) -> bool {
     outer.start <= span.start && span.end <= outer.end
 }
 
-/// Adds to every finding the JSON pointer of its place in `root`.
+/// Adds the JSON pointer of its span in `root` to each diagnostic.
 pub fn locate(root: &Value, found: Diagnostics) -> Diagnostics {
     found.map(|diagnostic| {
         if diagnostic.span.is_file() {

@@ -1,17 +1,17 @@
-//! From values to text.
+//! Printing of values.
 
 use std::fmt::Write;
 
 use crate::value::{Kind, Value};
 
-/// What a line may take before arrays and objects are broken into lines.
+/// Maximum line width of arrays and objects on one line.
 const WIDTH: usize = 110;
 const INDENT: usize = 2;
 
 impl Value {
-    /// The text of this value, its end of line included.
+    /// Returns the text of this value, with a final newline.
     ///
-    /// Arrays and objects that fit stand on one line. Reading the text gives the same value.
+    /// Arrays and objects that fit are printed on one line. Parsing the text returns an equal value.
     pub fn print(&self) -> String {
         let mut out = String::new();
         write_value(self, 0, 0, &mut out);
@@ -19,7 +19,7 @@ impl Value {
         out
     }
 
-    /// The text of this value on one line.
+    /// Returns the text of this value on one line.
     pub fn print_line(&self) -> String {
         let mut out = String::new();
         write_line(self, usize::MAX, &mut out);
@@ -27,7 +27,7 @@ impl Value {
     }
 }
 
-/// Writes `value` with what it holds `indent` deep; `used` columns of its line are taken.
+/// Writes `value`, indenting its contents by `indent`; `used` columns of its line are taken.
 fn write_value(value: &Value, indent: usize, used: usize, out: &mut String) {
     let start = out.len();
     if write_line(value, WIDTH.saturating_sub(used), out) {
@@ -70,7 +70,7 @@ fn write_value(value: &Value, indent: usize, used: usize, out: &mut String) {
     out.push(close);
 }
 
-/// Writes `value` on one line; false once it takes more than `room`, with `out` left as it is then.
+/// Writes `value` on one line. Returns false as soon as it exceeds `room` columns, with `out` incomplete.
 fn write_line(value: &Value, room: usize, out: &mut String) -> bool {
     let start = out.len();
     let fits = |out: &String| out.len() - start <= room;
@@ -116,7 +116,7 @@ fn write_string(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // Writing to a string cannot fail.
+            // Writing to a string is infallible.
             c if c < ' ' => drop(write!(out, "\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }

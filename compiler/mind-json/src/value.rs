@@ -1,17 +1,17 @@
-//! Values and what they are asked for.
+//! JSON values and their accessors.
 
 use mind_diag::Span;
 
-/// A JSON value and where it stands.
+/// A JSON value with its source span.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
-    /// Its place; [`Span::FILE`] when it was not read from a text.
+    /// Its span; [`Span::FILE`] if it was not parsed from text.
     pub span: Span,
-    /// What it is.
+    /// The value without its span.
     pub kind: Kind,
 }
 
-/// What a value is.
+/// The value of a [`Value`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
     /// `null`.
@@ -33,14 +33,14 @@ pub enum Kind {
 pub struct Member {
     /// The key.
     pub key: String,
-    /// Where the key stands, quotes included.
+    /// The span of the key, including quotes.
     pub key_span: Span,
     /// Its value.
     pub value: Value,
 }
 
 impl Member {
-    /// A member that was not read from a text.
+    /// Returns a member without spans.
     pub fn new(key: impl Into<String>, value: impl Into<Value>) -> Member {
         Member {
             key: key.into(),
@@ -51,13 +51,13 @@ impl Member {
 }
 
 impl Value {
-    /// `null`, not read from a text.
+    /// `null` without a span.
     pub const NULL: Value = Value {
         span: Span::FILE,
         kind: Kind::Null,
     };
 
-    /// An object that was not read from a text.
+    /// Returns an object without spans.
     pub fn object<K: Into<String>, V: Into<Value>>(
         members: impl IntoIterator<Item = (K, V)>,
     ) -> Value {
@@ -70,18 +70,18 @@ impl Value {
         .into()
     }
 
-    /// An array that was not read from a text.
+    /// Returns an array without spans.
     pub fn array<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Value {
         Kind::Array(values.into_iter().map(Into::into).collect()).into()
     }
 
-    /// The value of `key`; `None` if this is no object or has no such key.
+    /// Returns the value of `key`; `None` if this is not an object or has no such key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         let found = self.members()?.iter().find(|member| member.key == key);
         found.map(|member| &member.value)
     }
 
-    /// The members of an object.
+    /// Returns the members; `None` if this is not an object.
     pub fn members(&self) -> Option<&[Member]> {
         match &self.kind {
             Kind::Object(members) => Some(members),
@@ -89,7 +89,7 @@ impl Value {
         }
     }
 
-    /// The elements of an array.
+    /// Returns the elements; `None` if this is not an array.
     pub fn elements(&self) -> Option<&[Value]> {
         match &self.kind {
             Kind::Array(elements) => Some(elements),
@@ -97,7 +97,7 @@ impl Value {
         }
     }
 
-    /// The text of a string.
+    /// Returns the text; `None` if this is not a string.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::String(text) => Some(text),
@@ -105,7 +105,7 @@ impl Value {
         }
     }
 
-    /// A truth value.
+    /// Returns the boolean; `None` if this is not one.
     pub fn truth(&self) -> Option<bool> {
         match self.kind {
             Kind::Bool(truth) => Some(truth),
@@ -113,7 +113,8 @@ impl Value {
         }
     }
 
-    /// An integer that is written without fraction and exponent and fits.
+    /// Returns the integer; `None` if this is not a number, is written with a fraction or exponent (for example `1.0`),
+    /// or does not fit.
     pub fn integer(&self) -> Option<i64> {
         match &self.kind {
             Kind::Number(text) => text.parse().ok(),
@@ -121,7 +122,7 @@ impl Value {
         }
     }
 
-    /// A number as the nearest double; one too large for that is none.
+    /// Returns the number rounded to the nearest double; `None` if this is not a number or overflows.
     pub fn real(&self) -> Option<f64> {
         match &self.kind {
             Kind::Number(text) => text.parse().ok().filter(|real: &f64| real.is_finite()),
@@ -129,12 +130,13 @@ impl Value {
         }
     }
 
-    /// Whether this is `null`.
+    /// Returns whether this is `null`.
     pub fn is_null(&self) -> bool {
         self.kind == Kind::Null
     }
 
-    /// What this is, for messages: numbers, truth values and short strings as they are written, else the kind.
+    /// Describes the value in a message: numbers, booleans and short strings as they are written, otherwise the type;
+    /// for example `an array`.
     pub fn describe(&self) -> String {
         const SHOWN: usize = 40;
         match &self.kind {
@@ -178,7 +180,8 @@ impl From<usize> for Value {
 }
 
 impl From<f64> for Value {
-    /// The shortest text that reads back as `real`; `null` for what JSON cannot say.
+    /// Returns the shortest text that parses to `real`; `null` for NaN and infinities, because JSON cannot represent
+    /// them.
     fn from(real: f64) -> Value {
         if real.is_finite() {
             Kind::Number(format!("{real:?}")).into()

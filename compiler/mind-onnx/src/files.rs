@@ -1,11 +1,12 @@
 //! Elements in other files than the model's own.
 
+use mind_convert::Refusal;
+use mind_diag::Code;
 use prost::Message;
 use prost::bytes::Bytes;
 use rustc_hash::FxHashMap;
 
 use crate::proto::{StringStringEntryProto, TensorProto};
-use crate::refused::Refused;
 
 /// The files beside a model by the names that it gives them: their bytes, or why they could not be opened.
 pub type Files = FxHashMap<String, Result<Bytes, String>>;
@@ -101,7 +102,7 @@ struct Range<'a> {
 }
 
 impl Range<'_> {
-    fn of(entries: &[StringStringEntryProto]) -> Result<Range<'_>, Refused> {
+    fn of(entries: &[StringStringEntryProto]) -> Result<Range<'_>, Refusal> {
         let get = |key: &str| {
             let mut entries = entries.iter();
             entries.find(|own| own.key == key).map(|own| &own.value[..])
@@ -109,14 +110,18 @@ impl Range<'_> {
         let number = |key: &str| match get(key) {
             None => Ok(None),
             Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
-                Refused::new(format!("the {key} \"{text}\" of its elements is no number"))
+                Refusal::new(
+                    Code(4115),
+                    format!("the {key} of its elements is \"{text}\", expected a number of bytes"),
+                )
             }),
         };
         let file = get("location").unwrap_or_default();
         if leaves(file) {
-            return Err(Refused::new(format!(
-                "its elements are in \"{file}\", which is no path below the model's folder"
-            )));
+            return Err(Refusal::new(
+                Code(4115),
+                format!("its elements are in \"{file}\", expected a path below the model's folder"),
+            ));
         }
         Ok(Range {
             file,
@@ -136,25 +141,30 @@ fn leaves(path: &str) -> bool {
 /// # Errors
 ///
 /// A path that leads out of the folder, a file that is not there, a range that is not in it or has another length.
-pub(crate) fn external(tensor: &TensorProto, wanted: u64, files: &Files) -> Result<Bytes, Refused> {
+pub(crate) fn external(tensor: &TensorProto, wanted: u64, files: &Files) -> Result<Bytes, Refusal> {
     let range = Range::of(&tensor.external_data)?;
     let name = range.file;
     let file = match files.get(name) {
         Some(Ok(file)) => file,
-        Some(Err(why)) => return Err(Refused::new(format!("its elements are in `{name}`: {why}"))),
+        Some(Err(why)) => {
+            let message = format!("its elements are in `{name}`: {why}");
+            return Err(Refusal::new(Code(4115), message));
+        }
         None => {
-            return Err(Refused::new(format!(
-                "its elements are in `{name}`, which is not given"
-            )));
+            let message = format!("its elements are in `{name}`, which is not given");
+            return Err(Refusal::new(Code(4115), message));
         }
     };
     let (offset, length) = (range.offset, range.length.unwrap_or(wanted));
     let end = offset.checked_add(length);
     let Some(end) = end.filter(|end| *end <= file.len() as u64) else {
         let size = file.len();
-        return Err(Refused::new(format!(
-            "its elements are {length} bytes from {offset} on in `{name}`, which has {size}"
-        )));
+        return Err(Refusal::new(
+            Code(4115),
+            format!(
+                "its elements are {length} bytes from {offset} on in `{name}`, which has {size}"
+            ),
+        ));
     };
     Ok(file.slice(offset as usize..end as usize))
 }

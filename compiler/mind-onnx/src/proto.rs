@@ -16,10 +16,16 @@ pub struct ModelProto {
     pub ir_version: i64,
     #[prost(string, tag = "2")]
     pub producer_name: String,
+    #[prost(int64, tag = "5")]
+    pub model_version: i64,
+    #[prost(string, tag = "6")]
+    pub doc_string: String,
     #[prost(message, optional, tag = "7")]
     pub graph: Option<GraphProto>,
     #[prost(message, repeated, tag = "8")]
     pub opset_import: Vec<OperatorSetIdProto>,
+    #[prost(message, repeated, tag = "14")]
+    pub metadata_props: Vec<StringStringEntryProto>,
     #[prost(message, repeated, tag = "25")]
     pub functions: Vec<FunctionProto>,
 }
@@ -44,6 +50,8 @@ pub struct GraphProto {
     pub input: Vec<ValueInfoProto>,
     #[prost(message, repeated, tag = "12")]
     pub output: Vec<ValueInfoProto>,
+    #[prost(message, repeated, tag = "13")]
+    pub value_info: Vec<ValueInfoProto>,
     #[prost(message, repeated, tag = "15")]
     pub sparse_initializer: Vec<SparseTensorProto>,
 }
@@ -156,6 +164,8 @@ pub struct ValueInfoProto {
     pub name: String,
     #[prost(message, optional, tag = "2")]
     pub r#type: Option<TypeProto>,
+    #[prost(string, tag = "3")]
+    pub doc_string: String,
 }
 
 /// A type that is no tensor's has no `tensor_type`.

@@ -1,18 +1,19 @@
 //! From the bytes of a file to a module.
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_convert::Imported;
+use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 use prost::Message;
 use prost::bytes::Bytes;
 
-use crate::import::{Imported, import as import_model};
+use crate::import::import as import_model;
 use crate::options::ImportOptions;
 use crate::proto::ModelProto;
 
 /// The versions of the format that are read.
 const IR_VERSIONS: std::ops::RangeInclusive<i64> = 3..=14;
 
-/// The module that a model is, as [`import`] reads it, without its warnings.
+/// The module that [`import`] makes, without its warnings.
 ///
 /// # Errors
 ///
@@ -32,16 +33,17 @@ pub fn read(bytes: Bytes, options: &ImportOptions) -> Result<Graph, Diagnostics>
 /// Source: ONNX IR specification.
 pub fn import(bytes: Bytes, options: &ImportOptions) -> Result<Imported, Diagnostics> {
     let model = ModelProto::decode(bytes).map_err(|error| {
-        let found = Diagnostic::error(Span::FILE, format!("this is no ONNX model: {error}"));
-        Diagnostics::from(found)
+        let message = format!("this is not an ONNX model: {error}");
+        let found = Diagnostic::error(Span::FILE, message).code(Code(4301));
+        Diagnostics::from(found.help("the file is damaged or cut: copy or export it again"))
     })?;
     if !IR_VERSIONS.contains(&model.ir_version) {
         let (first, last) = IR_VERSIONS.into_inner();
-        let message = format!(
-            "IR version {} is not supported; versions {first} to {last} are",
-            model.ir_version
-        );
-        return Err(Diagnostic::error(Span::FILE, message).into());
+        let found = model.ir_version;
+        let message = format!("found IR version {found}, expected {first} to {last}");
+        let error = Diagnostic::error(Span::FILE, message).code(Code(4101));
+        let help = "export the model again, or convert it: `onnx.version_converter`";
+        return Err(error.help(help).into());
     }
     import_model(&model, options)
 }

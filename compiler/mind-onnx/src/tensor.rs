@@ -1,5 +1,6 @@
 //! Tensors of a model: their element types, and their bytes in row-major, little-endian order.
 
+use mind_convert::Refusal;
 use mind_core::eval::convert::cast;
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx};
@@ -9,7 +10,6 @@ use prost::bytes::Bytes;
 
 use crate::files::{Files, external, is_external};
 use crate::proto::TensorProto;
-use crate::refused::Refused;
 
 /// The element types of ONNX that core has, by their numbers.
 const ELEMENT_TYPES: &[(i32, DType)] = &[
@@ -51,17 +51,16 @@ const OTHER_TYPES: &[(i32, &str)] = &[
 /// # Errors
 ///
 /// One that core does not have.
-pub(crate) fn dtype(element: i64) -> Result<DType, Refused> {
+pub(crate) fn dtype(element: i64) -> Result<DType, Refusal> {
     let same = |number: i32| i64::from(number) == element;
     if let Some((_, dtype)) = ELEMENT_TYPES.iter().find(|(number, _)| same(*number)) {
         return Ok(*dtype);
     }
-    Err(Refused::new(
-        match OTHER_TYPES.iter().find(|(number, _)| same(*number)) {
-            Some((_, name)) => format!("elements of type {name} are not supported"),
-            None => format!("{element} is no element type"),
-        },
-    ))
+    let name = OTHER_TYPES.iter().find(|(number, _)| same(*number));
+    let found = name.map_or_else(|| element.to_string(), |(_, name)| (*name).to_owned());
+    let expected = ELEMENT_TYPES.iter().map(|(_, dtype)| dtype.to_string());
+    let expected = expected.collect::<Vec<_>>().join(", ");
+    Err(Refusal::dtype("the tensor".to_owned(), found, expected))
 }
 
 /// The element type of a dtype.
@@ -108,15 +107,13 @@ impl Constant {
 ///
 /// An element type that core does not have, elements in a file that is not among `files`, a negative dimension, more or
 /// fewer elements than the dimensions say.
-pub(crate) fn constant(proto: &TensorProto, files: &Files) -> Result<Constant, Refused> {
+pub(crate) fn constant(proto: &TensorProto, files: &Files) -> Result<Constant, Refusal> {
     let dtype = dtype(i64::from(proto.data_type))?;
     let extents = proto.dims.iter().map(|&dim| usize::try_from(dim).ok());
     let shape: Option<Vec<usize>> = extents.collect();
     let Some(shape) = shape else {
-        return Err(Refused::new(format!(
-            "{:?} has a negative dimension",
-            proto.dims
-        )));
+        let found = format!("{:?}", proto.dims);
+        return Err(Refusal::value("dims", found, "extents of 0 or more"));
     };
     let count = shape
         .iter()
@@ -130,13 +127,18 @@ pub(crate) fn constant(proto: &TensorProto, files: &Files) -> Result<Constant, R
         proto.raw_data.clone()
     };
     if wanted != Some(bytes.len()) {
-        let (dims, found) = (&proto.dims, bytes.len());
-        return Err(Refused::new(format!(
-            "{found} bytes of {dtype} do not fill {dims:?}"
-        )));
+        let found = format!("{} bytes", bytes.len());
+        let wanted = wanted.map_or_else(|| "more than 2^63".to_owned(), |own| own.to_string());
+        let expected = format!("{wanted} for {dtype}{:?}", proto.dims);
+        return Err(Refusal::elements(found, expected));
     }
-    if dtype == DType::Bool && bytes.iter().any(|&byte| byte > 1) {
-        return Err(Refused::new("a truth value is neither 0 nor 1"));
+    let wrong = bytes.iter().position(|&byte| byte > 1);
+    if let Some(at) = wrong.filter(|_| dtype == DType::Bool) {
+        let found = format!("{} as element {at}", bytes[at]);
+        return Err(Refusal::elements(
+            found,
+            "0 or 1, because it is a truth value",
+        ));
     }
     Ok(Constant {
         dtype,

@@ -1,12 +1,13 @@
 //! Tensors whose elements are known, and what a text says about them.
 
+use mind_convert::Refusal;
 use mind_core::eval::convert::cast;
+use mind_diag::Code;
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, DTypeClass, Dim, TensorType};
 
-use crate::refused::Refused;
 use crate::text::{Dense, Elements, Module, TensorText};
 
 /// The element types of MLIR that core has.
@@ -31,11 +32,13 @@ const ELEMENT_TYPES: &[(&str, DType)] = &[
 /// # Errors
 ///
 /// One that core does not have.
-pub(crate) fn dtype(element: &str) -> Result<DType, Refused> {
+pub(crate) fn dtype(element: &str) -> Result<DType, Refusal> {
     let found = ELEMENT_TYPES.iter().find(|(name, _)| *name == element);
     found.map(|(_, dtype)| *dtype).ok_or_else(|| {
         let shown: String = element.chars().take(60).collect();
-        Refused::new(format!("elements of type `{shown}` are not supported"))
+        let expected = ELEMENT_TYPES.iter().map(|(name, _)| *name);
+        let expected = expected.collect::<Vec<_>>().join(", ");
+        Refusal::dtype("the tensor".to_owned(), format_args!("`{shown}`"), expected)
     })
 }
 
@@ -98,8 +101,13 @@ impl Constant {
     /// # Errors
     ///
     /// Very many elements.
-    pub fn integers(&self) -> Result<Vec<i64>, Refused> {
-        let many = || Refused::new("a list of very many numbers");
+    pub fn integers(&self) -> Result<Vec<i64>, Refusal> {
+        let many = || {
+            let found = self
+                .count()
+                .map_or("more than 2^63".to_owned(), |own| own.to_string());
+            Refusal::too_large("the length of a list of numbers", found, LIST_LIMIT)
+        };
         let tensor = self.tensor(LIST_LIMIT).ok_or_else(many)?;
         Ok(converted(&tensor, DType::I64).elements::<i64>().to_vec())
     }
@@ -127,9 +135,15 @@ pub(crate) fn converted(tensor: &Tensor, dtype: DType) -> Tensor {
 /// # Errors
 ///
 /// `?`.
-fn fixed(ty: &TensorText<'_>) -> Result<Vec<i64>, Refused> {
+fn fixed(ty: &TensorText<'_>) -> Result<Vec<i64>, Refusal> {
     let shape: Option<Vec<i64>> = ty.shape.iter().copied().collect();
-    shape.ok_or_else(|| Refused::new("a constant has an open dimension"))
+    shape.ok_or_else(|| {
+        Refusal::value(
+            "the type of a constant".to_owned(),
+            "open (`?`)",
+            "extents that are numbers",
+        )
+    })
 }
 
 /// The constant that a text writes out.
@@ -138,7 +152,7 @@ fn fixed(ty: &TensorText<'_>) -> Result<Vec<i64>, Refused> {
 ///
 /// An element type that core does not have, more or fewer elements than the type says, an element that is none of the
 /// type, a resource that is missing.
-pub(crate) fn constant(dense: &Dense<'_>, module: &Module<'_>) -> Result<Constant, Refused> {
+pub(crate) fn constant(dense: &Dense<'_>, module: &Module<'_>) -> Result<Constant, Refusal> {
     let (dtype, shape) = (dtype(dense.ty.element)?, fixed(&dense.ty)?);
     let mut count = Some(1usize);
     for &extent in &shape {
@@ -149,7 +163,7 @@ pub(crate) fn constant(dense: &Dense<'_>, module: &Module<'_>) -> Result<Constan
     }
     let wrong = |found: usize| {
         let wanted = count.map_or("more".to_owned(), |count| count.to_string());
-        Refused::new(format!("{found} elements, where its type has {wanted}"))
+        Refusal::elements(format_args!("{found} elements"), wanted)
     };
     let buffer = match &dense.elements {
         Elements::Splat(token) => {
@@ -172,9 +186,11 @@ pub(crate) fn constant(dense: &Dense<'_>, module: &Module<'_>) -> Result<Constan
                 .map(|&own| own as i64)
                 .eq(shape.iter().copied());
             if !is_same && !tokens.is_empty() {
-                return Err(Refused::new(format!(
-                    "its lists are {found:?}, its type is {shape:?}"
-                )));
+                let refusal = Refusal::elements(
+                    format_args!("lists of {found:?}"),
+                    format_args!("{shape:?}"),
+                );
+                return Err(refusal);
             }
             let mut bytes = Vec::with_capacity(tokens.len() * dtype.size());
             for token in tokens {
@@ -187,10 +203,11 @@ pub(crate) fn constant(dense: &Dense<'_>, module: &Module<'_>) -> Result<Constan
             return packed(&bytes, dtype, shape, count);
         }
         Elements::Resource(name) => {
-            let hex = module
-                .resources
-                .get(name)
-                .ok_or_else(|| Refused::new(format!("the text has no elements called `{name}`")))?;
+            let hex = module.resources.get(name).ok_or_else(|| {
+                let message = format!("the text has no elements called `{name}`");
+                Refusal::new(Code(4206), message)
+                    .help("`dialect_resources` at the end of the text has the elements")
+            })?;
             let bytes = hex_bytes(hex)?;
             // The alignment stands before the elements, as 4 bytes.
             let elements = bytes.get(4..).unwrap_or_default();
@@ -210,12 +227,13 @@ fn packed(
     dtype: DType,
     shape: Vec<i64>,
     count: Option<usize>,
-) -> Result<Constant, Refused> {
+) -> Result<Constant, Refusal> {
     let wrong = || {
         let found = bytes.len();
-        Refused::new(format!(
-            "{found} bytes do not fill a tensor of {dtype} {shape:?}"
-        ))
+        Refusal::elements(
+            format_args!("{found} bytes"),
+            format_args!("those of {dtype}{shape:?}"),
+        )
     };
     let count = count.ok_or_else(wrong)?;
     let own: Vec<u8>;
@@ -233,7 +251,10 @@ fn packed(
         return Err(wrong());
     }
     if dtype == DType::Bool && bytes.iter().any(|&byte| byte > 1) {
-        return Err(Refused::new("a truth value is neither 0 nor 1"));
+        return Err(Refusal::elements(
+            "another byte",
+            "0 or 1, because it is a truth value",
+        ));
     }
     let of = shape.iter().map(|&extent| extent as usize).collect();
     let elements = Tensor::new(of, Buffer::from_bytes(dtype, bytes));
@@ -241,8 +262,14 @@ fn packed(
 }
 
 /// The bytes of `0x` and digits.
-fn hex_bytes(text: &str) -> Result<Vec<u8>, Refused> {
-    let wrong = || Refused::new("its elements are no bytes in hexadecimal");
+fn hex_bytes(text: &str) -> Result<Vec<u8>, Refusal> {
+    let wrong = || {
+        let found: String = text.chars().take(20).collect();
+        Refusal::elements(
+            format_args!("\"{found}\""),
+            "`0x` and two hexadecimal digits for each byte",
+        )
+    };
     let digits = text.strip_prefix("0x").ok_or_else(wrong)?.as_bytes();
     if digits.len() % 2 != 0 {
         return Err(wrong());
@@ -254,10 +281,13 @@ fn hex_bytes(text: &str) -> Result<Vec<u8>, Refused> {
 }
 
 /// The bytes of one element, before others that do not count.
-fn element(token: &str, dtype: DType) -> Result<[u8; 8], Refused> {
+fn element(token: &str, dtype: DType) -> Result<[u8; 8], Refusal> {
     let wrong = || {
         let shown: String = token.chars().take(40).collect();
-        Refused::new(format!("`{shown}` is no element of {dtype}"))
+        Refusal::elements(
+            format_args!("`{shown}`"),
+            format_args!("an element of {dtype}"),
+        )
     };
     if let Some(hex) = token.strip_prefix("0x") {
         let bits = u64::from_str_radix(hex, 16).map_err(|_| wrong())?;

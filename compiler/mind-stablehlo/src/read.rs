@@ -1,11 +1,21 @@
 //! From a text to a module.
 
+use mind_convert::Imported;
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
 
-use crate::import;
+use crate::import::import as import_model;
 use crate::options::ImportOptions;
 use crate::text;
+
+/// The module that [`import`] makes, without its warnings.
+///
+/// # Errors
+///
+/// Those of [`import`].
+pub fn read(text: &str, options: &ImportOptions) -> Result<Graph, Diagnostics> {
+    Ok(import(text, options)?.module)
+}
 
 /// The module that a text is: the ops of its public function, with all functions that it calls in their places.
 ///
@@ -15,9 +25,9 @@ use crate::text;
 /// with the number of operations and the place of the first.
 ///
 /// Source: StableHLO specification; MLIR language reference.
-pub fn read(text: &str, options: &ImportOptions) -> Result<Graph, Diagnostics> {
+pub fn import(text: &str, options: &ImportOptions) -> Result<Imported, Diagnostics> {
     let module = text::parse(text)?;
-    import::import(&module, options)
+    import_model(&module, options)
 }
 
 /// Whether a text looks like a module of StableHLO: it begins as modules of MLIR do, and has an op of the dialect.
@@ -34,16 +44,4 @@ pub fn is_module(text: &str) -> bool {
     // A function that does nothing has no op, but JAX says of the module that it is one of its.
     let has_op = || text.contains("stablehlo.") || text.contains("jax.uses_shape_polymorphism");
     (starts("module") || starts("func.func")) && has_op()
-}
-
-/// What the results of the public function are called, as JAX calls them; empty if one has no name.
-pub fn output_names(text: &str) -> Vec<String> {
-    let Ok(module) = text::parse(text) else {
-        return Vec::new();
-    };
-    let Some(main) = module.main() else {
-        return Vec::new();
-    };
-    let names = main.results.iter().map(|result| result.name.clone());
-    names.collect::<Option<_>>().unwrap_or_default()
 }

@@ -244,6 +244,11 @@ fn is_dim(word: &str) -> bool {
     number || word == "?" || crate::scan::is_ident(word)
 }
 
+/// Whether a text is MLIR, by its first line that is neither blank nor a comment.
+pub fn is_mlir(text: &str) -> bool {
+    mlir_line(text).is_some()
+}
+
 /// Where a text turns out to be MLIR, by its first line that is neither blank nor a comment: the offset
 /// and the length of what stands there.
 pub(crate) fn mlir_line(text: &str) -> Option<(usize, usize)> {

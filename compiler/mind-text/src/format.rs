@@ -67,10 +67,19 @@ pub fn detect(text: &str) -> Option<Format> {
         Some(version) if version.starts_with('1') => Some(Format::Mic1),
         Some(_) => Some(Format::Mic2),
         None if first.starts_with('%') || first.starts_with("outputs") => Some(Format::Core),
+        None if is_interface_line(first) => Some(Format::Core),
         None if is_qualified(first) => Some(Format::Core),
         None if mlir_line(text).is_some() => Some(Format::Core),
         None => None,
     }
+}
+
+/// The words that begin a line of the interface in Core text.
+const INTERFACE: [&str; 3] = ["metadata:", "input:", "classifier:"];
+
+/// Whether a line of Core text is one of the interface, which come before the instructions.
+pub fn is_interface_line(line: &str) -> bool {
+    INTERFACE.iter().any(|word| line.starts_with(word))
 }
 
 /// The first line of `text` that is neither blank nor a comment, without the blanks before it.
@@ -255,6 +264,9 @@ mod tests {
             ("mic@1.5\n", Some(Format::Mic1)),
             ("# %0\n%0 = Input() : Tensor<f32, [2]>", Some(Format::Core)),
             ("outputs: %0", Some(Format::Core)),
+            ("metadata: author=me\n%0 = Input", Some(Format::Core)),
+            ("classifier: c {}", Some(Format::Core)),
+            ("inputs", None),
             ("// a comment\n  program(1.3)", None),
             ("mil.program {}", Some(Format::Core)),
             ("// MLIR\nmodule {\n", Some(Format::Core)),

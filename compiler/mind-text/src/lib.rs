@@ -22,6 +22,6 @@ mod scan;
 mod source_map;
 mod words;
 
-pub use format::{Format, Formats, LineError, detect, first_error, first_line};
+pub use format::{Format, Formats, LineError, detect, first_error, first_line, is_interface_line};
 pub use limits::Limits;
 pub use source_map::{Entity, Occurrence, Role, SourceMap};

@@ -22,10 +22,10 @@ pub struct CodeBuilder {
 }
 
 impl CodeBuilder {
-    /// Appends a function and says where it starts.
+    /// Appends a function and returns its offset.
     ///
-    /// `code` must not depend on where it lies: jumps and constants are relative to the instruction.
-    /// Constants after the instructions may ask for an alignment of up to [`FUNCTION_ALIGN`].
+    /// `code` must be position-independent: jumps and constants are relative to the instruction pointer. Constants
+    /// after the instructions may require an alignment of up to [`FUNCTION_ALIGN`].
     pub fn push(&mut self, code: &[u8]) -> FunctionOffset {
         let start = self.bytes.len().next_multiple_of(FUNCTION_ALIGN);
         self.bytes.resize(start, FILLER);
@@ -43,11 +43,11 @@ impl CodeBuilder {
         self.bytes.is_empty()
     }
 
-    /// Copies the code into pages that can be run and no longer written.
+    /// Copies the code into executable, read-only pages.
     ///
     /// # Errors
     ///
-    /// The system gives no memory, or none that may run.
+    /// Errors if the system refuses memory, or refuses to make it executable.
     pub fn publish(&self) -> Result<Code, CodeError> {
         let length = self.bytes.len().max(1);
         let refused = |source| CodeError::Refused { length, source };
@@ -62,36 +62,34 @@ impl CodeBuilder {
     }
 }
 
-/// `int3` on x86-64: a jump into a gap stops at once.
+/// `int3` on x86-64, so that a jump into a gap between functions traps.
 const FILLER: u8 = 0xcc;
 
 /// The machine code of a module, ready to run.
 ///
-/// A clone shares the pages; they are freed with the last one. The pages never change, so that any thread
-/// may run what any other published.
+/// A clone shares the pages; the last clone frees them. Any thread may run the code, because the pages never change.
 #[derive(Clone, Debug)]
 pub struct Code {
     pages: Arc<Mmap>,
 }
 
 impl Code {
-    /// The address of the function that [`CodeBuilder::push`] put at `offset`.
+    /// Returns the address of the function at `offset`, as returned by [`CodeBuilder::push`].
     ///
-    /// It is valid as long as a clone of `self` lives. Running it is up to the caller, who must know its
-    /// signature.
+    /// It is valid as long as a clone of `self` exists. The caller must know its signature.
     ///
     /// # Panics
     ///
-    /// If `offset` is of another module and beyond this one.
+    /// Panics if `offset` is beyond this module's code, which can only happen if it belongs to another module.
     pub fn entry(&self, offset: FunctionOffset) -> NonNull<u8> {
         NonNull::from(&self.pages[offset.0])
     }
 
-    /// The first `length` bytes of the function that [`CodeBuilder::push`] put at `offset`.
+    /// Returns the first `length` bytes of the function at `offset`, as returned by [`CodeBuilder::push`].
     ///
     /// # Panics
     ///
-    /// If `offset` is of another module and beyond this one.
+    /// Panics if `offset` is beyond this module's code.
     pub fn function(&self, offset: FunctionOffset, length: usize) -> &[u8] {
         &self.pages[offset.0..][..length]
     }
@@ -113,12 +111,12 @@ pub enum CodeError {
     Refused {
         /// Bytes asked for.
         length: usize,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// Makes instruction fetch see what was written as data.
+/// Synchronises the instruction cache with the data cache.
 #[cfg(target_arch = "aarch64")]
 fn synchronise(pages: &Mmap) {
     unsafe extern "C" {

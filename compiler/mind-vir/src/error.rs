@@ -1,10 +1,10 @@
-//! Why a function could not be compiled.
+//! Errors of compiling a function.
 
 use crate::code::CodeError;
 use crate::ir::VerifyError;
 use crate::target::{CodeTarget, Isa};
 
-/// What stops a function from becoming code.
+/// Why a function could not be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     /// The function is not valid.
@@ -26,10 +26,10 @@ pub enum CompileError {
         /// The most lanes that fit.
         most: u32,
     },
-    /// Matrices of bytes are multiplied, for which the target has no instructions.
+    /// The function multiplies matrices of bytes, which the target has no instructions for.
     #[error("{0} multiplies no matrices of bytes in registers; expected a target with AMX")]
     ByteProducts(CodeTarget),
-    /// The machine has not got the instruction set, or an extension of it.
+    /// The machine lacks the instruction set, or an extension of it.
     #[error("this machine cannot run {0}; `portable` runs everywhere")]
     Unavailable(CodeTarget),
     /// This build leaves out the code generator for the instruction set.
@@ -43,7 +43,7 @@ pub enum CompileError {
     Encoding {
         /// The instruction.
         instruction: String,
-        /// What the encoder said.
+        /// The encoder's message.
         reason: String,
     },
     /// Cranelift refused the function.

@@ -1,10 +1,10 @@
-//! Memory between pages that nobody may touch.
+//! Memory between inaccessible guard pages.
 
 use std::io;
 
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
 
-/// Where bytes lie between the forbidden pages.
+/// The guard page that the bytes touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Edge {
     /// Right after the page before.
@@ -13,10 +13,10 @@ pub enum Edge {
     End,
 }
 
-/// Bytes between two pages without access: code that reads or writes beyond them stops the process at that
-/// instruction, and spoils nothing.
+/// Bytes between two guard pages: code that accesses memory beyond them faults at that instruction, before it can
+/// corrupt anything.
 ///
-/// Where the system is not of the Unix family the pages are there and can be touched.
+/// On systems that are not Unix the guard pages exist, but are accessible.
 #[derive(Debug)]
 pub struct Guarded {
     map: MmapRaw,
@@ -58,31 +58,31 @@ impl Guarded {
         })
     }
 
-    /// A copy of `bytes`, whose first or last byte touches that edge.
+    /// Returns a copy of `bytes` whose first or last byte touches that edge.
     ///
     /// # Errors
     ///
-    /// The system gives no memory.
+    /// Errors if the system refuses memory.
     pub fn of(bytes: &[u8], edge: Edge) -> io::Result<Guarded> {
         let mut new = Guarded::zeroed(bytes.len(), 1, edge)?;
         new.bytes_mut().copy_from_slice(bytes);
         Ok(new)
     }
 
-    /// Where the bytes begin. Whoever writes through it must know that nobody else uses the bytes meanwhile.
+    /// Returns the address of the bytes. A writer must have exclusive access to them.
     pub fn start(&self) -> *mut u8 {
         self.map.as_mut_ptr().wrapping_add(self.offset)
     }
 
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the range lies in the mapping, between its forbidden pages.
+        // SAFETY: the range is inside the mapping, between its guard pages.
         unsafe { std::slice::from_raw_parts(self.start(), self.length) }
     }
 
     /// The bytes, to be written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and `self` is borrowed by nobody else.
+        // SAFETY: as above, and `self` is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start(), self.length) }
     }
 }
@@ -99,7 +99,7 @@ fn page_bytes() -> usize {
     4096
 }
 
-/// Takes all access to `count` bytes, whole pages, away.
+/// Makes `count` bytes, which must be whole pages, inaccessible.
 #[cfg(unix)]
 fn forbid(map: &mut MmapMut, start: usize, count: usize) -> io::Result<()> {
     let range = &mut map[start..start + count];
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// A process of its own, since it dies.
+    /// Runs in a child process, because the access kills it.
     #[cfg(unix)]
     #[test]
     fn what_lies_beyond_cannot_be_touched() {

@@ -1,4 +1,4 @@
-//! Functions of vector IR as code that can be called.
+//! Callable machine code of vector IR functions.
 
 use crate::code::{Code, CodeBuilder, FunctionOffset};
 use crate::error::CompileError;
@@ -8,25 +8,25 @@ use crate::portable;
 use crate::target::{CodeTarget, Isa, TargetInfo};
 use crate::x86;
 
-/// What every kernel is in memory: arguments in, status out.
+/// Signature of every kernel: a pointer to the arguments; returns the status bits.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*const u64) -> u64;
-/// What every kernel is in memory: arguments in, status out.
+/// Signature of every kernel: a pointer to the arguments; returns the status bits.
 #[cfg(not(target_arch = "x86_64"))]
 type Entry = unsafe extern "C" fn(*const u64) -> u64;
 
-/// Turns functions into machine code, one after the other, with memory that it keeps from one to the next.
+/// Compiles functions to machine code, one after the other; buffers are reused between functions.
 #[derive(Default)]
 pub struct Assembler {
     registers: regalloc2::Ctx,
 }
 
 impl Assembler {
-    /// The machine code of `function` for `target`, which this machine need not be.
+    /// Returns the machine code of `function` for `target`, which may differ from this machine's.
     ///
     /// # Errors
     ///
-    /// The function is not valid, or its vectors do not fit the target.
+    /// Errors if the function is invalid or its vectors do not fit the registers of the target.
     pub fn assemble(
         &mut self,
         function: &Function,
@@ -44,7 +44,7 @@ impl Assembler {
     }
 }
 
-/// The machine code of `function` for `target`, as that of an [`Assembler`].
+/// Returns the machine code of `function` for `target`, as [`Assembler::assemble`] does.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn assemble(
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// Errors if one of these does not hold; the error says which.
 pub(crate) fn check(function: &Function, target: CodeTarget) -> Result<(), CompileError> {
     crate::ir::verify(function).map_err(CompileError::Invalid)?;
     if function.has_byte_products() && !target.multiplies_bytes() {
@@ -70,7 +70,7 @@ pub(crate) fn check(function: &Function, target: CodeTarget) -> Result<(), Compi
     fits(function, target.isa)
 }
 
-/// Whether every vector fits a register, and fills enough of it to be moved.
+/// Returns whether every vector fits a register, and fills enough of it to be moved.
 fn fits(function: &Function, isa: Isa) -> Result<(), CompileError> {
     let least = isa.target().least_lanes;
     let (lanes, widest) = (function.lanes(), function.widest_lane().bits());
@@ -98,14 +98,14 @@ pub struct CompiledKernel {
 }
 
 impl CompiledKernel {
-    /// Puts functions with the machine code of each into pages of their own, for this machine.
+    /// Publishes functions with their machine code in pages of their own, for this machine.
     ///
-    /// `code` is what an [`Assembler`] makes of a function.
+    /// `code` was returned by [`Assembler::assemble`].
     ///
     /// # Errors
     ///
-    /// The code of a function could not be made; the machine has not got the instruction set or an extension of it; the
-    /// system refuses executable memory.
+    /// Errors if a function could not be compiled, if the machine lacks the instruction set or an extension of it, or
+    /// if the system refuses executable memory.
     pub fn publish(
         functions: impl IntoIterator<Item = (usize, Result<Vec<u8>, CompileError>)>,
         target: impl Into<CodeTarget>,
@@ -164,7 +164,7 @@ impl CompiledKernel {
         Ok(kernels.remove(0))
     }
 
-    /// The machine code, which an [`Assembler`] made.
+    /// Returns the machine code that an [`Assembler`] generated.
     pub fn machine_code(&self) -> &[u8] {
         self.code.function(self.offset, self.length)
     }
@@ -177,9 +177,9 @@ impl CompiledKernel {
     ///
     /// # Safety
     ///
-    /// Every address that the function computes from `args` must be valid for the access it makes there, for
-    /// as long as the call lasts, and nothing else may write there, or read what it writes. Counts must lie
-    /// in `0..=lanes`. The interpreter of vector IR checks both.
+    /// Every address that the function computes from `args` must be valid for its access for the whole call, and no
+    /// other thread may write there, or read the bytes that the call writes. Counts must be in `0..=lanes`. The
+    /// interpreter of vector IR checks both.
     pub unsafe fn call(&self, args: &[u64]) -> Status {
         assert_eq!(args.len(), self.params, "an argument for each parameter");
         let entry = self.code.entry(self.offset);

@@ -1,14 +1,14 @@
-//! Vector IR, and what turns it into code.
+//! Vector IR and the code generators that compile it.
 //!
 //! - [`ir`]: loops over vectors, with a builder, a printer, a verifier and an interpreter.
-//! - [`target`]: instruction sets, one row each, and what a lowering asks of one.
-//! - [`kernel`]: functions as machine code that can be called; `x86` makes that of AVX2 and AVX-512, `portable`
-//!   that of everything else; `mach` is what every selection needs.
+//! - [`target`]: instruction sets, one row each, and the properties that a lowering needs.
+//! - [`kernel`]: callable machine code; `x86` generates it for AVX2 and AVX-512, `portable` for everything else; `mach`
+//!   holds the analyses that both selections use.
 //! - [`program`]: the steps that call functions on memory.
 //! - [`c`]: functions and programs as C. `object`: programs as object files.
 //! - [`code`]: executable memory. [`guarded`]: memory whose overrun stops the process.
 //!
-//! Nothing here knows of graphs, tensors or ops.
+//! This crate does not depend on graphs, tensors or ops.
 
 pub mod c;
 pub mod code;

@@ -1,6 +1,6 @@
-//! Programs: the steps that call functions on memory.
+//! Programs: the steps that run kernels on memory.
 //!
-//! The executor runs these steps, and [`c`](crate::c) writes them.
+//! The executor runs these steps, and [`c`](crate::c) writes them as C.
 
 use std::fmt;
 
@@ -14,18 +14,18 @@ pub use algorithm::{
     Scattering, Search, Slide, Sorting, Update,
 };
 
-/// The memory that an argument of a kernel points into.
+/// The buffer that an argument of a kernel points into.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Base {
-    /// An array of the caller's, for each call.
+    /// A caller's array, one per call.
     Input(u32),
-    /// An array of the caller's that is written.
+    /// A caller's array that is written.
     Output(u32),
     /// A weight, while it is bound.
     Param(u32),
     /// The constants of the program.
     Constants,
-    /// What is made once when weights are bound.
+    /// Values that are computed once, when weights are bound.
     Bound,
     /// The results of one call.
     Workspace,
@@ -52,7 +52,7 @@ impl Region {
         }
     }
 
-    /// Where it begins.
+    /// Returns the buffer and the offset of its first byte.
     pub const fn start(&self) -> (Base, u64) {
         (self.base, self.offset)
     }
@@ -72,14 +72,14 @@ pub enum Step {
     Gather(Gather),
     /// Copies bytes.
     Transfer(Transfer),
-    /// Calls a routine of the executor's.
+    /// Calls a routine of the executor.
     Evaluate(Evaluate),
     /// Runs other programs.
     Control(Control),
 }
 
 impl Step {
-    /// The control flow that it is, if it is any.
+    /// Returns the control flow of the step; `None` if it is another step.
     pub fn as_control(&self) -> Option<&Control> {
         match self {
             Step::Control(control) => Some(control),
@@ -87,7 +87,7 @@ impl Step {
         }
     }
 
-    /// The call of a routine that it is, if it is any.
+    /// Returns the routine call of the step; `None` if it is another step.
     pub fn as_evaluate(&self) -> Option<&Evaluate> {
         match self {
             Step::Evaluate(call) => Some(call),
@@ -95,7 +95,7 @@ impl Step {
         }
     }
 
-    /// The memory that it reads and writes, scratch memory apart.
+    /// Returns the regions that it reads and writes, without scratch memory.
     pub fn regions(&self) -> SmallVec<[Region; 6]> {
         match self {
             Step::Call(call) => call.args.clone(),
@@ -117,18 +117,18 @@ impl Step {
 pub struct Call {
     /// The kernel's number in the program.
     pub kernel: usize,
-    /// What its pointers point to, with all that it reads and writes there. After them come the task and the scratch
-    /// memory of the thread, if it has any.
+    /// The regions that its pointers point to, which are all that it reads and writes. They are followed by the task
+    /// and, if the kernel has it, the thread's scratch memory.
     pub args: SmallVec<[Region; 6]>,
     /// Whether the kernel has scratch memory.
     pub has_scratch: bool,
     /// The tasks.
     pub grid: SmallVec<[Axis; 4]>,
-    /// The work, in about nanoseconds of one thread.
+    /// Estimated work, in nanoseconds of one thread.
     pub cost: u64,
-    /// Multiply-adds of products.
+    /// Number of multiply-adds in matrix products.
     pub products: u64,
-    /// The op, for messages.
+    /// The op, for diagnostics.
     pub op: &'static str,
 }
 
@@ -139,25 +139,25 @@ pub enum Axis {
     Each(usize),
     /// The kernel gets a range, which begins at a multiple of `grain` and ends at one or at the extent.
     Range {
-        /// Where the last range ends.
+        /// The end of the last range.
         extent: usize,
-        /// What ranges begin at multiples of.
+        /// The alignment of the start of each range.
         grain: usize,
     },
 }
 
-/// What stops a run of a program in C or in an object file, besides the bits of a [`Status`](crate::ir::Status).
+/// Why a program in C or in an object file stopped, in addition to the bits of a [`Status`](crate::ir::Status).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stop(pub u32);
 
 impl Stop {
     /// An index is out of bounds.
     pub const INDEX_OUT_OF_BOUNDS: Stop = Stop(4);
-    /// The processor lacks instructions that the code was compiled to; nothing is done.
+    /// The processor lacks instructions that the code was compiled for; nothing was run.
     pub const PROCESSOR_LACKS: Stop = Stop(8);
-    /// A loop takes more steps than are allowed.
+    /// A loop exceeds its maximum trip count.
     pub const TOO_MANY_STEPS: Stop = Stop(16);
-    /// An array of extents holds others than the result's.
+    /// Run-time extents differ from those that the result was compiled for.
     pub const OTHER_EXTENTS: Stop = Stop(32);
 }
 
@@ -177,7 +177,7 @@ pub enum IndexType {
 }
 
 impl IndexType {
-    /// The type of indices of `dtype`; `None` if indices cannot have it.
+    /// Returns the index type of `dtype`; `None` if `dtype` cannot be an index.
     pub fn of(dtype: DType) -> Option<IndexType> {
         let all = [IndexType::I32, IndexType::I64];
         all.into_iter().find(|index| index.dtype() == dtype)
@@ -196,14 +196,14 @@ impl IndexType {
     }
 }
 
-/// A copy of the slices of `data` along an axis that `indices` names.
+/// A copy of the slices of `data` that `indices` select along an axis.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Gather {
-    /// Where the slices are.
+    /// The slices.
     pub data: Region,
-    /// Which ones are wanted.
+    /// The indices of the selected slices.
     pub indices: Region,
-    /// Where they go.
+    /// The destination.
     pub result: Region,
     /// Type of an index.
     pub index_dtype: IndexType,
@@ -211,24 +211,24 @@ pub struct Gather {
     pub outer: usize,
     /// Slices of a group.
     pub extent: usize,
-    /// Slices wanted of each group.
+    /// Slices selected from each group.
     pub count: usize,
     /// Bytes of a slice.
     pub slice: usize,
-    /// The axis, for messages.
+    /// The axis, for diagnostics.
     pub axis: usize,
 }
 
-/// A copy of bytes to as many others, which they do not overlap.
+/// A copy of bytes to the same number of bytes, which do not overlap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transfer {
-    /// Where they are.
+    /// The source.
     pub from: Region,
-    /// Where they go.
+    /// The destination.
     pub to: Region,
 }
 
-/// A call of a routine that is no kernel, once for all elements.
+/// A call of a routine without a kernel, for example a sort, once for all elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Evaluate {
     /// The routine's number in the program.
@@ -237,18 +237,18 @@ pub struct Evaluate {
     pub operands: Vec<Region>,
     /// The arrays that it writes.
     pub results: Vec<Region>,
-    /// The op, for messages.
+    /// The op, for diagnostics.
     pub op: &'static str,
-    /// What the routine computes, where C and object files can say it, too.
+    /// The algorithm of the routine; `None` if only the executor can run it.
     pub algorithm: Option<Algorithm>,
 }
 
 impl Evaluate {
-    /// What the routine computes, whose arrays have the bytes of what it reads and writes.
+    /// Returns the algorithm, after checking that the arrays have the sizes that it reads and writes.
     ///
     /// # Errors
     ///
-    /// Only the executor can say it, or it is handed other arrays.
+    /// Errors if only the executor can run the routine, or if the arrays have other sizes.
     pub fn checked(&self) -> Result<&Algorithm, RoutineError> {
         let algorithm = self.algorithm.as_ref().ok_or(RoutineError::Unknown)?;
         let expected = algorithm.bytes();
@@ -264,57 +264,57 @@ impl Evaluate {
     }
 }
 
-/// Why a step that is no kernel cannot be written.
+/// Why a routine cannot be written as C or as an object file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RoutineError {
-    /// Only the executor can compute it.
+    /// Only the executor can run it.
     #[error("only the compiler itself evaluates it")]
     Unknown,
-    /// It is handed arrays of other sizes than it takes.
+    /// The arrays have other sizes than the algorithm expects.
     #[error("it is handed arrays of {found:?} bytes; expected {expected:?}")]
     Arrays {
-        /// The bytes of what it is handed.
+        /// Bytes of the arrays of the step.
         found: Vec<usize>,
-        /// The bytes of what it takes.
+        /// Bytes that the algorithm expects.
         expected: Vec<usize>,
     },
-    /// What it computes does not fit its arrays.
+    /// The algorithm accesses memory outside of its arrays.
     #[error("it reads or writes beyond its arrays")]
     Outside,
 }
 
-/// Control flow: which other programs run, how often and on what.
+/// Control flow: which subprograms run, how often and on which arrays.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Control {
-    /// What it does.
+    /// The kind of control flow.
     pub flow: Flow,
-    /// The numbers of the programs, one for each region of the op.
+    /// The numbers of the subprograms, one for each region of the op.
     pub programs: SmallVec<[usize; 2]>,
-    /// The arrays that are read, but for those in `fixed`.
+    /// The arrays that are read, except those in `fixed`.
     pub operands: Vec<Region>,
-    /// The arrays that the programs are bound to as to weights.
+    /// The arrays that are bound to the subprograms as weights.
     pub fixed: Vec<Region>,
-    /// Whether `fixed` stays as it is, so that it is bound once.
+    /// Whether `fixed` is loop-invariant, so that it is bound once.
     pub is_bound_once: bool,
     /// The arrays that are written.
     pub results: Vec<Region>,
-    /// The op, for messages.
+    /// The op, for diagnostics.
     pub op: &'static str,
 }
 
 /// A kind of control flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// The first operand is a truth value that chooses the program; the others are its inputs.
+    /// The first operand is a boolean that selects the subprogram; the others are its inputs.
     If,
-    /// The operands are carried from step to step by the second program, while the first one writes true.
+    /// The second subprogram updates the carried operands as long as the first one returns true.
     While,
-    /// The program runs for each slice. The operands are what is carried, then what is taken by slices; the results are
-    /// what is carried, then what is stacked.
+    /// The subprogram runs once for each slice. Operands are the carried values, then the sliced ones; results are the
+    /// carried values, then the stacked ones.
     Scan {
-        /// How often it runs.
+        /// The trip count.
         steps: usize,
-        /// How many operands, and results, are carried.
+        /// The number of carried operands, which is the number of carried results.
         carried: usize,
         /// The slices of the other operands.
         inputs: Vec<Slices>,
@@ -323,17 +323,17 @@ pub enum Flow {
     },
 }
 
-/// Equal parts of an array, one behind the other.
+/// Equal, adjacent slices of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slices {
     /// Bytes of one.
     pub bytes: usize,
-    /// Whether the last one comes first.
+    /// Whether the last slice comes first.
     pub is_reversed: bool,
 }
 
 impl Slices {
-    /// Where the slice of step `step` of `steps` begins.
+    /// Returns the offset of the slice of step `step` of `steps`.
     pub const fn offset(self, step: usize, steps: usize) -> usize {
         let at = if self.is_reversed {
             steps - 1 - step

@@ -1,4 +1,4 @@
-//! Instruction sets, and what a lowering asks of one.
+//! Instruction sets and the properties that a lowering needs.
 
 mod amx;
 
@@ -16,7 +16,7 @@ pub enum Isa {
     Avx512,
 }
 
-/// What an instruction set has.
+/// Properties of an instruction set.
 #[derive(Debug)]
 pub struct Target {
     /// The instruction set.
@@ -31,8 +31,8 @@ pub struct Target {
     pub has_masks: bool,
     /// The fewest lanes of a vector that can be moved.
     pub least_lanes: u32,
-    /// Bits of the narrowest lanes of which an instruction loads a part of a vector; `None` if there is no such
-    /// instruction.
+    /// Width in bits of the narrowest lanes that a partial load supports; `None` if the instruction set has no partial
+    /// loads.
     pub partial_bits: Option<u32>,
     /// Whether code is that of x86-64.
     pub is_x86: bool,
@@ -80,7 +80,7 @@ impl Isa {
     /// Every instruction set, the widest last.
     pub const ALL: [Isa; 3] = [Isa::Portable, Isa::Avx2, Isa::Avx512];
 
-    /// The row of the instruction set.
+    /// Returns the row of the instruction set.
     pub fn target(self) -> &'static Target {
         &TARGETS[self as usize]
     }
@@ -103,7 +103,7 @@ impl Isa {
         }
     }
 
-    /// The widest instruction set that this machine can run.
+    /// Returns the widest instruction set that this machine can run.
     pub fn detect() -> Isa {
         let best = Isa::ALL.into_iter().rev().find(|isa| isa.is_available());
         best.unwrap_or(Isa::Portable)
@@ -140,14 +140,14 @@ impl fmt::Display for Isa {
 
 /// An instruction set with the extensions that code may use.
 ///
-/// An extension changes how fast code is, not what it computes.
+/// An extension changes the speed of code, but not its results.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CodeTarget {
     /// The instruction set.
     pub isa: Isa,
-    /// Whether one instruction adds up products of bytes: AVX-512 VNNI, or AVX-VNNI beside AVX2.
+    /// Whether one instruction accumulates products of bytes: AVX-512 VNNI with AVX-512, AVX-VNNI with AVX2.
     pub has_vnni: bool,
-    /// Whether matrices of bytes are multiplied in registers: AMX beside AVX-512.
+    /// Whether matrices of bytes are multiplied in tile registers: AMX with AVX-512.
     pub has_amx: bool,
 }
 
@@ -161,7 +161,7 @@ impl CodeTarget {
 }
 
 impl CodeTarget {
-    /// Whether code may multiply matrices of bytes in registers.
+    /// Returns whether code may multiply matrices of bytes in tile registers.
     pub const fn multiplies_bytes(self) -> bool {
         self.has_amx && matches!(self.isa, Isa::Avx512)
     }
@@ -200,7 +200,7 @@ impl fmt::Display for CodeTarget {
     }
 }
 
-/// Whether this machine, which can run `isa`, sums up products of bytes in its encoding.
+/// Returns whether this machine, which can run `isa`, accumulates products of bytes in the encoding of `isa`.
 #[cfg(target_arch = "x86_64")]
 fn detects_vnni(isa: Isa) -> bool {
     use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -221,7 +221,7 @@ fn detects_vnni(_: Isa) -> bool {
     false
 }
 
-/// Whether this machine multiplies matrices of bytes in registers beside code for `isa`, and the system lets this process.
+/// Returns whether this machine has AMX for code of `isa` and the system lets this process use it.
 fn detects_amx(isa: Isa) -> bool {
     match isa {
         Isa::Portable | Isa::Avx2 => false,
@@ -229,12 +229,12 @@ fn detects_amx(isa: Isa) -> bool {
     }
 }
 
-/// A word that names no instruction set.
+/// An unknown name of an instruction set.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("unknown instruction set `{0}`; expected {words}", words = words())]
 pub struct UnknownIsa(pub String);
 
-/// The names of all instruction sets, the widest first.
+/// Returns the names of all instruction sets, the widest first.
 fn words() -> String {
     let names: Vec<&str> = TARGETS.iter().rev().map(|target| target.name).collect();
     match names.split_last() {
@@ -253,9 +253,9 @@ impl FromStr for Isa {
     }
 }
 
-/// What a lowering needs to know of the machine it lowers for.
+/// The properties of a machine that a lowering depends on.
 ///
-/// None of it changes a result: sums have their order from the op, not from the width.
+/// They do not change results, because the order of a sum is part of the op and does not depend on the vector width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TargetInfo {
     /// The instruction set.
@@ -281,7 +281,7 @@ pub struct TargetInfo {
 }
 
 impl TargetInfo {
-    /// `isa` without extensions, with cache sizes of a usual machine that has it.
+    /// Returns `isa` without extensions, with the cache sizes of a typical machine that has it.
     pub fn of(isa: Isa) -> TargetInfo {
         let target = isa.target();
         TargetInfo {
@@ -298,12 +298,12 @@ impl TargetInfo {
         }
     }
 
-    /// The widest instruction set of this machine, with the extensions and cache sizes that it reports.
+    /// Returns the widest instruction set of this machine, with the extensions and cache sizes that it reports.
     pub fn detect() -> TargetInfo {
         TargetInfo::detected(Isa::detect())
     }
 
-    /// `isa` with the extensions of it that this machine has, and the cache sizes that it reports, where it reports any.
+    /// Returns `isa` with this machine's extensions of it and the cache sizes that it reports, if it reports any.
     pub fn detected(isa: Isa) -> TargetInfo {
         let mut target = TargetInfo::of(isa);
         target.has_vnni = isa.is_available() && detects_vnni(isa);
@@ -319,14 +319,15 @@ impl TargetInfo {
         target
     }
 
-    /// Whether a division of full vectors takes longer than half a dozen multiply-adds.
+    /// Returns whether a full-width vector division takes longer than six multiply-adds.
     ///
-    /// With vectors of 512 bits it takes 10 to 16 cycles, in which 20 to 32 of those start; with 256 bits half that and less.
+    /// For example, a 512-bit division takes 10 to 16 cycles, in which 20 to 32 multiply-adds can start; a 256-bit one
+    /// takes at most half of that.
     pub const fn divides_slowly(&self) -> bool {
         self.vector_bits > 256
     }
 
-    /// Lanes of a vector whose widest elements have `bits` bits.
+    /// Returns the number of lanes of a vector whose widest elements have `bits` bits.
     ///
     /// # Panics
     ///
@@ -336,7 +337,8 @@ impl TargetInfo {
     }
 }
 
-/// Identifies the processor model: vendor, family, model, stepping and name as CPUID reports them, else the architecture.
+/// Returns the processor model as CPUID reports it, for example `GenuineIntel 806f8 Intel(R) Xeon(R) Processor`; the
+/// architecture on processors without CPUID.
 #[cfg(target_arch = "x86_64")]
 pub fn processor() -> String {
     use std::arch::x86_64::{__cpuid, CpuidResult};
@@ -357,7 +359,7 @@ pub fn processor() -> String {
     format!("{vendor} {signature:x} {name}")
 }
 
-/// Identifies the processor model; here by its architecture alone.
+/// Returns the architecture, because this one has no CPUID.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn processor() -> String {
     std::env::consts::ARCH.to_owned()

@@ -8,6 +8,7 @@ use mind_driver::executable;
 pub use mind_driver::cache::{CacheStats, CompileCache};
 pub use mind_driver::engine::{Config, Engine};
 pub use mind_driver::executable::{ExecutionError, View, ViewMut};
+pub use mind_jit::interrupt::interruptible;
 pub use mind_jit::program::{BoundProgram, RunError};
 pub use mind_vir::target::Isa;
 

@@ -44,7 +44,7 @@ pub mod ir;
 pub use error::{Error, Rejected};
 pub use exec::{
     BoundProgram, CacheStats, CompileCache, Config, Engine, Executable, ExecutionError, Isa, Model,
-    RunError, View, ViewMut,
+    RunError, View, ViewMut, interruptible,
 };
 pub use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
 pub use mind_driver::input::FileError;

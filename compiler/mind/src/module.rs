@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mind_core::ops::input::Input;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+use mind_driver::cache;
 use mind_driver::disk::Disk;
 use mind_driver::formats::{FormatInfo, LoadOptions};
 use mind_driver::input::{self, Access};
@@ -17,6 +18,7 @@ use mind_driver::session::Session;
 use mind_ir::builder::{Build, Builder};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
+use mind_ir::interface::Interface;
 use mind_ir::opdef::Op;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Bytes, Graph, ValueId};
@@ -24,7 +26,7 @@ use mind_transforms::{Known, specialize};
 
 pub use mind_driver::formats::Format;
 
-use crate::error::{Error, Rejected};
+use crate::error::{Error, Rejected, invalid};
 use crate::read::ReadOptions;
 use crate::run::{Outputs, Tensor};
 use crate::types::Type;
@@ -60,13 +62,12 @@ pub struct Module {
     pub(crate) graph: Graph,
     pub(crate) source: Arc<SourceFile>,
     pub(crate) format: &'static FormatInfo,
-    output_names: Vec<String>,
 }
 
 /// An input or output of a module.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Port {
-    /// Its name: that of an input or weight, or that of the value that is an output, as in `%3`.
+    /// Its name; of an output without one the number of its value, as in `%3`.
     pub name: String,
     /// Its type.
     pub ty: Type,
@@ -171,14 +172,11 @@ impl Module {
     }
 
     fn load(name: &str, bytes: Bytes, options: &LoadOptions) -> Result<Module, Error> {
-        let format = options.from.or_else(|| FormatInfo::of_bytes(&bytes));
-        let output_names = format.map_or_else(Vec::new, |row| row.output_names(&bytes));
         let loaded = load_module(&session().formats, name, bytes, options)?;
         Ok(Module {
             graph: loaded.graph,
             source: Arc::new(loaded.file),
             format: loaded.format,
-            output_names,
         })
     }
 
@@ -223,11 +221,17 @@ impl Module {
     pub fn output(&mut self, value: ValueId) {
         let mut outputs = self.graph.outputs().to_vec();
         outputs.push(value);
-        self.set_outputs(&outputs);
+        self.end(&outputs);
     }
 
-    /// Makes these values the outputs, in the place of those that there are.
+    /// Makes these values the outputs, in the place of those that there are. They have no names.
     pub fn set_outputs(&mut self, outputs: &[ValueId]) {
+        self.graph.interface.outputs.clear();
+        self.graph.interface.classifier = None;
+        self.end(outputs);
+    }
+
+    fn end(&mut self, outputs: &[ValueId]) {
         let body = self.graph.body();
         if let Some(end) = self.graph.terminator(body) {
             self.graph.erase(end);
@@ -246,15 +250,15 @@ impl Module {
 
     /// The inputs that each run is given, in order.
     pub fn inputs(&self) -> Vec<Port> {
-        self.interface(false)
+        self.ports(false)
     }
 
     /// The weights, in order.
     pub fn params(&self) -> Vec<Port> {
-        self.interface(true)
+        self.ports(true)
     }
 
-    fn interface(&self, is_param: bool) -> Vec<Port> {
+    fn ports(&self, is_param: bool) -> Vec<Port> {
         let all = mind_interp::inputs(&self.graph).into_iter();
         let own = all.filter(|input| input.param == is_param);
         let port = |input: mind_interp::InputSpec<'_>| Port {
@@ -266,25 +270,31 @@ impl Module {
 
     /// The outputs, in order.
     pub fn outputs(&self) -> Vec<Port> {
-        let port = |&value: &ValueId| Port {
-            name: format!("%{}", self.graph.label(value)),
+        let port = |(at, &value): (usize, &ValueId)| Port {
+            name: self.graph.output_text(at),
             ty: Type::of(self.graph.ty(value), &self.graph),
         };
-        self.graph.outputs().iter().map(port).collect()
+        self.graph.outputs().iter().enumerate().map(port).collect()
     }
 
-    /// What the file that the module was read from calls its outputs, in order; empty if it has no names for them.
-    pub fn output_names(&self) -> &[String] {
-        if self.output_names.len() == self.graph.outputs().len() {
-            &self.output_names
-        } else {
-            &[]
-        }
+    /// The names of the outputs, in order; empty if one of them has no name.
+    pub fn output_names(&self) -> Vec<String> {
+        let count = self.graph.outputs().len();
+        let name = |at| self.graph.interface.output_name(at).map(str::to_owned);
+        (0..count)
+            .map(name)
+            .collect::<Option<_>>()
+            .unwrap_or_default()
     }
 
-    /// Names the outputs, as [`write`](Module::write) then does where a format has names for them.
+    /// Names the outputs, in order. [`verify`](Module::verify) then refuses names that are equal, empty or too many.
     pub fn name_outputs(&mut self, names: Vec<String>) {
-        self.output_names = names;
+        self.graph.interface.name_outputs(names);
+    }
+
+    /// The names of the outputs, and what else users see of the module: metadata, images, class labels.
+    pub fn interface(&self) -> &Interface {
+        &self.graph.interface
     }
 
     /// The numbers that the outputs have in Core text, in order.
@@ -326,6 +336,41 @@ impl Module {
     pub fn print(&self, format: Format) -> Result<String, Error> {
         let printed = session().formats.print(format, &self.graph);
         printed.map_err(|found| self.refused(found))
+    }
+
+    /// The module as bytes that [`unpacked`](Module::unpacked) reads: as many as its constants have, and a little more.
+    ///
+    /// They are for the same version of the compiler. [`save`](Module::save) writes files to keep.
+    ///
+    /// ```
+    /// use mind::Module;
+    ///
+    /// let module = Module::parse("mic@2\nS B\nT0 f32 B 2\na x T0\nr 0\nO 1")?;
+    /// let bytes = module.packed();
+    /// assert_eq!(Module::unpacked(&bytes)?.to_string(), module.to_string());
+    /// assert!(Module::unpacked(&bytes[1..]).is_err());
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    pub fn packed(&self) -> Vec<u8> {
+        cache::pack(&self.graph)
+    }
+
+    /// Reads and verifies the module in bytes of [`packed`](Module::packed). Its ops have no places in a text.
+    ///
+    /// # Errors
+    ///
+    /// Bytes of something else, or of another version; a module that breaks rules.
+    pub fn unpacked(bytes: &[u8]) -> Result<Module, Error> {
+        let graph = cache::unpack(&session().registry, bytes);
+        let mut module = Module::from(graph.ok_or_else(|| {
+            invalid(
+                "<bytes>",
+                "",
+                "these bytes are not a module of this version",
+            )
+        })?);
+        module.verify()?;
+        Ok(module)
     }
 
     /// The module with the states of a program of MIL as inputs and outputs.
@@ -427,7 +472,6 @@ impl From<Graph> for Module {
             graph,
             source: Arc::new(SourceFile::new("<module>", "")),
             format: Format::Core.info(),
-            output_names: Vec::new(),
         }
     }
 }

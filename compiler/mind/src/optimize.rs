@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mind_diag::{SourceFile, Span};
+use mind_diag::{Diagnostic, Severity, SourceFile, Span};
 use mind_driver::admission::refusals;
 use mind_driver::explain::{Explain, Story};
 use mind_driver::failure;
@@ -388,6 +388,12 @@ impl Listener for Recorder<'_> {
 
     fn hears_missed(&self, _: &str) -> bool {
         self.missed
+    }
+
+    fn noted(&mut self, note: &Diagnostic) {
+        if note.severity == Severity::Warning || self.missed {
+            self.push(Vec::new(), note.span, note.message.clone(), false);
+        }
     }
 
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {

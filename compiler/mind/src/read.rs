@@ -45,6 +45,31 @@ impl ReadOptions {
         self
     }
 
+    /// Reads the file as the format that the tools call `word`, as `onnx` or `stablehlo`, whatever its content looks like.
+    ///
+    /// ```
+    /// use mind::ReadOptions;
+    ///
+    /// assert!(ReadOptions::new().format_called("stablehlo").is_ok());
+    /// let refused = ReadOptions::new().format_called("onyx").unwrap_err();
+    /// assert!(refused.to_string().contains("`onyx` is not a format that a module is read from"), "{refused}");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A word that is not a format that modules are read from.
+    pub fn format_called(mut self, word: &str) -> Result<ReadOptions, Error> {
+        let is_read = |row: &FormatInfo| row.read.is_some() && !row.is_description();
+        let row = FormatInfo::named(word).filter(|row| is_read(row));
+        self.load.from = Some(row.ok_or_else(|| {
+            let known = FormatInfo::words(is_read).join(", ");
+            let message =
+                format!("`{word}` is not a format that a module is read from; those are {known}");
+            refused("<format>", word, Diagnostic::error(Span::FILE, message))
+        })?);
+        Ok(self)
+    }
+
     /// Gives the open dimension `name` its extent: an ONNX model or a module of StableHLO is read with it, and it replaces
     /// the name in the types of any other module.
     ///

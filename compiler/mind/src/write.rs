@@ -6,7 +6,7 @@ use mind_diag::Diagnostics;
 use mind_draw::Detail;
 use mind_driver::disk::Disk;
 use mind_driver::engine::object_file;
-use mind_driver::formats::{BinaryOptions, FORMATS, FormatInfo, Linking, Write, WriteOptions};
+use mind_driver::formats::{BinaryOptions, FormatInfo, Linking, Output, Write, WriteOptions};
 use mind_driver::host::FileSystem;
 use mind_driver::input::FileError;
 use mind_driver::mil;
@@ -15,7 +15,7 @@ use mind_jit::program::ObjectConfig;
 use mind_to_mil::Config;
 
 use crate::error::{Error, invalid};
-use crate::module::{Format, Module, error, session};
+use crate::module::{Module, error, session};
 
 /// A module in the format of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,12 +38,15 @@ pub enum Written {
 impl Written {
     /// What the tools call the formats that modules are written in here; a shared library needs a linker.
     pub fn formats() -> Vec<&'static str> {
-        FormatInfo::words(|row| {
-            !matches!(
-                row.write,
-                None | Some(Write::Description | Write::Object(Linking::Shared))
-            )
-        })
+        FormatInfo::words(Written::holds)
+    }
+
+    /// Whether modules are written here in a format.
+    fn holds(row: &FormatInfo) -> bool {
+        !matches!(
+            row.write,
+            None | Some(Write::Description | Write::Object(Linking::Shared))
+        )
     }
 }
 
@@ -88,10 +91,11 @@ impl Module {
     /// Another ending, an op that the format cannot say, a file that cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        let written = self.row_of(path).and_then(|row| self.written(row));
+        let row = self.row_of(path);
+        let row = row.map_err(|message| self.refused(error(message)))?;
+        let written = self.written(row);
         let written = written.unwrap_or_else(|| {
-            let path = path.display();
-            let message = format!("`{path}` ends with no format that is written as a file");
+            let message = format!("`{}` is not written from a module", row.word);
             Err(self.refused(error(message)))
         });
         let stored = match written? {
@@ -116,14 +120,23 @@ impl Module {
         Ok(stored.map_err(failed)?)
     }
 
-    /// The format that the name of a file ends with.
-    fn row_of(&self, path: &Path) -> Option<&'static FormatInfo> {
-        let end = path.extension().unwrap_or_default();
-        if end == "mic" && self.format.text() == Some(Format::Mic2) {
-            return Some(self.format);
-        }
-        let ends = |row: &&FormatInfo| row.extensions.iter().any(|own| *own == end);
-        FORMATS.iter().find(ends)
+    /// Returns the format that the name of a file ends with.
+    ///
+    /// # Errors
+    ///
+    /// Another name, in one line.
+    fn row_of(&self, path: &Path) -> Result<&'static FormatInfo, String> {
+        let path = path.to_string_lossy();
+        let output = Output {
+            to: None,
+            path: Some(&path),
+            writes: Written::holds,
+        };
+        let row = output.format(Some(self.format));
+        let row = row.map_err(|error| error.to_string())?;
+        row.ok_or_else(|| {
+            format!("the name of `{path}` does not say in which format: end it as in `{path}.core`")
+        })
     }
 
     /// The module in a format; `None` if that is not one of modules.
@@ -137,11 +150,7 @@ impl Module {
             },
             Write::Package => self.program().and_then(package),
             Write::Binary(binary) => {
-                let options = BinaryOptions {
-                    outputs: self.output_names(),
-                    ..BinaryOptions::default()
-                };
-                binary(&self.graph, &options).map(|own| Written::Bytes(own.file))
+                binary(&self.graph, &BinaryOptions::default()).map(|own| Written::Bytes(own.file))
             }
             Write::Object(Linking::Object) => {
                 let file = object_file(session(), self.graph.clone(), &ObjectConfig::default());

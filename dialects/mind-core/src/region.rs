@@ -5,10 +5,11 @@ use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, Trait};
+use mind_ir::types::TensorType;
 use mind_ir::{BlockId, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ops::control::Scan;
+use crate::ops::control::{Scan, join};
 use crate::ops::input::Input;
 
 /// The closed region with block `block` as a module. Its inputs are called `arg0`, `arg1` and so on; those that
@@ -143,4 +144,57 @@ pub fn settled_arguments(g: &Graph, blocks: &[BlockId]) -> Vec<FxHashSet<usize>>
         places.map(|(at, _)| first + at).collect()
     };
     blocks.iter().map(arguments).collect()
+}
+
+/// The values that a loop carries, which are its first operands, while an importer makes the loop. What it emits in a step depends
+/// on the types of the arguments, so that it makes the loop again where the step changes extents.
+pub struct Carried {
+    /// The types of those whose extents change.
+    open: Vec<Option<TensorType>>,
+    /// The region that makes the next ones.
+    step: usize,
+    /// Whether a step changed extents that the loop was made with.
+    pub changes: bool,
+}
+
+impl Carried {
+    /// `count` values, the next of which the region `step` makes.
+    pub fn new(count: usize, step: usize) -> Carried {
+        Carried {
+            open: vec![None; count],
+            step,
+            changes: false,
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Gives arguments of a region the open extents that are known to change.
+    pub fn open(&self, g: &mut Graph, region: usize, arguments: &[ValueId]) {
+        for (ty, &argument) in self.open.iter().zip(arguments) {
+            let Some(ty) = ty else { continue };
+            let ty = g.intern_type(ty.view());
+            g.set_type(argument, ty);
+            if region == self.step {
+                g.declare(argument, ty);
+            }
+        }
+    }
+
+    /// Opens the extents of arguments that the values after a step do not have.
+    pub fn widen(&mut self, g: &Graph, region: usize, arguments: &[ValueId], next: &[ValueId]) {
+        if region != self.step {
+            return;
+        }
+        for ((open, &argument), &next) in self.open.iter_mut().zip(arguments).zip(next) {
+            let own = g.ty(argument);
+            if let Some(joined) = join(own, g.ty(next)).filter(|joined| joined.view() != own) {
+                *open = Some(joined);
+                self.changes = true;
+            }
+        }
+    }
 }

@@ -267,11 +267,16 @@ pub(crate) fn written_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
 
 /// The name of a value; `%5` for one that has none.
 pub fn name_of(g: &Graph, value: ValueId) -> String {
+    given_name(g, value).unwrap_or_else(|| format!("%{}", g.label(value)))
+}
+
+/// The name that a value was given; `None` if it was given none.
+pub fn given_name(g: &Graph, value: ValueId) -> Option<String> {
     let written = match g.value_def(value) {
         ValueDef::Result(op, index) => written_names(g, op).nth(index as usize),
         ValueDef::Argument(block, index) => argument_name(g, block, index as usize),
     };
-    written.map_or_else(|| format!("%{}", g.label(value)), str::to_owned)
+    written.map(str::to_owned)
 }
 
 /// The name of a block's argument.

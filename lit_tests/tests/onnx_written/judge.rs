@@ -121,8 +121,12 @@ fn written(folder: &Path, name: &str, source: &Source) -> Result<bool, String> {
         .as_ref()
         .and_then(|arrays| crate::round_trip::results(&source.graph, arrays).ok());
     if let (Some(arrays), Some(results)) = (arrays, results) {
+        let name = |at| match source.graph.interface.output_name(at) {
+            Some(name) => name.to_owned(),
+            None => format!("out{at}"),
+        };
         let results = results.into_iter().enumerate();
-        let results: Arrays = results.map(|(at, own)| (format!("out{at}"), own)).collect();
+        let results: Arrays = results.map(|(at, own)| (name(at), own)).collect();
         for (end, arrays) in [("in.npz", &arrays), ("out.npz", &results)] {
             let pairs = arrays.iter().map(|(name, own)| (name.clone(), own));
             store(end, &npz::write(pairs).map_err(|why| why.to_string())?)?;

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::cost::{CostTable, module_price};
 use crate::egraph::store::Store;
 use crate::explain::draw::drawing;
-use crate::explain::missed::tell_missed;
+use crate::explain::missed::{Outcome, tell_missed};
 use crate::fusion::group::group;
 use crate::fusion::record::records;
 use crate::load::{Loaded, load};
@@ -21,7 +21,7 @@ use crate::search::RuleIndex;
 use crate::solve::{Extraction, Goal, Saturated, solve};
 use crate::writeback::changes::Found;
 use crate::writeback::rewrite::rewrite;
-use mind_rules::FastMath;
+use mind_rules::{FastMath, RuleIx};
 
 /// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {
@@ -194,7 +194,7 @@ fn optimise<'r>(
     let solution = solve(g, cx, &run.index, goal, &mut loaded, listener);
     kept(report, &solution);
     report.count_search(&solution.stats, true);
-    if draw && !loaded.egraph.analysis.contradiction {
+    if draw && loaded.egraph.analysis.contradiction.is_none() {
         let mut rules = report.rules.clone();
         let best = Extraction::search(&loaded, cx, &run.index, goal, &mut rules, listener);
         let drawn = drawing(g, cx, &loaded, &best.dense, &best.choice, &best.groups);
@@ -213,17 +213,13 @@ fn optimise<'r>(
     match memo {
         Some((key, memo)) => (memo.keep(key, loaded, solution), changed),
         None => {
-            if !loaded.egraph.analysis.contradiction {
-                let changes = &report.changes[known..];
-                tell_missed(
-                    g,
-                    cx,
-                    &mut loaded,
-                    solution.best.as_ref(),
-                    changes,
-                    listener,
-                );
-            }
+            let changes = &report.changes[known..];
+            let outcome = Outcome {
+                goal,
+                solution: &solution,
+                changes,
+            };
+            tell_missed(g, cx, &mut loaded, &outcome, listener);
             (loaded.egraph.analysis.store, changed)
         }
     }
@@ -282,10 +278,15 @@ fn act(
     rewrite(g, cx, &found, solution.before.cost, report, listener)
 }
 
+/// Puts into words why regions stayed as they were, or were not searched to the end.
 fn remark(report: &mut Report, cx: &Context<'_>) {
     for kept in &report.kept {
         let ops = kept.ops;
         let message = match &kept.reason {
+            KeptReason::Contradiction { rules, values } => {
+                report.remarks.push(contradicted(cx, kept, rules, values));
+                continue;
+            }
             KeptReason::NotCheaper { before, after } => {
                 format!(
                     "region of {ops} ops kept: the best form costs {after} ps, this one {before} ps"
@@ -296,9 +297,6 @@ fn remark(report: &mut Report, cx: &Context<'_>) {
                     "region of {ops} ops kept: the best form moves {after} bytes, this one {before}"
                 )
             }
-            KeptReason::Contradiction => {
-                format!("region of {ops} ops kept: rules made unequal values equal")
-            }
             KeptReason::Nodes(nodes) => {
                 format!("region of {ops} ops not searched to the end: {nodes} e-nodes")
             }
@@ -306,9 +304,28 @@ fn remark(report: &mut Report, cx: &Context<'_>) {
                 let rule = cx.rules.name(*rule);
                 format!("region of {ops} ops not searched to the end: too many matches of `{rule}`")
             }
+            KeptReason::Rounds(rounds) => {
+                format!("region of {ops} ops not searched to the end: {rounds} rounds of a phase")
+            }
         };
         report
             .remarks
             .push(Diagnostic::new(Severity::Remark, kept.span, message));
     }
+}
+
+/// The warning about rules that made unequal values equal: one of them is unsound.
+fn contradicted(cx: &Context<'_>, kept: &Kept, rules: &[RuleIx], values: &str) -> Diagnostic {
+    let names: Vec<String> = rules
+        .iter()
+        .map(|&rule| format!("`{}`", cx.rules.name(rule)))
+        .collect();
+    let (names, ops) = (names.join(", "), kept.ops);
+    let message = format!("rules in force contradict each other: {names} made {values} one value");
+    let help = "one of these rules is unsound: `--disable-rule NAME` turns it off, `--check-rules FILE --draws=1000` looks \
+                for a counterexample";
+    let warning = Diagnostic::new(Severity::Warning, kept.span, message);
+    warning
+        .label(format!("the region of {ops} ops from here stays as it was"))
+        .help(help)
 }

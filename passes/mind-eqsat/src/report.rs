@@ -142,11 +142,18 @@ pub enum KeptReason {
         after: u64,
     },
     /// Two classes with different types or constants became one: a rule in force is unsound.
-    Contradiction,
+    Contradiction {
+        /// The rules that led from the one to the other.
+        rules: Vec<RuleIx>,
+        /// The types or constants, in words.
+        values: String,
+    },
     /// The e-graph reached its limit of e-nodes; what was found until then counts.
     Nodes(usize),
     /// A rule reached its limit of matches; the others went on.
     Matches(RuleIx),
+    /// A phase reached its limit of rounds while rules still acted.
+    Rounds(usize),
 }
 
 /// A group of ops that now run as one. Before is each of its ops by itself, after is the group.

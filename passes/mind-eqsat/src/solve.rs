@@ -5,6 +5,7 @@ use mind_ir::listener::Listener;
 
 use crate::context::Context;
 use crate::cost::{Price, op_price};
+use crate::explain::contradiction::contradiction;
 use crate::extract::{Choice, Dense, dense_view};
 use crate::fusion::body::Group;
 use crate::fusion::propose::propose;
@@ -48,13 +49,12 @@ pub(crate) fn solve(
     let before = region_price(g, loaded);
     let mut reasons = saturate(loaded, goal, index, &cx.limits, &mut stats, listener);
     let mut best = None;
-    if loaded.egraph.analysis.contradiction {
-        reasons.push(KeptReason::Contradiction);
-    } else {
-        match Extraction::find(loaded, cx, index, goal, before, &mut stats, listener) {
+    match loaded.egraph.analysis.contradiction {
+        Some(sides) => reasons.push(contradiction(loaded, sides)),
+        None => match Extraction::find(loaded, cx, index, goal, before, &mut stats, listener) {
             Ok(found) => best = found,
             Err(reason) => reasons.push(reason),
-        }
+        },
     }
     Saturated {
         before,

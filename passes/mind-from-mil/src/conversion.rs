@@ -7,6 +7,7 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{BlockId, OpId, ValueId};
 use mind_mil::MilOp;
+use mind_mil::check::given_name;
 use mind_mil::composition::COMPOSITIONS;
 use mind_mil::ops::{self, control as flow, recurrent as rnn, tensor};
 use mind_mil::scalar::function_of;
@@ -91,6 +92,7 @@ pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
         return Ok(0);
     };
     mind_mil::state::thread(g)?;
+    name_outputs(g);
     let mut importing = Importing {
         header: header.id(),
         refused: Refusals::default(),
@@ -106,6 +108,16 @@ pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
     g.erase(header.id());
     sweep(g);
     Ok(importing.imported)
+}
+
+/// Gives outputs the names of their values, which the program's users know.
+fn name_outputs(g: &mut Graph) {
+    for (at, value) in g.outputs().to_vec().into_iter().enumerate() {
+        let is_named = g.interface.output_name(at).is_some();
+        if let Some(name) = given_name(g, value).filter(|_| !is_named) {
+            g.interface.output_mut(at).name = Some(name);
+        }
+    }
 }
 
 /// The walk over a program.

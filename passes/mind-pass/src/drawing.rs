@@ -1,21 +1,21 @@
-//! Drawings that passes make of their own data.
+//! Drawings that a pass makes of its own data.
 
-/// A drawing that is wanted of one e-graph.
+/// A request for the drawing of one e-graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Drawing {
-    /// How it is written.
+    /// The output format.
     pub form: DrawingForm,
-    /// How many regions come before the one that is wanted; falls as passes work through theirs.
+    /// The number of regions before the requested one; passes decrement it.
     pub skip: usize,
-    /// What was drawn.
+    /// The drawing, once it is made.
     pub text: Option<String>,
 }
 
-/// How a drawing is written.
+/// The output format of a drawing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DrawingForm {
-    /// The language of Graphviz.
+    /// DOT, for Graphviz.
     Dot,
-    /// A picture.
+    /// SVG.
     Svg,
 }

@@ -1,9 +1,9 @@
-//! Running a pipeline.
+//! The pass manager.
 
 use std::time::Duration;
 
 use mind_core::region::{controlled, inline, outline, settled_arguments};
-use mind_diag::{Diagnostics, Span};
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_ir::listener::{Listener, NoopListener, Rewrite, RuleTime};
 use mind_ir::opdef::Registry;
@@ -14,23 +14,23 @@ use crate::{
     Statistics, Step,
 };
 
-/// What a pipeline is doing, for timing and printing.
+/// A point of a pipeline's execution, for timing and IR dumps.
 #[derive(Clone, Copy)]
 pub enum Stage<'a> {
     /// A pass is about to run.
     Before(&'a PassInfo),
     /// A pass has run.
     After(&'a PassInfo, Changed),
-    /// The module after a pass has been verified.
+    /// The verifier has accepted the module after a pass.
     Verified(&'a PassInfo),
 }
 
-/// Watches a pipeline run, and the rewrites that its passes make.
+/// Observer of a pipeline and of the rewrites of its passes.
 pub trait Instrument: Listener {
     /// Called at every stage.
     fn stage(&mut self, stage: Stage<'_>, g: &Graph);
 
-    /// The drawing that is wanted of an e-graph and still to be made.
+    /// Returns the requested e-graph drawing, if it is still to be made.
     fn drawing(&mut self) -> Option<&mut Drawing> {
         None
     }
@@ -46,29 +46,29 @@ pub struct Manager<'a> {
     pub registry: &'a Registry,
     /// Whether the verifier runs after every pass.
     pub verify_each: bool,
-    /// What the verifier checks besides the op tables.
+    /// Checks of the verifier beyond the op tables.
     pub verify: VerifyConfig,
-    /// What the user asked of rewriting.
+    /// The user's rewrite options.
     pub rewriting: &'a RewriteOptions,
-    /// What passes share, over all runs with this registry and these rules.
+    /// Caches shared by all runs with this registry and these rules.
     pub shared: &'a RunCache,
 }
 
 /// Why a pipeline stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// A pass gave up.
+    /// A pass failed.
     Pass {
         /// Its name.
         pass: &'static str,
         /// Its reason.
         error: PassError,
     },
-    /// A pass left a module that breaks a rule: a bug of the pass.
+    /// A pass left an invalid module, which is a bug of the pass.
     Invalid {
         /// Its name.
         pass: &'static str,
-        /// What the verifier found.
+        /// The verifier's diagnostics.
         found: Diagnostics,
     },
 }
@@ -78,8 +78,8 @@ impl Manager<'_> {
     ///
     /// # Errors
     ///
-    /// The first pass that gives up or leaves an invalid module; the module is then not to be
-    /// used.
+    /// Errors at the first pass that fails or leaves an invalid module. The module must not be used after that, because
+    /// the pass may have stopped halfway.
     pub fn run(
         &self,
         pipeline: &Pipeline,
@@ -107,7 +107,8 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Runs a pass on a module, which may be a region, and before that on the regions of control flow if it enters them.
+    /// Runs a pass on a module or region; if the pass enters regions, first on those of control flow ops, for example
+    /// the body of a `scan`.
     fn pass(
         &self,
         info: &'static PassInfo,
@@ -150,7 +151,7 @@ impl Manager<'_> {
     }
 }
 
-/// Watches a pass run on a region: hears of its rewrites, and not of the stages of the pipeline.
+/// Forwards the rewrites of a pass on a region, but not the stages of the pipeline.
 struct InRegion<'w>(&'w mut dyn Instrument);
 
 impl Instrument for InRegion<'_> {
@@ -176,6 +177,10 @@ impl Listener for InRegion<'_> {
 
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {
         self.0.missed(span, rule, reason);
+    }
+
+    fn noted(&mut self, note: &Diagnostic) {
+        self.0.noted(note);
     }
 
     fn visit(&mut self, span: Span) {

@@ -1,4 +1,4 @@
-//! What a pass is.
+//! The interface of passes.
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::Graph;
@@ -10,11 +10,11 @@ use crate::{Instrument, RewriteOptions, RunCache, Statistics};
 
 /// A transformation or check of a whole module.
 pub trait Pass {
-    /// Runs on `g` and says whether it changed anything.
+    /// Runs on `g` and returns whether it changed anything.
     ///
     /// # Errors
     ///
-    /// What stopped it. The module is then not used any further.
+    /// Errors if the pass fails. The module must not be used after that.
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError>;
 }
 
@@ -28,64 +28,64 @@ pub enum Changed {
 }
 
 impl Changed {
-    /// `Yes` when `changed`.
+    /// Returns `Yes` if `changed`.
     pub fn when(changed: bool) -> Changed {
         if changed { Changed::Yes } else { Changed::No }
     }
 }
 
-/// What a pass may use besides the module.
+/// The context of a pass.
 pub struct PassCx<'a> {
     /// The ops of all dialects.
     pub registry: &'a Registry,
-    /// What the user asked of rewriting.
+    /// The user's rewrite options.
     pub rewriting: &'a RewriteOptions,
-    /// What passes share.
+    /// Caches shared by passes.
     pub shared: &'a RunCache,
-    /// What the verifier checks besides the op tables.
+    /// Checks of the verifier beyond the op tables.
     pub verify: &'a VerifyConfig,
-    /// Whether the module is a region of control flow, whose inputs and outputs keep their types.
+    /// Whether the module is a region of a control flow op; the types of its inputs and outputs must not change.
     pub is_region: bool,
     /// Counters, named by the pass.
     pub statistics: &'a mut Statistics,
-    /// What is asked before rewrites and hears of them.
+    /// Called before and after each rewrite.
     pub watch: &'a mut dyn Instrument,
 }
 
-/// Why a pass gave up.
+/// Why a pass failed.
 #[derive(Debug, Error)]
 pub enum PassError {
-    /// Rewriting went on past its bound.
+    /// Rewriting exceeded its bound, because rules undo each other or grow the module.
     #[error("no fixpoint after {rewrites} rewrites; the last rules were {last}")]
     NotConverged {
-        /// How many rewrites were made.
+        /// The number of rewrites.
         rewrites: usize,
-        /// The names of the last rules that acted.
+        /// The names of the last rules that were applied.
         last: String,
     },
-    /// The input is not what the pass takes.
+    /// The pass does not support the input.
     #[error("{}", .0.message)]
     Rejected(Box<Diagnostic>),
-    /// The module breaks rules of its ops.
+    /// The module is invalid.
     #[error("the module breaks {} rules", .0.error_count())]
     Invalid(Diagnostics),
 }
 
-/// The row of a pass.
+/// The table row of a pass.
 pub struct PassInfo {
     /// The name in flags and pipeline text.
     pub name: &'static str,
-    /// Another spelling of the name.
+    /// An alternative spelling of the name.
     pub alias: Option<&'static str>,
-    /// One sentence on what it does.
+    /// A one-sentence description.
     pub summary: &'static str,
-    /// The flags to type, with an option where it has some.
+    /// An example of its flags, with an option if it has one.
     pub example: &'static str,
     /// Its options.
     pub options: &'static [OptionInfo],
-    /// Whether it also runs on the regions of control flow, each as a module of its own, before the module.
+    /// Whether it also runs on the regions of control flow ops, each as a module, before the enclosing module.
     pub enters_regions: bool,
-    /// Makes the pass. The options have been checked against the row.
+    /// Creates the pass. The options have been checked against the row.
     pub make: fn(&Options) -> Box<dyn Pass>,
 }
 
@@ -94,29 +94,29 @@ pub struct PassInfo {
 pub struct OptionInfo {
     /// The name in flags and pipeline text.
     pub name: &'static str,
-    /// What it takes.
+    /// The type of its value.
     pub kind: OptionKind,
-    /// Its value where none is written, as text.
+    /// The default value, as text.
     pub default: &'static str,
-    /// One sentence on what it does.
+    /// A one-sentence description.
     pub summary: &'static str,
 }
 
-/// What an option takes.
+/// The type of an option's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OptionKind {
-    /// A count from 0.
+    /// An integer ≥ 0.
     Count,
-    /// `true` or `false`; the name alone means `true`.
+    /// `true` or `false`; without a value it means `true`.
     Flag,
-    /// One of the listed words.
+    /// One of these words.
     Word(&'static [&'static str]),
-    /// Extents by name, joined by `+`: `B:32+S:128`; nothing for none.
+    /// Extents by name, joined by `+`, for example `B:32+S:128`; may be empty.
     Extents,
 }
 
 impl OptionKind {
-    /// What it takes, in words.
+    /// Returns the type in words.
     pub fn text(self) -> String {
         match self {
             OptionKind::Count => "a count".to_owned(),
@@ -126,7 +126,7 @@ impl OptionKind {
         }
     }
 
-    /// Whether `value` is one of those.
+    /// Returns whether `value` is of the type.
     pub fn admits(self, value: &str) -> bool {
         match self {
             OptionKind::Count => value.parse::<usize>().is_ok(),
@@ -137,14 +137,14 @@ impl OptionKind {
     }
 }
 
-/// The option values of one step, complete and checked against the pass's row.
+/// The option values of one step, with defaults, checked against the pass's row.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     values: Vec<(&'static str, String)>,
 }
 
 impl Options {
-    /// The defaults of `info`, overridden by `written`. Panics on names or values the row refuses.
+    /// Returns the defaults of `info`, overridden by `written`. Panics on names or values that the row does not allow.
     pub fn new(info: &PassInfo, written: &[(String, String)]) -> Options {
         let value = |option: &OptionInfo| {
             let given = written.iter().rev().find(|(name, _)| name == option.name);
@@ -157,28 +157,28 @@ impl Options {
         }
     }
 
-    /// The value of a `Count` option. Panics when the row has no such option.
+    /// Returns the value of a `Count` option. Panics if the row has no such option.
     pub fn count(&self, name: &str) -> usize {
         self.text(name).parse().expect("a checked count")
     }
 
-    /// The value of a `Flag` option. Panics when the row has no such option.
+    /// Returns the value of a `Flag` option. Panics if the row has no such option.
     pub fn flag(&self, name: &str) -> bool {
         self.text(name) == "true"
     }
 
-    /// The value of an `Extents` option, in the order written. Panics when the row has no such option.
+    /// Returns the value of an `Extents` option, in order. Panics if the row has no such option.
     pub fn extents(&self, name: &str) -> Vec<(String, i64)> {
         parse_extents(self.text(name)).expect("checked extents")
     }
 
-    /// The value of a `Word` option. Panics when the row has no such option.
+    /// Returns the value of a `Word` option. Panics if the row has no such option.
     pub fn text(&self, name: &str) -> &str {
         let found = self.values.iter().find(|(own, _)| *own == name);
         &found.expect("an option of the pass's row").1
     }
 
-    /// The options as pipeline text, defaults included: `{max-iters=8}`; empty without options.
+    /// Returns the options as pipeline text including defaults, for example `{max-iters=8}`; empty without options.
     pub fn pipeline_text(&self) -> String {
         if self.values.is_empty() {
             return String::new();
@@ -191,7 +191,7 @@ impl Options {
     }
 }
 
-/// The names and extents of `B:32+S:128`; `None` for another text.
+/// Parses names and extents, for example `B:32+S:128`; returns `None` for other text.
 fn parse_extents(text: &str) -> Option<Vec<(String, i64)>> {
     if text.is_empty() {
         return Some(Vec::new());

@@ -22,7 +22,7 @@ pub struct Step {
 }
 
 impl Pipeline {
-    /// The pipeline as text that parses back to it, with every default written out.
+    /// Returns pipeline text that parses back to this, with all defaults written out.
     pub fn text(&self) -> String {
         let steps = self.steps.iter();
         let steps = steps.map(|step| format!("{}{}", step.pass.name, step.options.pipeline_text()));
@@ -30,12 +30,16 @@ impl Pipeline {
     }
 }
 
-/// Parses pipeline text: pass names separated by commas, each with options in braces, separated by
-/// blanks. Spans in the errors are into `text`.
+/// The ops that MLIR's pipelines name around their passes, for example in `builtin.module(cse)`. They change nothing,
+/// because every pass here runs on a module.
+const ANCHORS: [&str; 4] = ["builtin.module", "func.func", "module", "any"];
+
+/// Parses pipeline text: pass names separated by commas, each with options in braces, separated by blanks; for example
+/// `fuse{max-iters=8}`. Ops around the passes, as MLIR names them, are allowed. Spans in the errors are into `text`.
 ///
 /// # Errors
 ///
-/// Unknown passes and options, values of the wrong kind, broken syntax; all of them.
+/// Returns all errors: unknown passes and options, values of the wrong type, and syntax errors.
 pub fn parse_pipeline(text: &str, registry: &PassRegistry) -> Result<Pipeline, Diagnostics> {
     let mut parser = Parser {
         text,
@@ -60,13 +64,26 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn pipeline(&mut self) -> Pipeline {
-        let mut steps = Vec::new();
+        let (mut steps, mut depth) = (Vec::new(), 0usize);
         loop {
-            if let Some(step) = self.step() {
+            while self.anchor() {
+                depth += 1;
+            }
+            self.blanks();
+            // `builtin.module()` runs nothing.
+            let is_empty = depth > 0 && self.text[self.at..].starts_with(')');
+            if !is_empty && let Some(step) = self.step() {
                 steps.push(step);
             }
             self.blanks();
+            while depth > 0 && self.eat(')') {
+                depth -= 1;
+                self.blanks();
+            }
             if self.at == self.text.len() {
+                if depth > 0 {
+                    self.error(self.at..self.at + 1, "expected `)`");
+                }
                 return Pipeline { steps };
             }
             if !self.eat(',') {
@@ -74,6 +91,23 @@ impl<'t> Parser<'t> {
                 return Pipeline { steps };
             }
         }
+    }
+
+    /// Reads the beginning of `builtin.module(...)`; whether there was one.
+    fn anchor(&mut self) -> bool {
+        let before = self.at;
+        let (start, name) = self.word();
+        self.blanks();
+        if name.is_empty() || !self.eat('(') {
+            self.at = before;
+            return false;
+        }
+        if !ANCHORS.contains(&name) {
+            let message = format!("`{name}` does not hold passes");
+            let help = "passes run on a module: write their names alone, or `builtin.module(...)` around them";
+            self.error_with_help(start..start + name.len(), message, help.to_owned());
+        }
+        true
     }
 
     fn step(&mut self) -> Option<Step> {
@@ -163,7 +197,7 @@ impl<'t> Parser<'t> {
         self.blanks();
         let (start, rest) = (self.at, &self.text[self.at..]);
         let end = rest
-            .find([',', '{', '}', '=', ' ', '\t', '\n'])
+            .find([',', '{', '}', '(', ')', '=', ' ', '\t', '\n'])
             .unwrap_or(rest.len());
         self.at += end;
         (start, &rest[..end])
@@ -245,6 +279,20 @@ mod tests {
             .unwrap();
         assert_eq!(pipeline.text(), "cse,fuse{max-iters=3},fuse{max-iters=8}");
         assert_eq!(pipeline.steps[1].options.count("max-iters"), 3);
+    }
+
+    #[test]
+    fn ops_around_passes_change_nothing() {
+        let text = |text: &str| parse_pipeline(text, &REGISTRY).ok().unwrap().text();
+        assert_eq!(text("builtin.module(cse)"), "cse");
+        let nested = "any( builtin.module ( func.func(cse , fuse{max-iters=1}) ), cse ),cse";
+        assert_eq!(text(nested), "cse,fuse{max-iters=1},cse,cse");
+        assert_eq!(text("builtin.module()"), "");
+        assert_eq!(messages("builtin.module(cse")[0].1, "expected `)`");
+        assert_eq!(messages("cse(cse)")[0].1, "`cse` does not hold passes");
+        assert_eq!(messages("cse)")[0].1, "expected `,` between passes");
+        let deep = format!("{}cse{}", "any(".repeat(100_000), ")".repeat(100_000));
+        assert_eq!(text(&deep), "cse");
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub struct PassRegistry {
 }
 
 impl PassRegistry {
-    /// The registry of these groups of rows.
+    /// Returns the registry of these groups of rows.
     pub const fn new(groups: &'static [&'static [PassInfo]]) -> PassRegistry {
         PassRegistry { groups }
     }
@@ -19,7 +19,7 @@ impl PassRegistry {
         self.groups.iter().copied().flatten()
     }
 
-    /// The pass called `name`, or by its other spelling.
+    /// Returns the pass with this name or alias.
     pub fn get(&self, name: &str) -> Option<&'static PassInfo> {
         self.iter()
             .find(|info| info.name == name || info.alias == Some(name))

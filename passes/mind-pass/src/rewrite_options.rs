@@ -1,19 +1,19 @@
 //! Options of rewriting.
 
-/// Options of rewriting, for every pass that rewrites by rules or patterns.
+/// Options of every pass that rewrites by rules or patterns.
 ///
-/// Plain data: names are those of rules and patterns alike, and whoever fills it checks them.
+/// This is plain data: names may be of rules or patterns, and the caller validates them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RewriteOptions {
-    /// Rule files beside the shipped ones, in the order given.
+    /// Rule files in addition to the shipped ones, in order.
     pub rules: Vec<RuleSource>,
-    /// The classes of rules that may act beyond the exact one: `nsz`, `nnan`, `reassoc`, `approx`.
+    /// The enabled classes of rules beyond `exact`: `nsz`, `nnan`, `reassoc`, `approx`.
     pub fast_math: Vec<String>,
-    /// The only rules and patterns that act; empty for all.
+    /// If not empty, only these rules and patterns are enabled.
     pub only: Vec<String>,
-    /// Rules and patterns that do not act.
+    /// Disabled rules and patterns.
     pub disabled: Vec<String>,
-    /// Rules that act although no check could exercise them.
+    /// Rules that are enabled although no generated case exercises them.
     pub unchecked: Vec<String>,
 }
 
@@ -22,18 +22,18 @@ pub struct RewriteOptions {
 pub struct RuleSource {
     /// The name shown in diagnostics.
     pub name: String,
-    /// What it says.
+    /// Its contents.
     pub text: String,
 }
 
 impl RewriteOptions {
-    /// Whether the rule or pattern called `name` may act.
+    /// Returns whether the rule or pattern called `name` is enabled.
     pub fn enables(&self, name: &str) -> bool {
         let listed = |list: &[String]| list.iter().any(|own| own == name);
         (self.only.is_empty() || listed(&self.only)) && !listed(&self.disabled)
     }
 
-    /// Takes over what `other` asks for, behind what is asked for here.
+    /// Appends the options of `other`.
     pub fn append(&mut self, other: RewriteOptions) {
         let RewriteOptions {
             rules,

@@ -1,4 +1,4 @@
-//! What the passes of one run share.
+//! Caches shared by the passes of a run.
 
 use std::any::Any;
 use std::fmt;
@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 type Made = Arc<dyn Any + Send + Sync>;
 
-/// Things that are costly to make and that passes share: one of each type, made when first asked for.
+/// Expensive objects shared by passes, at most one of each type, created on first use.
 #[derive(Default)]
 pub struct RunCache {
     made: Mutex<Vec<Made>>,
 }
 
 impl RunCache {
-    /// The `T` of this run, which `make` makes where there is none yet.
+    /// Returns the `T` of this run; creates it with `make` on first use.
     ///
     /// # Errors
     ///
-    /// Those of `make`; a later call tries again.
+    /// Returns the error of `make`; a later call tries again.
     pub fn get_or_make<T: Any + Send + Sync, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,

@@ -1,4 +1,4 @@
-//! Named counters of passes, and what their rules did.
+//! Named counters of passes, and counters per rule.
 
 /// Counters in the order in which passes first named them.
 #[derive(Clone, Debug, Default)]
@@ -8,23 +8,23 @@ pub struct Statistics {
     pass: String,
 }
 
-/// What came of a rule or pattern.
+/// Counters of a rule or pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RuleCounts {
-    /// Places where it matched.
+    /// Matches.
     pub matched: u64,
-    /// Those where it acted, or made two e-classes one.
+    /// Matches that were applied, or merged two e-classes.
     pub applied: u64,
-    /// Those where its result has no type or another one.
+    /// Matches whose result has an invalid or a different type.
     pub refused: u64,
-    /// Changes of the result that it led to.
+    /// Changes of the extracted result that used the rule.
     pub chosen: u64,
-    /// What the changes saved that it led to as the last one, in picoseconds of the cost model.
+    /// Modelled cost saved by the changes in which this was the last rule, in picoseconds.
     pub saved: i64,
 }
 
 impl RuleCounts {
-    /// A pattern that acted this often. Each time is a change of the result.
+    /// Returns the counters of a pattern that was applied `count` times, where each application changes the result.
     pub fn acted(count: u64) -> RuleCounts {
         RuleCounts {
             matched: count,
@@ -63,7 +63,7 @@ impl Statistics {
         }
     }
 
-    /// Adds what came of a rule or pattern of the current pass.
+    /// Adds the counters of a rule or pattern of the current pass.
     pub fn add_rule(&mut self, rule: &str, counts: RuleCounts) {
         let row = self
             .rules
@@ -78,14 +78,14 @@ impl Statistics {
         }
     }
 
-    /// The counters as (pass, name, count).
+    /// Returns the counters as (pass, name, count).
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str, u64)> {
         self.rows
             .iter()
             .map(|(pass, name, count)| (pass.as_str(), name.as_str(), *count))
     }
 
-    /// What came of each rule, as (pass, rule, counts).
+    /// Returns the counters of each rule as (pass, rule, counts).
     pub fn rules(&self) -> impl Iterator<Item = (&str, &str, RuleCounts)> {
         self.rules
             .iter()

@@ -6,7 +6,7 @@ use mind_ir::opdef::Op;
 use mind_ir::{BlockId, OpId, Ty, ValueId};
 use smallvec::SmallVec;
 
-/// Ends the block of a fused op with these values, whose types its results have; gives the end.
+/// Appends the terminator of a fused op's block, yielding these values of the types of the op's results; returns it.
 pub fn end_body(g: &mut Graph, op: OpId, block: BlockId, yielded: &[ValueId]) -> OpId {
     let span = g.span(op);
     let end = NewOp {

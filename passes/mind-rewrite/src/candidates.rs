@@ -1,7 +1,7 @@
-//! The patterns that may match an op, by what computes its operands.
+//! Index of patterns by the kinds of an op's operands.
 //!
-//! A module combines few kinds of ops. Patterns are asked once for each combination, so that what an op costs does not grow
-//! with the number of patterns that cannot match it.
+//! Patterns are filtered once for each combination of an op and operand kinds, because a module combines few kinds of
+//! ops. The cost per op then does not grow with the number of patterns that cannot match it.
 
 use mind_ir::opdef::OpDef;
 use mind_ir::{Graph, OpId};
@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 
 use crate::PatternSet;
 
-/// How many operands of an op decide which patterns may match it.
+/// The number of operands that are part of the index.
 const OPERANDS: usize = 2;
 
-/// What computes the operands of an op.
+/// The ops that compute an op's operands.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandKinds {
     count: usize,
@@ -36,17 +36,17 @@ impl OperandKinds {
         kinds
     }
 
-    /// For each operand the op that computes it, if one does; empty if there are more than two.
+    /// Returns for each operand the op that computes it, if any; empty if there are more than two operands.
     pub fn defs(&self) -> &[Option<&'static OpDef>] {
         self.defs.get(..self.count).unwrap_or(&[])
     }
 
-    /// Whether there are two operands and they are one value.
+    /// Returns whether there are two operands and they are the same value.
     pub fn are_same(&self) -> bool {
         self.same
     }
 
-    /// The key of a kind: rows are identified by their addresses.
+    /// Returns the index key; op rows are identified by address.
     fn key(&self) -> ([*const OpDef; OPERANDS], usize, bool) {
         let address =
             |def: Option<&'static OpDef>| def.map_or(std::ptr::null(), std::ptr::from_ref);
@@ -54,10 +54,10 @@ impl OperandKinds {
     }
 }
 
-/// What the patterns to try are looked up by: the op, and the kinds of its operands.
+/// Index key: the op, and the kinds of its operands.
 type Key = (*const OpDef, ([*const OpDef; OPERANDS], usize, bool));
 
-/// The patterns to try on ops, found out where they are asked for.
+/// The candidate patterns of each key, computed on first use.
 pub(crate) struct Candidates<'p> {
     pub(crate) patterns: &'p PatternSet,
     found: FxHashMap<Key, Box<[u32]>>,
@@ -71,7 +71,8 @@ impl<'p> Candidates<'p> {
         }
     }
 
-    /// The patterns to try on `op`, best first: those that may match, and those that `always` accepts by number.
+    /// Returns the candidate patterns for `op` in the order in which they are tried: those that may match, and those
+    /// that `always` accepts.
     pub(crate) fn of(&mut self, g: &Graph, op: OpId, always: impl Fn(u32) -> bool) -> &[u32] {
         let def = g.def(op);
         let all = self.patterns.of(def);
@@ -141,7 +142,7 @@ mod tests {
         let mut candidates = Candidates::new(&patterns);
         let tried = sums.map(|sum| candidates.of(&g, sum, |_| false).len());
         assert_eq!(tried, [0, 0, 0, 1, 1]);
-        // Of two constants, of one twice, and of a negation and a constant.
+        // Three kinds: two constants, the same operand twice, a negation and a constant.
         assert_eq!(asked.get(), 3);
         let mut always = Candidates::new(&patterns);
         assert_eq!(always.of(&g, sums[0], |_| true), [0]);

@@ -9,10 +9,10 @@ use mind_ir::types::Dim;
 use mind_ir::{Graph, OpId, ValueId};
 use smallvec::SmallVec;
 
-/// How large a folded constant may grow.
+/// Limit on the size of folded constants.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantLimit {
-    /// Bytes that a result may have beyond those its operands are stored in.
+    /// How many bytes a result may take beyond the stored size of its operands.
     pub growth: u64,
 }
 
@@ -22,7 +22,7 @@ impl Default for ConstantLimit {
     }
 }
 
-/// The tensor that `value` is known to be, if its op is a constant of at most `limit` bytes.
+/// Returns the tensor of `value` if it is a constant of at most `limit` bytes.
 pub fn constant_value(g: &Graph, value: ValueId, limit: u64) -> Option<Tensor> {
     let op = g.defining_op(value)?;
     let def = g.def(op);
@@ -34,7 +34,7 @@ pub fn constant_value(g: &Graph, value: ValueId, limit: u64) -> Option<Tensor> {
     results.into_iter().next()
 }
 
-/// Whether all of the op's operands are constants and there is at least one.
+/// Returns whether the op has operands and all of them are constants.
 pub fn constant_operands(g: &Graph, op: OpId) -> bool {
     let operands = g.operands(op);
     !operands.is_empty() && operands.iter().all(|&value| is_constant(g, value))
@@ -45,12 +45,14 @@ fn is_constant(g: &Graph, value: ValueId) -> bool {
     source.is_some_and(|source| g.def(source).has(Trait::Constant))
 }
 
-/// The most bytes of what is computed of constants on the way to a result; more takes longer than a program that is bound.
+/// Maximum size of an intermediate result that is computed while folding; evaluating more takes longer here than at
+/// bind time.
 const ON_THE_WAY: u64 = 1 << 20;
 
-/// What an op with constant operands computes, where it is safe to know that when compiling: no
-/// integer overflow, no division without result, no index out of bounds, no NaN or infinity, nothing empty, and no
-/// result larger than the stored operands and `limit` allow. Operands may also be computed of constants and be too large
+/// Evaluates an op with constant operands, if that is safe at compile time: integers do not overflow, no division or
+/// index is invalid, no result is NaN, infinite or empty, and no result is larger than `limit` allows for the stored
+/// operands. Operands may themselves be computed from constants and be too large to be stored, for example 4-byte sums
+/// of 1-byte integers.
 /// to be constants themselves, as integers of four bytes that sum up those of one.
 pub fn fold_to_constants(
     g: &Graph,
@@ -81,14 +83,14 @@ pub fn fold_to_constants(
     evaluated(g, op, &known?, limit)
 }
 
-/// Whether the value of an op may be known when compiling.
+/// Returns whether an op may be evaluated at compile time.
 fn folds(g: &Graph, op: OpId) -> bool {
     let def: &OpDef = g.def(op);
-    // The ops of a body are folded one by one: each result on the way has to be finite too.
+    // The ops of a body are folded one by one, because each intermediate result must be finite too.
     def.has(Trait::Pure) && def.regions == 0
 }
 
-/// What an op computes of these operands, if it takes at most `limit` bytes.
+/// Evaluates an op on these operands; returns `None` if the results take more than `limit` bytes.
 fn evaluated(
     g: &Graph,
     op: OpId,
@@ -104,7 +106,7 @@ fn evaluated(
         .then_some(results)
 }
 
-/// What an op with one result and constant operands computes, if it takes at most [`ON_THE_WAY`] bytes.
+/// Evaluates an op with one result and constant operands, if it takes at most [`ON_THE_WAY`] bytes.
 fn on_the_way(g: &Graph, value: ValueId) -> Option<Tensor> {
     let op = g.defining_op(value)?;
     if results_bytes(g, op).is_none_or(|bytes| bytes > ON_THE_WAY) {
@@ -118,7 +120,7 @@ fn on_the_way(g: &Graph, value: ValueId) -> Option<Tensor> {
     results.pop().filter(|_| results.is_empty())
 }
 
-/// The bytes of all results of an op whose extents are known.
+/// Returns the size in bytes of all results of an op with known extents.
 fn results_bytes(g: &Graph, op: OpId) -> Option<u64> {
     let bytes = g.results(op).into_iter().map(|value| {
         let ty = g.ty(value);
@@ -132,7 +134,7 @@ fn results_bytes(g: &Graph, op: OpId) -> Option<u64> {
     bytes.sum()
 }
 
-/// The bytes that a constant takes in the module, or those that a value is computed of.
+/// Returns the stored size of a constant, or of the constants that a value is computed from.
 fn stored_below(g: &Graph, value: ValueId) -> u64 {
     if is_constant(g, value) {
         return stored_bytes(g, value);
@@ -144,7 +146,7 @@ fn stored_below(g: &Graph, value: ValueId) -> u64 {
         .sum()
 }
 
-/// The bytes that a constant takes in the module; a splat counts one element.
+/// Returns the size in bytes that a constant takes in the module; a splat takes one element.
 fn stored_bytes(g: &Graph, value: ValueId) -> u64 {
     let Some(op) = g.defining_op(value) else {
         return 0;

@@ -15,27 +15,27 @@ use crate::candidates::Candidates;
 use crate::worklist::Worklist;
 use crate::{ConstantLimit, PatternSet, Rewriter, fold_to_constants};
 
-/// The name of replacing an op by what its own fold rule says.
+/// Name under which folds by an op's own fold hook are reported.
 pub const FOLD: &str = "fold-op";
 
-/// The name of evaluating an op with constant operands.
+/// Name under which evaluations of ops with constant operands are reported.
 pub const EVALUATE: &str = "evaluate";
 
-/// How the greedy driver works.
+/// Configuration of the greedy driver.
 #[derive(Clone, Copy)]
 pub struct GreedyConfig {
-    /// Makes a constant from a tensor.
+    /// Creates a constant op from a tensor.
     pub constant: fn(&mut Builder<'_>, &Tensor) -> ValueId,
     /// Whether ops with constant operands are evaluated.
     pub evaluate: bool,
-    /// How large a folded constant may grow.
+    /// Limit on the size of folded constants.
     pub constant_limit: ConstantLimit,
-    /// How many rewrites there may be per op of the input; more is an error.
+    /// Bound on the number of rewrites per op of the input; exceeding it is an error.
     pub rewrites_per_op: usize,
 }
 
 impl GreedyConfig {
-    /// The usual bounds, with a way to make constants.
+    /// Returns the default bounds; `constant` creates constant ops.
     pub fn new(constant: fn(&mut Builder<'_>, &Tensor) -> ValueId) -> GreedyConfig {
         GreedyConfig {
             constant,
@@ -46,26 +46,26 @@ impl GreedyConfig {
     }
 }
 
-/// What a run did.
+/// Statistics of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GreedyReport {
-    /// Ops whose own fold rule replaced them.
+    /// Ops replaced by their own fold hook.
     pub folded: usize,
     /// Ops evaluated to constants.
     pub evaluated: usize,
     /// Dead ops dropped.
     pub erased: usize,
-    /// How often each pattern acted, by name, in the order in which they first did.
+    /// Applications of each pattern, by name, in order of first application.
     pub applied: IndexMap<String, usize, FxBuildHasher>,
 }
 
 impl GreedyReport {
-    /// Whether the module is different.
+    /// Returns whether the module changed.
     pub fn changed(&self) -> bool {
         self.folded + self.evaluated + self.erased > 0 || !self.applied.is_empty()
     }
 
-    /// Adds what another run on the same module did.
+    /// Adds the statistics of another run on the same module.
     pub fn add(&mut self, other: GreedyReport) {
         self.folded += other.folded;
         self.evaluated += other.evaluated;
@@ -83,22 +83,22 @@ impl GreedyReport {
     }
 }
 
-/// Rewriting that went on past its bound.
+/// Rewriting exceeded its bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotConverged {
-    /// How many rewrites were made.
+    /// The number of rewrites.
     pub rewrites: usize,
-    /// The last patterns that acted, latest last.
+    /// The last patterns that were applied, latest last.
     pub last: Vec<String>,
 }
 
-/// Rewrites every op of `g`, in every block, until no pattern acts; ops with constant operands are
-/// evaluated, ops that fold are replaced, dead ones dropped. `listener` hears of each rewrite and of
-/// what a pattern declined; dropping a dead op is no rewrite.
+/// Rewrites every op of `g`, in every block, to a fixed point: evaluates ops with constant operands, folds ops, erases
+/// dead ones and applies patterns. `listener` observes each rewrite and each declined pattern; erasing a dead op does
+/// not count as a rewrite.
 ///
 /// # Errors
 ///
-/// More rewrites than the configuration allows.
+/// Errors if the number of rewrites exceeds the configured bound.
 pub fn apply(
     g: &mut Graph,
     patterns: &PatternSet,
@@ -152,10 +152,10 @@ pub fn apply(
     Ok(report)
 }
 
-/// What changed an op.
+/// The pattern or fold that changed an op.
 struct Acted<'p> {
     name: &'p str,
-    /// Where it is written, if in a file.
+    /// Its rule file and line, if it has one.
     place: Option<(&'p str, usize)>,
     class: &'p str,
 }
@@ -197,7 +197,7 @@ fn tell(
     listener.applied(g, &rewrite);
 }
 
-/// What changed `op`, if anything did.
+/// Tries to change `op`; returns the pattern or fold that did.
 fn step<'p>(
     rw: &mut Rewriter<'_>,
     op: OpId,
@@ -258,11 +258,11 @@ fn step<'p>(
     None
 }
 
-/// What the listener wants to know of each pattern.
+/// The listener's interests, by pattern.
 struct Observed<'p> {
-    /// Whether it hears why a pattern does not act, by the pattern's number.
+    /// Whether the listener wants reasons for failed matches, by pattern number.
     explained: Vec<bool>,
-    /// How long the pattern took, in the order in which patterns first ran.
+    /// Time spent in each pattern, in order of first use.
     times: IndexMap<&'p str, RuleTime, FxBuildHasher>,
 }
 
@@ -275,12 +275,12 @@ impl<'p> Observed<'p> {
         }
     }
 
-    /// Whether the listener hears why the pattern of this number does not act.
+    /// Returns whether the listener wants reasons for failed matches of this pattern.
     fn is_explained(&self, pattern: u32) -> bool {
         self.explained[pattern as usize]
     }
 
-    /// Adds the time since `started` to that of `name`. Matching and acting are one in a pattern.
+    /// Adds the time since `started` to that of `name`. Matching and applying a pattern are not timed separately.
     fn add(&mut self, name: &'p str, started: Option<Duration>, listener: &dyn Listener) {
         let (Some(started), Some(now)) = (started, listener.now()) else {
             return;
@@ -295,12 +295,12 @@ impl<'p> Observed<'p> {
     }
 }
 
-/// Whether running `op` is not observable and nothing reads its results.
+/// Returns whether `op` is pure and its results are unused.
 fn is_dead(g: &Graph, op: OpId) -> bool {
     g.def(op).has(Trait::Pure) && g.results(op).iter().all(|value| g.uses(value).is_empty())
 }
 
-/// Drops every op that no output depends on, in every block; the count of ops dropped.
+/// Erases every dead op, in every block; returns their number.
 pub fn erase_dead(g: &mut Graph) -> usize {
     let mut ops: Vec<OpId> = g.walk().collect();
     let mut erased = 0;

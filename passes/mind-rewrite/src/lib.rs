@@ -1,7 +1,7 @@
 //! Rewrite patterns and the greedy driver.
 //!
-//! A [`RewritePattern`] looks at one op and either rewrites it through the [`Rewriter`] or says why
-//! not. [`apply`] runs a [`PatternSet`] until nothing changes.
+//! A [`RewritePattern`] matches one op and either rewrites it through the [`Rewriter`] or returns why not. [`apply`]
+//! runs a [`PatternSet`] to a fixed point.
 
 mod body;
 mod candidates;

@@ -1,4 +1,4 @@
-//! Patterns and sets of them.
+//! Rewrite patterns and pattern sets.
 
 use mind_ir::OpId;
 use mind_ir::opdef::OpDef;
@@ -11,43 +11,43 @@ pub trait RewritePattern {
     /// A short stable name, shown in remarks and statistics.
     fn name(&self) -> &str;
 
-    /// Where it is written, a rule file and the line there; `None` for one that is compiled in.
+    /// Returns the rule file and line that define it; `None` for a compiled-in pattern.
     fn place(&self) -> Option<(&str, usize)> {
         None
     }
 
-    /// What it assumes, as the words of a rule's class.
+    /// Returns its class of exactness, for example `exact` or `reassoc`.
     fn class(&self) -> &str {
         "exact"
     }
 
-    /// The ops it may act on.
+    /// Returns the ops that it may match at its root.
     fn roots(&self) -> &[&'static OpDef];
 
-    /// Patterns of greater benefit are tried first; equal ones in the order they were added.
+    /// Returns its benefit. Patterns with a greater benefit are tried first; equal ones in order of addition.
     fn benefit(&self) -> u16 {
         1
     }
 
-    /// Whether it may act on an op of one of its roots with operands of these kinds. Asked once in a run for each root and
+    /// Returns whether it may match a root op with operands of these kinds. Called once per run for each root and
     /// kinds, before [`rewrite`](RewritePattern::rewrite) is tried on such ops.
     fn may_match(&self, _operands: &OperandKinds) -> bool {
         true
     }
 
-    /// Rewrites `op`, or leaves everything as it was and says why.
+    /// Rewrites `op`, or leaves the graph unchanged.
     ///
     /// # Errors
     ///
-    /// The reason, for a missed remark at `op`.
+    /// Returns why it did not match, for a missed-optimisation remark at `op`.
     fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure>;
 }
 
-/// Why a pattern did not act.
+/// Why a pattern did not match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MatchFailure(pub &'static str);
 
-/// Patterns by the op they act on.
+/// Patterns, indexed by root op.
 #[derive(Default)]
 pub struct PatternSet {
     patterns: Vec<Box<dyn RewritePattern>>,
@@ -80,7 +80,7 @@ impl PatternSet {
         by_root.values_mut().for_each(|bucket| bucket.retain(kept));
     }
 
-    /// The patterns for an op of this kind, best first.
+    /// Returns the patterns for this op, in the order in which they are tried.
     pub(crate) fn of(&self, def: &'static OpDef) -> &[u32] {
         self.by_root
             .get(&std::ptr::from_ref(def))
@@ -91,7 +91,7 @@ impl PatternSet {
         &*self.patterns[index as usize]
     }
 
-    /// The names of all patterns, in the order they were added.
+    /// Returns the names of all patterns, in order of addition.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.patterns.iter().map(|pattern| pattern.name())
     }

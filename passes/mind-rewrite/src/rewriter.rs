@@ -1,4 +1,4 @@
-//! The only way a pattern changes a graph.
+//! The interface through which patterns change a graph.
 
 use std::ops::Deref;
 
@@ -14,15 +14,15 @@ use smallvec::SmallVec;
 use crate::MatchFailure;
 use crate::worklist::Worklist;
 
-/// A graph under rewriting: read it like a [`Graph`], change it through the methods here, so that the
-/// driver learns what to look at again.
+/// A graph under rewriting. Patterns read it like a [`Graph`] and change it only through these methods, because the
+/// driver must know which ops to revisit.
 pub struct Rewriter<'g> {
     graph: &'g mut Graph,
     worklist: &'g mut Worklist,
     constant: fn(&mut Builder<'_>, &Tensor) -> ValueId,
-    /// What readers of the op read now.
+    /// The value that replaced the op's result.
     replacement: Option<ValueId>,
-    /// The values made since the rewriter was.
+    /// The values created since the rewriter was.
     made: SmallVec<[ValueId; 2]>,
 }
 
@@ -49,7 +49,7 @@ impl<'g> Rewriter<'g> {
         }
     }
 
-    /// What the results of `op` became, and the other values that were made and still stand.
+    /// Returns the replacements of the results of `op`, and the other created values that still exist.
     pub(crate) fn into_made(self, op: OpId) -> (SmallVec<[ValueId; 2]>, SmallVec<[ValueId; 2]>) {
         let values = match self.replacement {
             Some(value) => SmallVec::from_slice(&[value]),
@@ -64,11 +64,11 @@ impl<'g> Rewriter<'g> {
         (values, helpers)
     }
 
-    /// Creates an op before `anchor`, with the types its shape rule gives.
+    /// Creates an op before `anchor`, with inferred result types.
     ///
     /// # Errors
     ///
-    /// A miss when the op would break a rule; nothing is created then.
+    /// Errors if the op would be invalid; then nothing is created.
     pub fn create(
         &mut self,
         anchor: OpId,
@@ -84,7 +84,7 @@ impl<'g> Rewriter<'g> {
         Ok(value)
     }
 
-    /// Creates a copy of `op`, which may stand in a region of `anchor`, before `anchor`, over operands of the same types.
+    /// Creates a copy of `op`, which may be in a region of `anchor`, before `anchor`, with operands of the same types.
     pub fn copy(&mut self, anchor: OpId, op: OpId, operands: &[ValueId]) -> OpId {
         let copy = self.graph.copy(InsertPoint::Before(anchor), op, operands);
         self.worklist.push(copy);
@@ -92,13 +92,12 @@ impl<'g> Rewriter<'g> {
         copy
     }
 
-    /// Creates an op with a closed body and `results` results before `anchor`, with the types its shape rule
-    /// gives. `fill` gets a builder at the end of the body and the body's arguments, and gives what the
-    /// body yields.
+    /// Creates an op with a closed body and `results` results before `anchor`, with inferred result types. `fill` is
+    /// called with a builder at the end of the body and the body's arguments; it returns the yielded values.
     ///
     /// # Errors
     ///
-    /// A miss when the op would break a rule; nothing is created then.
+    /// Errors if the op would be invalid; then nothing is created.
     pub fn create_with_body(
         &mut self,
         anchor: OpId,
@@ -128,11 +127,11 @@ impl<'g> Rewriter<'g> {
         value
     }
 
-    /// Replaces `op` by a new op with a closed body and as many results in its place.
+    /// Replaces `op` by a new op with a closed body and the same number of results.
     ///
     /// # Errors
     ///
-    /// A miss when that op would break a rule or have other types; nothing is changed then.
+    /// Errors if the new op would be invalid or have other result types; then nothing is changed.
     pub fn replace_with_body(
         &mut self,
         op: OpId,
@@ -150,21 +149,21 @@ impl<'g> Rewriter<'g> {
         replaced
     }
 
-    /// Makes every reader of `op`'s result read `value` instead, and erases `op`.
+    /// Replaces all uses of `op`'s result with `value`, and erases `op`.
     ///
     /// # Errors
     ///
-    /// A miss when the types differ; nothing is changed then.
+    /// Errors if the types differ; then nothing is changed.
     pub fn replace(&mut self, op: OpId, value: ValueId) -> Result<(), MatchFailure> {
         self.replace_all(op, &[value])
     }
 
-    /// Makes every reader of `op`'s results read `values` instead, in order, and erases `op`. Panics unless
-    /// there is one value per result.
+    /// Replaces all uses of `op`'s results with `values`, in order, and erases `op`. Panics unless there is one value
+    /// per result.
     ///
     /// # Errors
     ///
-    /// A miss when the types differ; nothing is changed then.
+    /// Errors if the types differ; then nothing is changed.
     pub fn replace_all(&mut self, op: OpId, values: &[ValueId]) -> Result<(), MatchFailure> {
         let results = self.graph.results(op);
         assert_eq!(results.len(), values.len(), "one value per result");
@@ -184,11 +183,11 @@ impl<'g> Rewriter<'g> {
         Ok(())
     }
 
-    /// Makes every reader of one result of `op` read `value` instead, and erases `op` if nothing reads another one.
+    /// Replaces all uses of one result of `op` with `value`, and erases `op` if its other results are unused.
     ///
     /// # Errors
     ///
-    /// A miss when the types differ; nothing is changed then.
+    /// Errors if the types differ; then nothing is changed.
     pub fn replace_result(
         &mut self,
         op: OpId,
@@ -211,17 +210,17 @@ impl<'g> Rewriter<'g> {
         {
             self.erase(op);
         } else {
-            // Its other results may have rules, too.
+            // Patterns may match on its other results.
             self.worklist.push(op);
         }
         Ok(())
     }
 
-    /// Replaces `op` by a new op in its place.
+    /// Replaces `op` by a new op.
     ///
     /// # Errors
     ///
-    /// A miss when that op would break a rule or have another type; nothing is changed then.
+    /// Errors if the new op would be invalid or have another result type; then nothing is changed.
     pub fn replace_with(
         &mut self,
         op: OpId,
@@ -245,8 +244,8 @@ impl<'g> Rewriter<'g> {
         self.worklist.push(op);
     }
 
-    /// Erases the op that computes `value`, if that is pure and nothing reads it: what was created for a
-    /// rewrite that failed.
+    /// Erases the op that computes `value` if it is dead and pure, for example an op that was created by a rewrite that
+    /// then failed.
     pub fn discard(&mut self, value: ValueId) {
         let unread = |op: &OpId| {
             let results = self.graph.results(*op);
@@ -260,7 +259,7 @@ impl<'g> Rewriter<'g> {
         }
     }
 
-    /// Erases `op`, whose results nobody reads, and has the ops that fed it looked at again.
+    /// Erases `op`, whose results are unused, and adds the ops that computed its operands to the worklist.
     pub(crate) fn erase(&mut self, op: OpId) {
         for index in 0..self.graph.operands(op).len() {
             if let Some(source) = self.graph.defining_op(self.graph.operands(op)[index]) {

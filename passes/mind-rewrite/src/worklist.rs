@@ -1,8 +1,8 @@
-//! Ops still to be looked at.
+//! The worklist of the greedy driver.
 
 use mind_ir::OpId;
 
-/// A stack of ops that holds each at most once.
+/// A stack of ops without duplicates.
 #[derive(Default)]
 pub(crate) struct Worklist {
     stack: Vec<OpId>,

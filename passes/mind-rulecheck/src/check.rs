@@ -14,10 +14,11 @@ use mind_rules::{FastMath, Hint, RuleInstance, RuleSet};
 use crate::counterexample::counterexample;
 use crate::criteria::excuse;
 use crate::draw::Chooser;
-use crate::instance::{Leaf, LeafKind, build, replay};
+use crate::instance::{Draw, Instance, Leaf, LeafKind, build, replay};
 use crate::plan::{Plan, Plans};
 use crate::report::{RuleCheck, Verdict, class_text};
 use crate::shrink::shrink;
+use crate::strata::strata;
 use crate::tally::{Tally, Without};
 use crate::trial::{Promise, Trial};
 use crate::values::{Grid, Mode};
@@ -40,6 +41,12 @@ const KEPT_OUT: usize = 4;
 
 /// How many more modules are drawn in each dtype for parts of the condition without which nothing broke.
 const MORE_KEPT_OUT: usize = 80;
+
+/// How often a module in a corner of what is drawn is tried to be built.
+const CORNER_TRIES: usize = 8;
+
+/// Dtypes but the main ones take one corner in so many.
+const CORNER_TURNS: usize = 4;
 
 /// Cases that a part of the condition keeps out before it is called needless.
 const NEEDLESS_CASES: usize = 250;
@@ -201,19 +208,80 @@ impl<'c, 'r> Checker<'c, 'r> {
             words.extend(&ops);
             let mut rng = Rng::of_words(self.config.seed, &words);
             if self.claims(dtype) {
+                // What chance gives does not depend on what is tried anyway.
+                words.push("corners");
+                let mut corners = Rng::of_words(self.config.seed, &words);
+                self.corners(dtype, &mut corners);
+                self.pairs(dtype, &mut corners);
                 self.grids(dtype, &mut rng);
                 self.draws(dtype, &mut rng);
             } else {
+                self.tally.excluded.push(dtype);
                 self.refused(dtype, &mut rng);
             }
         }
         self.tally
     }
 
-    /// Whether the rule may act where it is tried on `dtype`.
+    /// Whether the rule may act where it is tried on `dtype`, whatever the other dtypes are.
     fn claims(&self, dtype: DType) -> bool {
         let plan = self.plans.usual();
-        self.form.claims(|value| plan.dtype_of(value, dtype))
+        let others = plan.all_others();
+        if others.is_empty() {
+            return self.form.claims(|value| plan.dtype_of(value, dtype));
+        }
+        let mut others = others.iter();
+        others.any(|others| self.claims_with(dtype, others))
+    }
+
+    /// Whether the rule may act on `dtype` and these other dtypes.
+    fn claims_with(&self, dtype: DType, others: &[DType]) -> bool {
+        let plan = self.plans.usual();
+        self.form
+            .claims(|value| plan.dtype_with(value, dtype, others))
+    }
+
+    /// A module in each corner of what is drawn, before chance gives any; of most dtypes in some of them, so that all
+    /// together have had each corner several times.
+    fn corners(&mut self, dtype: DType, rng: &mut Rng) {
+        let plan = self.plans.usual();
+        let is_main = matches!(dtype, DType::F32 | DType::I32);
+        let turn = DTYPES.iter().position(|own| *own == dtype).unwrap_or(0);
+        for (at, stratum) in strata(plan).into_iter().enumerate() {
+            if !is_main && !(at + turn).is_multiple_of(CORNER_TURNS) {
+                continue;
+            }
+            for _ in 0..CORNER_TRIES {
+                let chooser = Chooser::in_stratum(plan, rng, dtype, stratum);
+                let trial = self.built(plan, dtype, chooser);
+                let Some(trial) = trial.filter(|trial| trial.acting().next().is_some()) else {
+                    continue;
+                };
+                let modes = [Mode::Special, Mode::Moderate];
+                trial.run_in(&modes, 1, &self.promise, rng, &mut self.tally);
+                break;
+            }
+        }
+    }
+
+    /// Modules with casts for every pair of dtypes, or every triple, on numbers that the casts round.
+    fn pairs(&mut self, dtype: DType, rng: &mut Rng) {
+        let plan = self.plans.usual();
+        if !plan.elementwise || !plan.casts {
+            return;
+        }
+        for others in plan.all_others() {
+            if !self.claims_with(dtype, &others) {
+                continue;
+            }
+            let chooser = Chooser::with_others(plan, rng, dtype, others, 2);
+            let Some(small) = self.instance(plan, dtype, chooser) else {
+                continue;
+            };
+            if let Some(grid) = Grid::of_casts(dtype, small.inputs.len()) {
+                self.grid(plan, &small.draw, &grid);
+            }
+        }
     }
 
     /// How many dtypes share the modules that are wanted.
@@ -301,10 +369,18 @@ impl<'c, 'r> Checker<'c, 'r> {
         self.built(plan, dtype, Chooser::new(plan, rng, dtype))
     }
 
-    fn built(&self, plan: &Plan<'_>, dtype: DType, mut chooser: Chooser<'_, '_>) -> Option<Trial> {
-        let symbol = chooser.symbol;
-        let instance = build(plan, dtype, symbol, &mut chooser)?;
+    fn built(&self, plan: &Plan<'_>, dtype: DType, chooser: Chooser<'_, '_>) -> Option<Trial> {
+        let instance = self.instance(plan, dtype, chooser)?;
         Some(Trial::new(self.forms, self.form, instance))
+    }
+
+    fn instance(
+        &self,
+        plan: &Plan<'_>,
+        dtype: DType,
+        mut chooser: Chooser<'_, '_>,
+    ) -> Option<Instance> {
+        build(plan, dtype, chooser.symbol, &mut chooser)
     }
 
     /// Modules whose inputs hold every combination of some values, where ops work position by position.
@@ -322,25 +398,30 @@ impl<'c, 'r> Checker<'c, 'r> {
                 return;
             };
             for grid in Grid::all(dtype, small.inputs.len()) {
-                let mut draw = small.draw.clone();
-                draw.leaves
-                    .iter_mut()
-                    .for_each(|leaf| widen(leaf, grid.count()));
-                let Some(instance) = replay(plan, &draw) else {
-                    continue;
-                };
-                let trial = Trial::new(self.forms, self.form, instance);
-                let shape = vec![grid.count()];
-                let (g, inputs) = (&trial.instance.graph, trial.instance.inputs.iter());
-                let dtypes = inputs.map(|&(op, _)| g.ty(g.result(op)).dtype);
-                let input = |(at, dtype)| Tensor::new(shape.clone(), grid.input(dtype, at));
-                let values: Vec<Tensor> = dtypes.enumerate().map(input).collect();
-                for (_, right) in trial.acting() {
-                    let sides = trial.sides(right);
-                    let (mode, promise) = (Mode::Special, &self.promise);
-                    trial.case(&sides, values.clone(), mode, promise, &mut self.tally);
-                }
+                self.grid(plan, &small.draw, &grid);
             }
+        }
+    }
+
+    /// The module of `small`, whose leaves are vectors, on all values of a grid.
+    fn grid(&mut self, plan: &Plan<'_>, small: &Draw, grid: &Grid) {
+        let mut draw = small.clone();
+        draw.leaves
+            .iter_mut()
+            .for_each(|leaf| widen(leaf, grid.count()));
+        let Some(instance) = replay(plan, &draw) else {
+            return;
+        };
+        let trial = Trial::new(self.forms, self.form, instance);
+        let shape = vec![grid.count()];
+        let (g, inputs) = (&trial.instance.graph, trial.instance.inputs.iter());
+        let dtypes = inputs.map(|&(op, _)| g.ty(g.result(op)).dtype);
+        let input = |(at, dtype)| Tensor::new(shape.clone(), grid.input(dtype, at));
+        let values: Vec<Tensor> = dtypes.enumerate().map(input).collect();
+        for (_, right) in trial.acting() {
+            let sides = trial.sides(right);
+            let (mode, promise) = (Mode::Special, &self.promise);
+            trial.case(&sides, values.clone(), mode, promise, &mut self.tally);
         }
     }
 }
@@ -369,6 +450,7 @@ fn summary<'r>(
         verdict: Verdict::Holds,
         holds: Some(FastMath::EXACT),
         dtypes: Vec::new(),
+        excluded: Vec::new(),
         draws: 0,
         cases: 0,
         notes: Vec::new(),
@@ -386,6 +468,7 @@ fn summary<'r>(
         check.cases += tally.cases;
         let tried = tally.dtypes.iter().filter(|(_, draws)| *draws > 0);
         check.dtypes.extend(tried.map(|(dtype, _)| *dtype));
+        check.excluded.extend(&tally.excluded);
         check.holds = match (check.holds, tally.holds()) {
             (Some(a), Some(b)) => Some(a.union(b)),
             _ => None,
@@ -412,6 +495,11 @@ fn summary<'r>(
     }
     check.dtypes.sort_unstable();
     check.dtypes.dedup();
+    check.excluded.sort_unstable();
+    check.excluded.dedup();
+    // Excluded of one op that the rule is written for, and tried on another one.
+    let tried = &check.dtypes;
+    check.excluded.retain(|dtype| !tried.contains(dtype));
     let stronger = check
         .holds
         .filter(|holds| check.class != *holds && check.class.allows(*holds));

@@ -9,6 +9,7 @@ use mind_core::ops::index::Gather;
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_core::ops::window::ReduceWindow;
+use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{Op, OpDef, OperandClass, Trait};
 use mind_ir::types::DType;
 use mind_rules::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
@@ -43,6 +44,8 @@ pub(crate) struct Plan<'r> {
     pub(crate) elementwise: bool,
     /// Whether an op slides a filter over images.
     pub(crate) convolves: bool,
+    /// Whether an op has results of a dtype that is one of its attributes.
+    pub(crate) casts: bool,
     /// Whether an op sums up many elements, so that their order can be seen.
     pub(crate) reduces: bool,
 }
@@ -188,6 +191,10 @@ impl<'r> Plan<'r> {
             convolves: ops
                 .iter()
                 .any(|op| is_any(op.left.def, &[Conv2d::DEF, Conv::DEF])),
+            casts: ops.iter().any(|op| {
+                let mut rows = op.left.def.attrs.iter();
+                rows.any(|row| row.kind == AttrKind::ElementType) && !op.operands.is_empty()
+            }),
             reduces: ops.iter().any(|op| is_any(op.left.def, &REDUCING)),
             ops,
         })
@@ -200,6 +207,32 @@ impl<'r> Plan<'r> {
             Family::Fixed(own) => Some(*own),
             Family::Other(_) => None,
         }
+    }
+
+    /// The dtype of a value, where the rule is tried on `dtype` and the drawn ones are `others`.
+    pub(crate) fn dtype_with(&self, value: usize, dtype: DType, others: &[DType]) -> Option<DType> {
+        match self.families.get(value)? {
+            Family::Main => Some(dtype),
+            Family::Fixed(own) => Some(*own),
+            Family::Other(number) => others.get(*number).copied(),
+        }
+    }
+
+    /// Every choice of the dtypes that are drawn besides the one that the rule is tried on; none where there are more than
+    /// two, which are too many to try.
+    pub(crate) fn all_others(&self) -> Vec<Vec<DType>> {
+        let mut all = vec![Vec::new()];
+        if self.others > 2 {
+            return Vec::new();
+        }
+        for _ in 0..self.others {
+            let longer = |others: &Vec<DType>| {
+                let next = |&dtype: &DType| [&others[..], &[dtype]].concat();
+                DType::ALL.iter().map(next).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        all
     }
 
     /// Whether the ops take inputs of `dtype`; where no value has the dtype that the rule is tried on, that is `bool`.

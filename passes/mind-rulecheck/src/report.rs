@@ -20,6 +20,8 @@ pub struct RuleCheck {
     pub holds: Option<FastMath>,
     /// The dtypes that it was tried on.
     pub dtypes: Vec<DType>,
+    /// The dtypes that its condition excludes.
+    pub excluded: Vec<DType>,
     /// How many modules were built on which the rule acts, each with shapes and attributes of its own.
     pub draws: usize,
     /// How many elements were compared.

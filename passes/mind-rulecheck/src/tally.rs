@@ -41,6 +41,8 @@ pub(crate) struct Without {
 pub(crate) struct Tally {
     /// For each dtype that the rule claims, how many modules it acted on.
     pub(crate) dtypes: Vec<(DType, usize)>,
+    /// The dtypes that the condition excludes.
+    pub(crate) excluded: Vec<DType>,
     pub(crate) draws: usize,
     /// Whether the right side had no fitting type somewhere where the condition held.
     pub(crate) untyped: bool,

@@ -91,9 +91,21 @@ impl Trial {
         let g = &self.instance.graph;
         let count = g.ty(self.instance.left).count().unwrap_or(8).max(1) as usize;
         let rounds = (64 / count).clamp(1, ROUNDS);
+        self.run_in(&MODES, rounds, promise, rng, tally);
+    }
+
+    /// Evaluates the trial `rounds` times in each of `modes` and notes what was seen.
+    pub(crate) fn run_in(
+        &self,
+        modes: &[Mode],
+        rounds: usize,
+        promise: &Promise,
+        rng: &mut Rng,
+        tally: &mut Tally,
+    ) {
         for (_, right) in self.acting() {
             let sides = self.sides(right);
-            for mode in MODES {
+            for &mode in modes {
                 for _ in 0..rounds {
                     let values = values(&self.instance, rng, mode);
                     self.case(&sides, values, mode, promise, tally);

@@ -4,6 +4,7 @@ use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 
 use crate::format::{FloatFormat, bits_of, from_bits};
+use crate::halfway::halfway;
 use mind_ir::random::Rng;
 
 /// What the values of one case are like.
@@ -26,9 +27,11 @@ pub(crate) enum Mode {
     Moderate,
     /// As [`Moderate`](Mode::Moderate), above 0.
     Positive,
+    /// Halfway between numbers of narrower dtypes, and next to these: where there are casts.
+    Halfway,
 }
 
-/// Every mode, in the order they are tried.
+/// Every mode for any rule, in the order they are tried.
 pub(crate) const MODES: [Mode; 8] = [
     Mode::Special,
     Mode::Window,
@@ -90,6 +93,10 @@ pub(crate) fn draw(
         return from_bits(dtype, &bits);
     }
     let bits: Vec<u64> = match FloatFormat::of(dtype) {
+        _ if mode == Mode::Halfway => {
+            let all = halfway(dtype);
+            (0..count).map(|_| *rng.pick(&all)).collect()
+        }
         Some(format) => floats(rng, dtype, format, count, mode),
         None => {
             let all = specials(dtype);
@@ -101,7 +108,7 @@ pub(crate) fn draw(
 
 fn integer(rng: &mut Rng, specials: &[u64], mode: Mode) -> u64 {
     match mode {
-        Mode::Special => *rng.pick(specials),
+        Mode::Special | Mode::Halfway => *rng.pick(specials),
         Mode::Bits | Mode::Window => rng.bits(),
         Mode::Sprinkled if rng.chance(12) => *rng.pick(specials),
         Mode::Sprinkled | Mode::Cancelling => rng.within(-3, 3) as u64,
@@ -133,7 +140,7 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
     let sign = 1 << (format.fraction + format.exponent);
     let small = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0].map(|number| bits_of(dtype, number));
     let one = |rng: &mut Rng| match mode {
-        Mode::Special => *rng.pick(&all),
+        Mode::Special | Mode::Halfway => *rng.pick(&all),
         Mode::Bits => rng.bits(),
         Mode::Sprinkled if rng.chance(12) => *rng.pick(&all),
         Mode::Window | Mode::Sprinkled => windowed(centre, rng),
@@ -182,6 +189,16 @@ impl Grid {
             _ => {}
         }
         grids
+    }
+
+    /// The grid of the numbers on which casts of `dtype` round, and of special values, for up to two inputs.
+    pub(crate) fn of_casts(dtype: DType, inputs: usize) -> Option<Grid> {
+        let values = match inputs {
+            1 => [halfway(dtype), specials(dtype)].concat(),
+            2 => specials(dtype),
+            _ => return None,
+        };
+        Some(Grid { values, inputs })
     }
 
     /// How many combinations there are.

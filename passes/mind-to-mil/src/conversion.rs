@@ -14,7 +14,7 @@ use mind_mil::scalar::op_of;
 use mind_mil::structure::{Program, program};
 use mind_tensor::ops::group::Group;
 use mind_tensor::ops::map::Map;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::config::Config;
 use crate::control::Opened;
@@ -90,7 +90,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
     let mut lowering = Lowering {
         found: recognize_compositions(g, config),
         config,
-        names: Vec::new(),
+        names: FxHashSet::default(),
         refused: Diagnostics::new(),
         lowered: 0,
     };
@@ -129,7 +129,7 @@ fn describe(g: &mut Graph, config: &Config) -> Result<(), Box<Refused>> {
 struct Lowering<'c> {
     config: &'c Config,
     /// Names of inputs so far.
-    names: Vec<String>,
+    names: FxHashSet<String>,
     /// What ops of MIL that stand for several of core are given.
     found: FxHashMap<OpId, Found>,
     refused: Diagnostics,

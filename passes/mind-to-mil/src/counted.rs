@@ -1,7 +1,7 @@
 //! Scans that stack nothing, as loops that count: MIL has no scan.
 
 use mind_core::ops::compare::{Compare, Direction};
-use mind_core::ops::control::{Scan, While, block, steps, yields};
+use mind_core::ops::control::{Scan, While, block, keep_declared, steps, yields};
 use mind_core::ops::elementwise::{Add, Sub};
 use mind_core::ops::index::Gather;
 use mind_ir::builder::Builder;
@@ -62,6 +62,10 @@ fn counted(g: &mut Graph, scan: Scan, end: i32) -> Result<OpId, Box<VerifyError>
             let attrs = Compare::attrs(Direction::Lt);
             return Ok(vec![b.one(Compare::DEF, &[counter, end], &attrs)?]);
         }
+        let body = block(b.graph, op, 0);
+        let old = b.graph.arguments(body);
+        let declared = old.into_iter().zip(own[1..carried].iter().copied());
+        keep_declared(b.graph, declared);
         let one = number(b, 1);
         let next = b.one(Add::DEF, &[counter, one], &Add::attrs())?;
         let mut arguments = own[1..].to_vec();
@@ -75,9 +79,7 @@ fn counted(g: &mut Graph, scan: Scan, end: i32) -> Result<OpId, Box<VerifyError>
             let slices = &mut arguments[carried - 1 + at];
             *slices = Gather::with().axis(axis as i64).build(b, *slices, place)?;
         }
-        let body = block(b.graph, op, 0);
-        let old = b.graph.arguments(body).into_iter();
-        let yielded = b.copy_block(body, old.zip(arguments).collect());
+        let yielded = b.copy_block(body, old.into_iter().zip(arguments).collect());
         Ok([vec![next], yielded].concat())
     })
 }

@@ -7,11 +7,13 @@ use mind_ir::attr::Attr;
 use mind_ir::opdef::Op;
 use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::{Graph, OpId, ValueId};
-use mind_mil::check::{Interface, is_name};
+use mind_mil::check::Interface;
+use mind_mil::names::legal;
 use mind_mil::ops::tensor::IDENTITY;
 use mind_mil::structure::Input;
 use mind_mil::{Element, Opset};
 use mind_tensor::ops::index::Gather as TensorGather;
+use rustc_hash::FxHashSet;
 
 use crate::constant::narrowed;
 use crate::emit::Argument::Value;
@@ -27,7 +29,7 @@ const IO_HELP: &str = "fp32 and int32 go in and out with `--lower-to-mil='io=cor
 /// # Errors
 ///
 /// A dtype that the program's interface lacks, an extent that is not known.
-pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut Vec<String>) -> Lowered {
+pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut FxHashSet<String>) -> Lowered {
     let value = e.g().result(op);
     let ty = e.g().ty(value);
     if !is_described(e.g(), e.config, ty) {
@@ -53,15 +55,35 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut Vec<String>) -> 
     }
 }
 
-/// The inputs of a module of core whose names are none of MIL, with the names that [`lower`](crate::lower) gives them.
-pub fn renamed(g: &Graph) -> Vec<(&str, String)> {
-    let mut taken = Vec::new();
+/// The inputs and outputs of a module of core whose names are none of MIL, with the names that
+/// [`lower`](crate::lower) gives them.
+pub fn renamed(g: &Graph) -> Vec<Renamed<'_>> {
+    let mut taken = FxHashSet::default();
     let inputs = g.ops(g.body()).filter_map(|op| g.view::<CoreInput>(op));
-    let names = inputs.map(|input| {
-        let name = g.name(input.name(g));
-        (name, legal(name, &mut taken))
-    });
-    names.filter(|(name, legal)| name != legal).collect()
+    let inputs = inputs.map(|input| ("input", g.name(input.name(g))));
+    let classifier = g.interface.classifier.as_ref();
+    let kept = classifier.map(|own| &own.probabilities[..]);
+    let outputs = g.interface.outputs.iter();
+    let outputs = outputs.filter_map(|own| Some(("output", own.name.as_deref()?)));
+    let outputs = outputs.filter(|(_, name)| Some(*name) != kept);
+    let mut all = Vec::new();
+    for (kind, name) in inputs.chain(outputs) {
+        let legal = legal(name, &mut taken);
+        if legal != name {
+            all.push(Renamed { kind, name, legal });
+        }
+    }
+    all
+}
+
+/// An input or output that has another name in MIL.
+pub struct Renamed<'g> {
+    /// `input` or `output`.
+    pub kind: &'static str,
+    /// Its name in the module.
+    pub name: &'g str,
+    /// Its name in MIL.
+    pub legal: String,
 }
 
 fn input_dtype(e: &Emit<'_, '_>, value: ValueId) -> Result<DType, Box<Refused>> {
@@ -115,36 +137,6 @@ fn only_indices(e: &Emit<'_, '_>, value: ValueId) -> bool {
             }
     })
 }
-
-/// A name that no other input has, of letters, digits and `_`.
-fn legal(name: &str, taken: &mut Vec<String>) -> String {
-    let letter = |letter: char| {
-        if letter.is_ascii_alphanumeric() {
-            letter
-        } else {
-            '_'
-        }
-    };
-    let mut own: String = name.chars().map(letter).collect();
-    if !is_name(&own) || Element::parse(&own).is_some() || RESERVED.contains(&own.as_str()) {
-        own.insert_str(0, "var_");
-    }
-    let mut unique = own.clone();
-    for suffix in 0.. {
-        if !taken.contains(&unique) {
-            break;
-        }
-        unique = format!("{own}_{suffix}");
-    }
-    taken.push(unique.clone());
-    unique
-}
-
-/// Words of the text that are no element type and no name.
-const RESERVED: [&str; 13] = [
-    "any", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "state", "const",
-    "inf", "nan",
-];
 
 /// The outputs, each a distinct value: an input or a second mention through `identity`, a scalar as a
 /// list of one, a dtype that a program does not give refused.

@@ -47,7 +47,7 @@ mod suppressed;
 
 pub use config::{Config, Extents, Layout};
 pub use conversion::{lower, lowers};
-pub use interface::renamed;
+pub use interface::{Renamed, renamed};
 pub use pass::{PASS, config};
 
 use mind_pass::PassInfo;

@@ -50,7 +50,8 @@ fn place(
     let shape = shape(b, input);
     let at = resolve("argmax", axis, shape.len())?;
     let axis = [at as i64];
-    let Dim::Fixed(extent) = shape[at] else {
+    // Places are compared as `i32`.
+    let Some(extent) = shape[at].fixed().filter(|&own| own <= i32::MAX.into()) else {
         return Ok(None);
     };
     let mut thin = vec![Dim::Fixed(1); shape.len()];

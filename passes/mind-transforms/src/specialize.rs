@@ -1,5 +1,6 @@
 //! Extents put in the place of names.
 
+use mind_core::ops::control::{block, broken_promises, carried};
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
@@ -8,6 +9,7 @@ use mind_ir::types::{Dim, Shape, TensorType};
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{OpId, Sym, Ty, ValueId};
 use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassInfo};
+use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "specialize",
@@ -70,7 +72,7 @@ pub struct Known<'k> {
 }
 
 /// Puts known extents in the place of symbols, and of the `?` of inputs, and finds all types again; how many
-/// types and attributes changed.
+/// types and attributes changed. A carried value of a loop keeps each open extent that its steps change.
 ///
 /// # Errors
 ///
@@ -81,6 +83,7 @@ pub fn specialize(
     config: &VerifyConfig,
 ) -> Result<usize, Diagnostics> {
     let ops: Vec<OpId> = g.walk().collect();
+    let mut open = open_arguments(g, &ops);
     let mut changed = 0;
     for &op in &ops {
         keep_settled(g, op);
@@ -95,11 +98,51 @@ pub fn specialize(
             }
         }
     }
-    let found = verify(g, config);
-    if found.has_errors() {
-        Err(found)
-    } else {
-        Ok(changed)
+    loop {
+        let found = verify(g, config);
+        if !found.has_errors() {
+            return Ok(changed);
+        }
+        if open.is_empty() {
+            return Err(found);
+        }
+        open_broken(g, &ops, &mut open, known);
+    }
+}
+
+/// The arguments of loops for carried values with open extents that nothing declares, which thus have those of the operands.
+fn open_arguments(g: &Graph, ops: &[OpId]) -> FxHashMap<ValueId, (OpId, Ty)> {
+    let loops = ops.iter().filter_map(|&op| Some((op, carried(g, op)?)));
+    let arguments = loops.flat_map(|(op, (step, count))| {
+        let arguments = g.arguments(block(g, op, step)).into_iter().take(count);
+        arguments.map(move |own| (own, op))
+    });
+    let open = arguments.filter_map(|(own, op)| {
+        let ty = g.type_id(own).filter(|_| g.declared(own).is_none())?;
+        let is_open = g.types().get(ty).static_shape().is_none();
+        is_open.then_some((own, (op, ty)))
+    });
+    open.collect()
+}
+
+/// Declares the open extents of carried values that do not keep the extents which their operands have now; of all that are
+/// left where these values are not at fault.
+fn open_broken(
+    g: &mut Graph,
+    ops: &[OpId],
+    open: &mut FxHashMap<ValueId, (OpId, Ty)>,
+    known: &Known<'_>,
+) {
+    let broken = ops.iter().flat_map(|&op| broken_promises(g, op));
+    let mut broken: Vec<ValueId> = broken.filter(|own| open.contains_key(own)).collect();
+    if broken.is_empty() {
+        broken = open.keys().copied().collect();
+    }
+    for argument in broken {
+        if let Some((op, ty)) = open.remove(&argument) {
+            g.declare(argument, ty);
+            specialize_type(g, op, argument, known);
+        }
     }
 }
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
 use mind_diag::{Diagnostic, Diagnostics, Span};
-use mind_driver::formats::{BinaryOptions, FormatInfo, WriteBinary};
+use mind_driver::formats::{BinaryOptions, WriteBinary};
 use mind_driver::host::Host;
 use mind_ir::Graph;
 
-use crate::{DONE, REJECTED, USAGE, flag, print_error, usage_error, value};
+use crate::{DONE, REJECTED, USAGE, flag, output, print_error, usage_error, value};
 
 /// The argument that names a version of ONNX.
 pub fn opset_arg() -> Arg {
@@ -51,11 +51,6 @@ pub fn given(matches: &ArgMatches) -> Option<&'static str> {
     names.find(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
 }
 
-/// The format of bytes that the names of output files tell.
-pub fn of_path(path: &str) -> Option<&'static FormatInfo> {
-    FormatInfo::of_path(path).filter(|row| row.binary().is_some())
-}
-
 /// A module as bytes, to be written to the file that `-o` names.
 pub struct Written {
     path: String,
@@ -69,8 +64,7 @@ pub struct Written {
 ///
 /// The exit code, after the missing name was reported.
 pub fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
-    let path = matches.get_one::<String>("output");
-    path.cloned().ok_or_else(|| {
+    output::file(matches).cloned().ok_or_else(|| {
         usage_error(
             host,
             "an ONNX model is no text: name its file with `-o NAME.onnx`",
@@ -79,7 +73,7 @@ pub fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
     })
 }
 
-/// The bytes of a module, whose outputs are called `outputs`, for the file at `path`.
+/// The bytes of a module for the file at `path`.
 ///
 /// # Errors
 ///
@@ -87,7 +81,7 @@ pub fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
 pub fn written(
     write: WriteBinary,
     graph: &Graph,
-    (path, outputs): (&str, &[String]),
+    path: &str,
     matches: &ArgMatches,
 ) -> Result<Written, Diagnostics> {
     let name = Path::new(path).file_name();
@@ -97,7 +91,6 @@ pub fn written(
         data_file: data_file
             .as_deref()
             .filter(|_| matches.get_flag("external-data")),
-        outputs,
     };
     let binary = write(graph, &options)?;
     Ok(Written {

@@ -7,6 +7,7 @@ pub mod diff;
 mod memory_host;
 #[cfg(feature = "npz")]
 pub mod npz;
+pub mod output;
 pub mod rules;
 pub mod style;
 
@@ -193,6 +194,9 @@ pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Re
             print_error(host, &format!("error: {error}\n"));
             REJECTED
         }
+        FileError::Foreign { path, what, help } => {
+            report_foreign(host, &path.to_string_lossy(), what, &help)
+        }
     })?;
     let is_bound = input.options.from.is_some_and(FormatInfo::reads_dims);
     if !input.options.bound.is_empty() && !is_bound {
@@ -202,6 +206,14 @@ pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Re
         ));
     }
     Ok(input)
+}
+
+/// Reports that the file at `path` is `what`, not a module, and returns the exit code.
+pub fn report_foreign(host: &mut dyn Host, path: &str, what: &str, help: &str) -> u8 {
+    let name = input_name(path);
+    let text = format!("error: {name}: this is {what}, not a module\n  = help: {help}\n");
+    print_error(host, &text);
+    REJECTED
 }
 
 /// Reports why the file called `name` cannot be read, and returns the exit code.
@@ -221,9 +233,9 @@ pub fn input_name(path: &str) -> &str {
     if path == "-" { "<stdin>" } else { path }
 }
 
-/// Writes the result to the named file, or to standard output.
+/// Writes the result to the named file, or to standard output where there is no name or it is `-`.
 pub fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u8 {
-    let Some(path) = path else {
+    let Some(path) = path.filter(|path| *path != "-") else {
         print(host, text);
         return DONE;
     };

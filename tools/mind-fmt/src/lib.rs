@@ -9,6 +9,7 @@ use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::canonical::{Comments, canonical, format_rules};
 use mind_driver::formats::{FormatInfo, LoadOptions, detect};
 use mind_driver::host::Host;
+use mind_driver::input::{FileError, check_own};
 use mind_driver::load::{Loaded, decode, load_module};
 use mind_driver::session::Session;
 
@@ -61,16 +62,19 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
 /// Whether the file at `path` holds rewrite rules: by its name, or for standard input by its first word.
 fn is_rule_file(path: &str, bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
-    let is_rule = |text| {
-        let tokens = mind_rules::tokens(text);
-        tokens
-            .first()
-            .is_some_and(|first| matches!(first.text, "rule" | "fusion"))
-    };
     let by_name = Path::new(path)
         .extension()
         .is_some_and(|own| own == "rules");
-    by_name || detect(text).is_none() && is_rule(text)
+    by_name || detect(text).is_none() && begins_with_a_rule(text)
+}
+
+/// Whether the first line that is neither blank nor a comment begins a rule or a fusion.
+fn begins_with_a_rule(text: &str) -> bool {
+    let lines = text.trim_start_matches('\u{feff}').lines();
+    let mut code = lines.map(str::trim_start);
+    let first = code.find(|line| !line.is_empty() && !line.starts_with('#'));
+    let word = first.and_then(|line| line.split_whitespace().next());
+    matches!(word, Some("rule" | "fusion"))
 }
 
 /// The file, and its canonical form.
@@ -98,6 +102,9 @@ fn formatted(
         return Err(no_text(host, name));
     }
     let bytes = mind_cli::read_input(host, path, options.limits.bytes)?;
+    if let Err(FileError::Foreign { what, help, .. }) = check_own(path, &bytes) {
+        return Err(mind_cli::report_foreign(host, path, what, &help));
+    }
     if FormatInfo::of_bytes(&bytes).is_some() {
         return Err(no_text(host, name));
     }
@@ -129,7 +136,7 @@ fn formatted(
     Ok((file, text))
 }
 
-/// Reports that a file is no text that has a canonical form; the exit code.
+/// Reports that a file has no canonical text form; returns the exit code.
 fn no_text(host: &mut dyn Host, name: &str) -> u8 {
     let why = "only texts of mic@1, mic@2, Core and MIL and rule files are formatted";
     mind_cli::print_error(host, &format!("error: {name}: {why}\n"));

@@ -137,9 +137,11 @@ fn limit_memory(command: &mut Command, bytes: u64) {
     use std::os::unix::process::CommandExt;
     let limit = move || {
         for (what, most) in [(libc::RLIMIT_AS, bytes), (libc::RLIMIT_CORE, 0)] {
+            // More than an address can say is no limit.
+            let most = libc::rlim_t::try_from(most).unwrap_or(libc::RLIM_INFINITY);
             let limit = libc::rlimit {
-                rlim_cur: most as libc::rlim_t,
-                rlim_max: most as libc::rlim_t,
+                rlim_cur: most,
+                rlim_max: most,
             };
             // SAFETY: the call reads the place that it is given, and nothing else. A system that does not take the
             // limit runs the process without it.

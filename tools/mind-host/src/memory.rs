@@ -99,7 +99,11 @@ fn address_space() -> Option<u64> {
     };
     // SAFETY: the pointer is to a limit that the call writes.
     let status = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
-    (status == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+    let is_set = status == 0 && limit.rlim_cur != libc::RLIM_INFINITY;
+    // `rlim_t` has as many bits as an address.
+    #[allow(clippy::unnecessary_cast, reason = "it is `u64` on targets of 64 bits")]
+    let bytes = limit.rlim_cur as u64;
+    is_set.then_some(bytes)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -35,9 +35,7 @@ impl Language {
         if extension == "rules" {
             return Some(Language::Rules);
         }
-        let row = FORMATS
-            .iter()
-            .find(|row| row.extensions.contains(&extension))?;
+        let row = FORMATS.iter().find(|row| row.has_extension(extension))?;
         row.text().map(Language::Module)
     }
 

@@ -2,8 +2,8 @@
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_cli::{binary, constants, flag, rules, value};
-use mind_driver::formats::FormatInfo;
+use mind_cli::{binary, constants, flag, output, rules, value};
+use mind_driver::formats::{FormatInfo, Output};
 use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES};
 use mind_pass::{PassInfo, Pipeline, parse_pipeline};
@@ -54,13 +54,10 @@ fn output_args() -> Vec<Arg> {
         value(
             "to",
             "FORMAT",
-            "the output's format; the input's own, Core text, or what the name of the output says, where not given",
+            "the output's format; where not given, what the extension of -o selects, else the input's own or Core text",
         )
-        .value_parser(FormatInfo::words(|row| row.text().is_some() || row.binary().is_some())),
-        Arg::new("output")
-            .short('o')
-            .value_name("OUT")
-            .help("write there, not to standard output"),
+        .value_parser(FormatInfo::words(is_written)),
+        output::arg(output::FILE),
     ];
     let form = [
         value(
@@ -72,7 +69,7 @@ fn output_args() -> Vec<Arg> {
         .conflicts_with("bind"),
         flag(
             "split-input-file",
-            "take the input apart at lines `# -----` and work on each part alone",
+            "take the input apart at lines `# -----` or `// -----` and work on each part alone",
         ),
         flag(
             "verify-diagnostics",
@@ -144,11 +141,14 @@ fn watching_args() -> Vec<Arg> {
             .default_missing_value("true"),
         optional(
             value("timing", "FORM", "print how long everything took")
+                .overrides_with("timing")
                 .value_parser(["tree", "json"]),
             "tree",
         ),
         optional(
-            value("stats", "FORM", "print what the passes counted").value_parser(["text", "json"]),
+            value("stats", "FORM", "print what the passes counted")
+                .overrides_with("stats")
+                .value_parser(["text", "json"]),
             "text",
         ),
         passes("print-ir-before", "print the module before these passes"),
@@ -270,12 +270,20 @@ fn pass_flags(matches: &ArgMatches) -> Vec<PassFlag> {
     flags
 }
 
-/// The format that is asked for, by its word or by the name of a file of bytes; `None` for that of the input.
-pub(super) fn written_format(matches: &ArgMatches) -> Option<&'static FormatInfo> {
-    match matches.get_one::<String>("to") {
-        Some(word) => FormatInfo::named(word),
-        None => binary::of_path(matches.get_one::<String>("output")?),
-    }
+/// Whether the tool writes modules in a format.
+fn is_written(row: &FormatInfo) -> bool {
+    row.text().is_some() || row.binary().is_some()
+}
+
+/// The output that is asked for.
+pub(super) fn output(matches: &ArgMatches) -> Output<'_> {
+    output::asked(matches, is_written)
+}
+
+/// Whether the output is asked for in a format of bytes.
+fn is_binary(matches: &ArgMatches) -> bool {
+    let format = output(matches).format(None);
+    format.is_ok_and(|row| row.is_some_and(|row| row.binary().is_some()))
 }
 
 /// The pipeline text of the pass flags and the level, in the order of the command line.
@@ -290,7 +298,7 @@ fn steps(flags: Vec<PassFlag>, matches: &ArgMatches) -> Vec<String> {
             .map(|flag| flag.pass);
         let channels_first = match behind.find(|pass| pass.starts_with("lower-to-")) {
             Some(pass) => pass == "lower-to-mil",
-            None => written_format(matches).is_some_and(|row| row.binary().is_some()),
+            None => is_binary(matches),
         };
         (at, level.pipeline_for(channels_first))
     });

@@ -2,15 +2,18 @@
 
 use std::ops::Range;
 
-/// The separator line; a name for failure messages may follow it.
+/// The separator line that is printed; a name for failure messages may follow it in the input.
 const SEPARATOR: &str = "# -----";
+
+/// The separator lines that are read: in texts with comments of MLIR and MIL it is one of these.
+const SEPARATORS: [&str; 2] = [SEPARATOR, "// -----"];
 
 /// The byte ranges of the parts between separator lines.
 pub(super) fn chunks(text: &str) -> Vec<Range<usize>> {
     let (mut parts, mut start, mut at) = (Vec::new(), 0, 0);
     for line in text.split_inclusive('\n') {
         let next = at + line.len();
-        if line.starts_with(SEPARATOR) {
+        if SEPARATORS.iter().any(|own| line.starts_with(own)) {
             parts.push(start..at);
             start = next;
         }
@@ -45,6 +48,7 @@ mod tests {
         let text = "a\n# -----\nb\nc\n# ----- name\n";
         let parts: Vec<&str> = chunks(text).into_iter().map(|range| &text[range]).collect();
         assert_eq!(parts, ["a\n", "b\nc\n", ""]);
+        assert_eq!(chunks("a\n// -----\nb\n"), [0..2, 11..13]);
         assert_eq!(chunks("a"), vec![0..1; 1]);
     }
 

@@ -1,7 +1,7 @@
 //! `--diff`: how two modules differ as graphs.
 
 use clap::ArgMatches;
-use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE};
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE, output};
 use mind_driver::graph_diff::difference;
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module};
@@ -24,6 +24,10 @@ pub(super) fn run(
             "`--diff` compares modules as they are; it runs no passes",
         ));
     }
+    let named = output::file(matches).map(|path| output::check_not_module(path, "a difference"));
+    if let Some(Err(message)) = named {
+        return Some(mind_cli::usage_error(host, &message));
+    }
     let after = matches
         .get_one::<String>("FILE")
         .map_or("-", String::as_str);
@@ -33,14 +37,11 @@ pub(super) fn run(
         Err(()) => USAGE,
         Ok((a, b)) => {
             let difference = difference(&session.formats, &a.graph, &b.graph);
-            mind_cli::print(
-                host,
-                &difference.text(mind_cli::input_name(before), mind_cli::input_name(after)),
-            );
-            if difference.is_empty() {
-                DONE
-            } else {
-                REJECTED
+            let text = difference.text(mind_cli::input_name(before), mind_cli::input_name(after));
+            match mind_cli::write_output(host, output::file(matches), &text) {
+                DONE if difference.is_empty() => DONE,
+                DONE => REJECTED,
+                _ => USAGE,
             }
         }
     })

@@ -3,7 +3,7 @@
 //! This file goes from arguments to the pipeline and to what is printed. Each other way of looking at a run has its
 //! file: `--check-rules`, `--explain`, `--dump-egraph` in `egraph/`, `--remarks`, `--diff`, `--timing`, the lists of `listing`,
 //! the page of `report/`.
-//! `chunks` and `expected` serve files of tests (`--split-input-file`, `--verify-diagnostics`), `reproducer` writes what
+//! `mlir` answers options of mlir-opt, `chunks` and `expected` serve files of tests (`--split-input-file`, `--verify-diagnostics`), `reproducer` writes what
 //! failed, `rewrites` and `watch` listen to the passes.
 
 mod args;
@@ -17,6 +17,7 @@ mod expected;
 mod listing;
 #[cfg_attr(not(feature = "mil"), path = "mil/absent.rs")]
 mod mil;
+pub mod mlir;
 mod remarks;
 #[cfg_attr(not(feature = "report"), path = "report/absent.rs")]
 mod report;
@@ -30,14 +31,15 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
-use mind_cli::{binary, constants, rules};
+use mind_cli::{binary, constants, output, rules};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
 use mind_driver::formats::{Format, FormatInfo, LoadOptions, WriteBinary};
 use mind_driver::history;
 use mind_driver::host::Host;
-use mind_driver::load::{decode, parse_and_verify, verified, warnings, without_text};
+use mind_driver::interface::left_out;
+use mind_driver::load::{Parsed, WithoutText, decode, parse, verified, warnings, without_text};
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
@@ -64,7 +66,11 @@ pub fn command() -> clap::Command {
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
-    let matches = match mind_cli::parse(args::command(), args, host) {
+    let args = match mlir::translated(args, &args::command()) {
+        Ok(args) => args,
+        Err(message) => return mind_cli::usage_error(host, &message),
+    };
+    let matches = match mind_cli::parse(args::command(), &args, host) {
         Ok(matches) => matches,
         Err(code) => return code,
     };
@@ -86,6 +92,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     if let Some(code) = diff::run(matches, &pipeline, session, host) {
         return Ok(code);
     }
+    check_names(matches, host)?;
     let bytes = bytes_asked(matches, host)?;
     let mut options = mind_cli::load_options(matches);
     options.bound = constants::read(matches, options.limits.bytes, host)?;
@@ -98,16 +105,17 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let name = mind_cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
     let given = mind_cli::read_module(host, path, &options)?;
-    let outputs = match (&bytes, given.options.from) {
-        (Some(_), Some(row)) => row.output_names(&given.bytes),
-        _ => Vec::new(),
-    };
     let whole = match given.options.from {
         Some(row) => without_text(row, name, given.bytes, &given.options),
         None => Err(given.bytes),
     };
     let (file, whole) = match whole {
-        Ok(own) => (own.file, Some((own.format, own.graph, own.warnings))),
+        Ok(WithoutText {
+            file,
+            format,
+            graph,
+            warnings,
+        }) => (file, Some((format, graph, warnings))),
         Err(bytes) => {
             let limits = given
                 .options
@@ -146,9 +154,26 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         file: &file,
         path: &given.path,
         bytes,
-        outputs,
     };
     Ok(run.all(whole, rewrites, host))
+}
+
+/// Checks the names of the files that are written besides the module.
+///
+/// # Errors
+///
+/// The exit code, after a name that says otherwise was reported.
+fn check_names(matches: &ArgMatches, host: &mut dyn Host) -> Result<(), u8> {
+    let page = report::path(matches);
+    let page = page.map_or(Ok(()), |path| {
+        output::check_name(path, "a page", &["html", "htm"])
+    });
+    let report = match output::file(matches) {
+        Some(path) => mil::check_report_name(matches, path),
+        None => Ok(()),
+    };
+    page.and(report)
+        .map_err(|message| mind_cli::usage_error(host, &message))
 }
 
 /// The format of bytes that the module is printed as, and the file; `None` for a text.
@@ -160,7 +185,11 @@ fn bytes_asked(
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<Option<(WriteBinary, String)>, u8> {
-    let row = args::written_format(matches);
+    let output = args::output(matches);
+    let row = match mil::is_report(matches) {
+        true => output.to,
+        false => output::format(&output, None, host)?,
+    };
     let refused = |host: &mut dyn Host, message: &str| Err(mind_cli::usage_error(host, message));
     let Some(write) = row.and_then(FormatInfo::binary) else {
         return match binary::given(matches) {
@@ -238,8 +267,6 @@ struct Run<'a> {
     path: &'a str,
     /// How the module is printed as bytes, and where, if it is.
     bytes: Option<(WriteBinary, String)>,
-    /// What the file that it was read from calls its outputs.
-    outputs: Vec<String>,
 }
 
 /// What the parts of a file came to.
@@ -356,17 +383,23 @@ impl<'a> Run<'a> {
         watch.recording = report::recording(self.matches);
         let text = &self.file.text()[part.clone()];
         let parsed = match whole {
-            Some((format, graph, warned)) => {
-                outcome.found.append(warned);
-                verified(graph, &self.options).map(|g| (format, g))
-            }
-            None => parse_and_verify(formats, text, part.start as u32, &self.options),
+            Some((format, graph, warnings)) => verified(graph, &self.options).map(|graph| Parsed {
+                format,
+                graph,
+                warnings,
+            }),
+            None => parse(formats, text, part.start as u32, &self.options),
         };
         watch.mark("parse and verify");
-        let (format, mut g) = match parsed {
+        let Parsed {
+            format,
+            graph: mut g,
+            warnings: own,
+        } = match parsed {
             Ok(parsed) => parsed,
             Err(found) => return outcome.found.append(found),
         };
+        outcome.found.append(own);
         outcome.found.append(warnings(format, &g));
         if let Err(found) = mil::read_weights(self.pipeline, &mut g, self.path, watch.host) {
             return outcome.found.append(found);
@@ -386,14 +419,15 @@ impl<'a> Run<'a> {
             }
             return;
         }
-        let wanted = self
-            .matches
-            .get_one::<String>("to")
-            .and_then(|name| Format::parse(name));
+        // Names that lead to no format are refused before anything is read.
+        let row = args::output(self.matches).format(Some(format));
+        let row = row.ok().flatten();
+        let wanted = row.and_then(FormatInfo::text);
         let printed = match &self.bytes {
             Some((write, path)) => {
-                let target = (&path[..], &self.outputs[..]);
-                let written = binary::written(*write, &g, target, self.matches);
+                let note = row.and_then(|row| left_out(row, &g));
+                note.into_iter().for_each(|note| outcome.found.push(note));
+                let written = binary::written(*write, &g, path, self.matches);
                 written.map(|written| {
                     outcome.written = Some(written);
                     Format::Core
@@ -692,7 +726,6 @@ mod tests {
             file: &file,
             path: "m.core",
             bytes: None,
-            outputs: Vec::new(),
         };
         let code = catch_unwind(AssertUnwindSafe(|| run.all(None, rewrites, &mut host)));
         (code.ok(), host)

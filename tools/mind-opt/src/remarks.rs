@@ -12,6 +12,7 @@ const SHOWN: usize = 100;
 pub(super) struct Remarks {
     passed: Option<Filter>,
     missed: Option<Filter>,
+    warnings: Vec<Diagnostic>,
     made: Vec<Diagnostic>,
     cut: usize,
 }
@@ -84,6 +85,21 @@ impl Remarks {
         self.push(Diagnostic::new(Severity::Remark, span, message));
     }
 
+    /// A pass has something to say of its search: what it left out counts as missed, a warning is always wanted.
+    pub(super) fn noted(&mut self, note: Diagnostic) {
+        let is_wanted = || {
+            let filter = self.missed.as_ref();
+            filter.is_some_and(|filter| admits(filter, &note.message))
+        };
+        if note.severity != Severity::Warning {
+            if is_wanted() {
+                self.push(note);
+            }
+        } else if !self.warnings.contains(&note) {
+            self.warnings.push(note);
+        }
+    }
+
     /// An op that is looked at again says nothing new.
     fn push(&mut self, remark: Diagnostic) {
         if self.made.contains(&remark) {
@@ -98,7 +114,8 @@ impl Remarks {
 
     /// Hands the remarks over, with a note on how many were cut.
     pub(super) fn take(&mut self, found: &mut Diagnostics) {
-        self.made.drain(..).for_each(|remark| found.push(remark));
+        let told = self.warnings.drain(..).chain(self.made.drain(..));
+        told.for_each(|remark| found.push(remark));
         let cut = std::mem::take(&mut self.cut);
         if cut > 0 {
             let message = format!("{cut} more remarks are not shown");

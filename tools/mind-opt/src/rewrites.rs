@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use mind_cli::bisect::Bisect;
-use mind_diag::{SourceFile, Span};
+use mind_diag::{Diagnostic, SourceFile, Span};
 use mind_driver::explain::{Explain, Story};
 use mind_driver::formats::Format;
 use mind_driver::history::Record;
@@ -165,6 +165,13 @@ impl<'a> Rewrites<'a> {
             .as_ref()
             .is_some_and(|explain| explain.asks(rule));
         explained || self.remarks.wants_missed(rule)
+    }
+
+    /// A pass has something to say of its search. Warnings are always wanted.
+    pub(super) fn noted(&mut self, note: &Diagnostic) {
+        let mut note = note.clone();
+        note.message = format!("{}: {}", self.pass, note.message);
+        self.remarks.noted(note);
     }
 
     /// A rule did not act.

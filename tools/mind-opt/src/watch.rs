@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use mind_cli::diff;
-use mind_diag::Span;
+use mind_diag::{Diagnostic, Span};
 use mind_driver::formats::{Format, Formats};
 use mind_driver::host::Host;
 use mind_ir::Graph;
@@ -218,6 +218,10 @@ impl Listener for Watch<'_, '_> {
 
     fn missed(&mut self, span: Span, rule: &str, reason: &str) {
         self.rewrites.missed(span, rule, reason);
+    }
+
+    fn noted(&mut self, note: &Diagnostic) {
+        self.rewrites.noted(note);
     }
 
     fn visit(&mut self, span: Span) {

@@ -6,51 +6,51 @@
 ...     y = map_rows(client, module, {"image": rows})["classes"]
 """
 
+import operator
+
 from . import _native
-
-
-class Rows:
-    """What a worker runs: the module, compiled when it first has rows, for the processor that it is on."""
-
-    def __init__(self, module, isa=None):
-        self.module, self.isa, self.run = module, isa, None
-
-    def __reduce__(self):
-        return Rows, (self.module, self.isa)
-
-    def __call__(self, arrays):
-        if self.run is None:
-            # One thread: a machine has as many workers as processors.
-            self.run = self.module.compile(threads=1, isa=self.isa).run
-        return self.run(arrays)
+from ._rows import Runner, check_module, rows_of
 
 
 def map_rows(client, module, arrays, size=64, *, retries=3, isa=None, progress=None):
     """The outputs for rows, which are the first dimension of each array, in their order, from batches of `size` rows.
 
-    The module goes to each worker once. A batch of a worker that dies, or that fails, is run again up to `retries` times,
-    with the same bits. `progress` is called with the number of rows that are done, and of all.
+    Arrays of weights of the module are bound once and not cut. The module goes to each worker once. A batch of a worker that
+    dies, or that fails, is run again up to `retries` times, with the same bits. `progress` is called with the number of rows
+    that are done, and of all.
+
+    Raises `RejectedError` for a module whose output for a row depends on other rows: the first rows are run as a batch and alone.
     """
     import numpy
     from distributed import as_completed
 
     if not isinstance(module, _native.Module):
         raise TypeError(f"rows are mapped by a module, not by {type(module).__name__}")
-    count = len(next(iter(arrays.values())))
-    worker = client.scatter(Rows(module, isa), broadcast=True)
+    size = operator.index(size)
+    if size < 1:
+        raise ValueError(f"`size` is {size}, expected a number of rows from 1")
+    check_module(module, arrays)
+    weights = {port.name: arrays[port.name] for port in module.params}
+    arrays = {port.name: numpy.asarray(arrays[port.name]) for port in module.inputs}
+    count = rows_of(arrays)
+    # A result of a task, so that Dask makes it again where the workers that have it are lost.
+    runner = client.submit(Runner, module, weights, isa, retries=retries, pure=False)
+    if count > 1:
+        first = {name: array[: max(size, 2)] for name, array in arrays.items()}
+        client.submit(Runner.check, runner, first, retries=retries, pure=False).result()
     futures = {}
-    for start in range(0, count, size):
+    for start in range(0, max(count, 1), size):
         batch = {name: array[start : start + size] for name, array in arrays.items()}
-        futures[client.submit(_apply, worker, batch, retries=retries, pure=False)] = start
+        futures[client.submit(_apply, runner, batch, retries=retries, pure=False)] = start
     parts, done = {}, 0
-    for future, outputs in as_completed(futures, with_results=True):
-        parts[futures[future]] = outputs
-        done += len(next(iter(outputs.values())))
+    for future in as_completed(futures):
+        start = futures.pop(future)
+        parts[start] = future.result()
+        done += min(size, count - start)
         if progress:
             progress(done, count)
-    names = parts[0] if parts else ()
-    return {name: numpy.concatenate([parts[start][name] for start in sorted(parts)]) for name in names}
+    return {name: numpy.concatenate([parts[start][name] for start in sorted(parts)]) for name in parts[0]}
 
 
-def _apply(worker, batch):
-    return worker(batch)
+def _apply(runner, batch):
+    return runner(batch)

@@ -1,20 +1,21 @@
 """Rows of Ray Data through a module.
 
 >>> import ray
->>> from mind_opt.ray import Rows
->>> images = ray.data.from_numpy(rows)
->>> classes = images.map_batches(Rows, fn_constructor_args=(module, {"image": "data"}), concurrency=2, batch_size=64)
+>>> from mind_opt.ray import map_rows
+>>> classes = map_rows(ray.data.from_numpy(rows), module, {"image": "data"}, concurrency=2)
 
-Each actor compiles the module once, for the processor that it is on. Ray shows the progress; a batch of an actor that dies is
-run again, with the same bits.
+`Rows` is the class of the actors, for `map_batches`: each compiles the module once, for the processor that it is on. Ray shows the
+progress; a batch of an actor that dies is run again, with the same bits.
 """
+
+from ._rows import Runner, check_module, rows_of
 
 
 class Rows:
     """What an actor runs: batches get a column for each output of `module`.
 
     `columns` says which column is which input; one of the same name is, if it is not given. `keep` is for columns that
-    stay.
+    stay. Ray passes batches on in the order in which they are done, unless `preserve_order` is set, as `map_rows` does.
     """
 
     def __init__(self, module, columns=None, *, keep=(), isa=None):
@@ -23,9 +24,30 @@ class Rows:
         unknown = sorted(set(columns) - set(self.columns))
         if unknown:
             raise ValueError(f"the module has no input `{unknown[0]}`; its inputs are {', '.join(self.columns)}")
-        # One thread: Ray has as many actors as it wants processors.
-        self.keep, self.run = tuple(keep), module.compile(threads=1, isa=isa).run
+        check_module(module, self.columns)
+        self.keep, self.run = tuple(keep), Runner(module, isa=isa)
+        self.is_checked = False
 
     def __call__(self, batch):
-        outputs = self.run({name: batch[column] for name, column in self.columns.items()})
-        return {**{name: batch[name] for name in self.keep}, **outputs}
+        arrays = {name: batch[column] for name, column in self.columns.items()}
+        if not self.is_checked and rows_of(arrays) > 1:
+            self.run.check(arrays)
+            self.is_checked = True
+        return {**{name: batch[name] for name in self.keep}, **self.run(arrays)}
+
+
+def map_rows(dataset, module, columns=None, size=64, *, keep=(), isa=None, concurrency=1, **options):
+    """The dataset of outputs for the rows of a dataset, in their order, from batches of `size` rows.
+
+    `concurrency` is the number of actors, and `options` are others of `map_batches`.
+    """
+    # Without this, blocks come in the order in which they are done.
+    dataset.context.execution_options.preserve_order = True
+    return dataset.map_batches(
+        Rows,
+        fn_constructor_args=(module, columns),
+        fn_constructor_kwargs={"keep": keep, "isa": isa},
+        batch_size=size,
+        concurrency=concurrency,
+        **options,
+    )

@@ -1,87 +1,173 @@
 """`torch.compile(model, backend="mind")`: graphs of PyTorch, through its ONNX exporter, which needs the package `onnx`.
 
-A graph that needs gradients, or that cannot be exported or read, runs in eager mode, with a warning that says why.
+A graph runs in eager mode, with a warning that says why, if it is not a function of its inputs (it writes to an input, a buffer or
+an attribute, draws random numbers, returns a view of an input), if it needs gradients, if one of its operators was not compared with
+eager mode, or if its first outputs differ from those of eager mode.
 """
 
-import io
+import threading
 import warnings
 
 from . import _native
+from ._errors import MindError
+
+# Layouts of inputs for which one graph of symbolic sizes is compiled.
+_MOST_LAYOUTS = 8
 
 
 def backend(graph, inputs):
-    """What runs a graph of PyTorch on inputs like these: the contract of backends of `torch.compile`."""
-    try:
-        return _Compiled(graph, inputs)
-    except Exception as reason:
-        why = str(reason).partition("\n")[0]
-        warnings.warn(f"mind: a graph runs in eager mode: {why}", stacklevel=2)
-        return graph.forward
+    """The function that runs a graph of PyTorch: the contract of backends of `torch.compile`."""
+    return _Graph(graph)
 
 
-class _Compiled:
-    """A graph whose parameters are constants as long as nothing changes them."""
+class _Graph:
+    """A graph, compiled for the inputs of its first call, and for other layouts where its sizes are symbols."""
 
-    def __init__(self, graph, inputs):
-        import torch
-
+    def __init__(self, graph):
         self.graph = graph
-        self.constants = {
-            at: given for at, given in enumerate(inputs) if isinstance(given, torch.nn.Parameter)
-        }
-        self.free = [at for at in range(len(inputs)) if at not in self.constants]
-        for at in self.free:
-            if not isinstance(inputs[at], torch.Tensor):
-                raise TypeError("its sizes are symbols: use torch.compile(..., dynamic=False)")
-            if inputs[at].device.type != "cpu":
-                raise TypeError(f"an input is on {inputs[at].device}")
-        if torch.is_grad_enabled() and any(given.requires_grad for given in inputs):
-            raise TypeError("gradients are needed: call it under torch.no_grad()")
-        self.compile(inputs)
-
-    def compile(self, inputs):
-        """Compiles the graph with its parameters as they are."""
-        import torch
-
-        constants, graph = self.constants, self.graph
-
-        class Whole(torch.nn.Module):
-            """The graph as a function of its free inputs."""
-
-            def __init__(self):
-                super().__init__()
-                self.own = torch.nn.ParameterList(constants.values())
-
-            def forward(self, *free):
-                free, own = iter(free), iter(self.own)
-                return graph(*(next(own if at in constants else free) for at in range(len(inputs))))
-
-        model = io.BytesIO()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            free = tuple(inputs[at].detach() for at in self.free)
-            names = [f"input_{at}" for at in range(len(free))]
-            torch.onnx.export(
-                Whole().eval(), free, model, input_names=names, dynamo=False, do_constant_folding=False
-            )
-        module = _native.load(model.getvalue())
-        # An input that nothing reads is none of the ONNX model.
-        self.names = [port.name for port in module.inputs]
-        self.run = module.optimize().compile(threads=torch.get_num_threads())
-        self.versions = self.version()
-
-    def version(self):
-        """What tells whether parameters were changed."""
-        return [(own.data_ptr(), own._version) for own in self.constants.values()]
+        self.programs = {}
+        self.lock = threading.Lock()
 
     def __call__(self, *inputs):
+        key = _layout(inputs)
+        program = self.programs.get(key)
+        if program is None:
+            with self.lock:
+                program = self.programs.get(key)
+                if program is None:
+                    program = self.programs[key] = self.compiled(inputs)
+        return program(*inputs)
+
+    def compiled(self, inputs):
+        """The function for inputs of one layout: a program, or the graph itself."""
+        try:
+            if len(self.programs) >= _MOST_LAYOUTS:
+                raise TypeError(f"it was compiled for {_MOST_LAYOUTS} layouts of inputs already")
+            return _Program(self.graph, inputs)
+        except Exception as reason:
+            _warn(reason)
+            return self.graph.forward
+
+
+def _warn(reason):
+    why = str(reason).strip().partition("\n")[0] or type(reason).__name__
+    warnings.warn(f"mind: a graph runs in eager mode: {why}", stacklevel=4)
+
+
+def _layout(inputs):
+    """The key of a program. A graph without symbols has one: PyTorch compiles it anew for other sizes and strides."""
+    if all(hasattr(own, "shape") for own in inputs):
+        return None
+    return tuple((own.shape, own.stride()) if hasattr(own, "shape") else own for own in inputs)
+
+
+class _Program:
+    """A graph that computes what eager mode does.
+
+    Parameters and buffers are read where they are, in each call as inputs are. Nothing else tells whether they have changed:
+    `.data` and arrays of numpy that share their memory write without counting versions, and comparing their bytes takes longer
+    than a product that reads them.
+    """
+
+    def __init__(self, graph, inputs):
+        # Importing PyTorch takes seconds, and the package is used without it.
         import torch
 
-        now = {at: inputs[at] for at in self.constants}
-        if any(own is not now[at] for at, own in self.constants.items()) or self.versions != self.version():
-            self.constants = now
-            self.compile(inputs)
-        given = {f"input_{at}": inputs[own].detach() for at, own in enumerate(self.free)}
-        outputs = self.run({name: given[name] for name in self.names})
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        return tuple(torch.from_numpy(output) for output in outputs)
+        from . import _torch_export, _torch_probe
+
+        self.graph = graph
+        self.numbers = {at: own for at, own in enumerate(inputs) if isinstance(own, int)}
+        self.held = _torch_export.held(graph)
+        tensors, names = self.tensors(inputs), self.names(inputs)
+        _check_inputs(torch, tensors, names)
+        function = _torch_export.Lifted(graph, self.numbers).eval()
+        expected = _torch_probe.probe(function, tensors, names)
+        model = _torch_export.export(function, tuple(own.detach() for own in tensors))
+        module = _native.load(model)
+        # An input that nothing reads is not in the ONNX model.
+        self.inputs = [(port.name, _number(port)) for port in module.inputs]
+        self.run = module.optimize().compile(threads=torch.get_num_threads()).bind()
+        self.outputs = [_Output(own) for own in expected]
+        found = self.computed(tensors)
+        for at, (own, wanted) in enumerate(zip(found, expected, strict=True)):
+            _torch_probe.check_close(f"output {at}", own, wanted)
+
+    def tensors(self, inputs):
+        """The tensors that a call reads: inputs, then those that the graph holds."""
+        import torch
+
+        given = [own for at, own in enumerate(inputs) if at not in self.numbers]
+        held = [_attribute(self.graph, name) for name in self.held]
+        for own in [*given, *held]:
+            if not isinstance(own, torch.Tensor):
+                raise TypeError(f"it takes a {type(own).__name__}, expected tensors and sizes")
+        return [*given, *held]
+
+    def names(self, inputs):
+        """What the tensors of a call are called in messages."""
+        nodes = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
+        names = []
+        for at, (node, own) in enumerate(zip(nodes, inputs, strict=True)):
+            if at not in self.numbers:
+                # PyTorch marks what belongs to a module; other inputs are those of the call.
+                is_attribute = getattr(own, "_dynamo_static_input_type", None) is not None
+                names.append(f"the {'attribute' if is_attribute else 'input'} `{node.name}`")
+        return [*names, *(f"the constant `{name}`" for name in self.held)]
+
+    def computed(self, tensors):
+        """The outputs for the tensors of a call."""
+        arrays = self.run._arrays({name: tensors[at].detach() for name, at in self.inputs})
+        return [output.tensor(array) for output, array in zip(self.outputs, arrays, strict=True)]
+
+    def __call__(self, *inputs):
+        try:
+            return tuple(self.computed(self.tensors(inputs)))
+        except MindError as reason:
+            # Eager mode raises its own error, or computes what a run could not.
+            _warn(reason)
+            return self.graph(*inputs)
+
+
+class _Output:
+    """The layout of an output in eager mode, which what follows may rely on."""
+
+    def __init__(self, tensor):
+        self.size, self.stride, self.dtype = tensor.size(), tensor.stride(), tensor.dtype
+        self.is_contiguous = tensor.is_contiguous()
+        if any(stride == 0 and size > 1 for size, stride in zip(self.size, self.stride)):
+            raise TypeError("an output is expanded: elements of it share memory")
+
+    def tensor(self, array):
+        """The output of a run, as a tensor."""
+        import torch
+
+        own = torch.from_dlpack(array)
+        if own.dtype != self.dtype or own.size() != self.size:
+            raise MindError(f"an output is {own.dtype}{list(own.size())}, expected {self.dtype}{list(self.size)}")
+        if self.is_contiguous:
+            return own
+        return torch.empty_strided(self.size, self.stride, dtype=self.dtype).copy_(own)
+
+
+def _check_inputs(torch, tensors, names):
+    needs_gradients = torch.is_grad_enabled() and any(own.requires_grad for own in tensors)
+    if needs_gradients:
+        raise TypeError("gradients are needed: call it under torch.no_grad()")
+    for own, name in zip(tensors, names):
+        if type(own) not in (torch.Tensor, torch.nn.Parameter):
+            raise TypeError(f"{name} is a {type(own).__name__}, expected a Tensor")
+        if own.device.type != "cpu":
+            raise TypeError(f"{name} is on {own.device}, expected the CPU")
+        if own.layout != torch.strided or own.is_quantized or own.is_complex() or own.is_neg():
+            raise TypeError(f"{name} is {own.dtype} of layout {own.layout}, expected strided real elements")
+
+
+def _number(port):
+    return int(port.name.removeprefix("input_"))
+
+
+def _attribute(graph, path):
+    own = graph
+    for name in path.split("."):
+        own = getattr(own, name)
+    return own

@@ -10,6 +10,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 
+use crate::dlpack;
+
 /// An array of a result. It has the buffer protocol, so `memoryview(array)` and `numpy.asarray(array)` share its elements.
 /// Those of bf16, for which that protocol has no word, are 16-bit integers there.
 #[pyclass(frozen, module = "mind_opt")]
@@ -91,6 +93,26 @@ impl Array {
         }
     }
 
+    /// The type of an element.
+    pub(crate) fn element(&self) -> DType {
+        self.dtype
+    }
+
+    /// The first element.
+    pub(crate) fn first(&self) -> *mut u8 {
+        self.start.0
+    }
+
+    /// The extents, outermost first.
+    pub(crate) fn extents(&self) -> &[isize] {
+        &self.shape
+    }
+
+    /// From one element to the next along each axis, in bytes.
+    pub(crate) fn steps(&self) -> &[isize] {
+        &self.strides
+    }
+
     pub(crate) fn is_bf16(&self) -> bool {
         self.dtype == DType::BF16
     }
@@ -164,6 +186,31 @@ impl Array {
                 "an array of rank 0 has no length",
             )),
         }
+    }
+
+    /// The array as a capsule of DLPack, for `from_dlpack` of other libraries, which share its elements.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<&Bound<'py, PyAny>>,
+        dl_device: Option<(i64, i64)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // Version 0.8 goes with every version that is asked for, and a CPU has no streams.
+        let _ = (stream, max_version);
+        if dl_device.is_some_and(|device| device != slf.get().__dlpack_device__()) {
+            return Err(PyBufferError::new_err("the array is on the CPU"));
+        }
+        if copy == Some(true) {
+            return Err(PyBufferError::new_err("the array is shared, not copied"));
+        }
+        dlpack::capsule(slf)
+    }
+
+    /// The device as DLPack numbers it: the CPU.
+    fn __dlpack_device__(&self) -> (i64, i64) {
+        (dlpack::CPU, 0)
     }
 
     fn __reduce__<'py>(

@@ -12,8 +12,10 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use crate::array::Array;
+
 /// The CPU among the devices of DLPack.
-const CPU: i64 = 1;
+pub(crate) const CPU: i64 = 1;
 
 const NAME: &std::ffi::CStr = c"dltensor";
 const USED: &std::ffi::CStr = c"used_dltensor";
@@ -36,6 +38,89 @@ struct DlManagedTensor {
     tensor: DlTensor,
     context: *mut c_void,
     deleter: Option<unsafe extern "C" fn(*mut DlManagedTensor)>,
+}
+
+/// A tensor of an [`Array`], as another library keeps it.
+struct Exported {
+    managed: DlManagedTensor,
+    shape: Box<[i64]>,
+    strides: Box<[i64]>,
+    _owner: Py<Array>,
+}
+
+/// The code and the number of bits of a dtype.
+fn code(dtype: DType) -> (u8, u8) {
+    let code = match dtype {
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => 0,
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => 1,
+        DType::F16 | DType::F32 | DType::F64 => 2,
+        DType::BF16 => 4,
+        DType::Bool => 6,
+    };
+    (code, 8 * dtype.size() as u8)
+}
+
+/// The capsule of an array, whose elements it shares.
+///
+/// # Errors
+///
+/// No memory.
+pub(crate) fn capsule<'py>(array: &Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let own = array.get();
+    let (code, bits) = code(own.element());
+    let size = own.element().size() as i64;
+    let tensor = DlTensor {
+        data: own.first().cast(),
+        device: [CPU as c_int, 0],
+        ndim: own.extents().len() as c_int,
+        code,
+        bits,
+        lanes: 1,
+        shape: std::ptr::null_mut(),
+        strides: std::ptr::null_mut(),
+        byte_offset: 0,
+    };
+    let mut exported = Box::new(Exported {
+        managed: DlManagedTensor {
+            tensor,
+            context: std::ptr::null_mut(),
+            deleter: Some(release),
+        },
+        shape: own.extents().iter().map(|&own| own as i64).collect(),
+        strides: own.steps().iter().map(|&own| own as i64 / size).collect(),
+        _owner: array.clone().unbind(),
+    });
+    exported.managed.tensor.shape = exported.shape.as_mut_ptr();
+    exported.managed.tensor.strides = exported.strides.as_mut_ptr();
+    let exported = Box::into_raw(exported);
+    // SAFETY: the box stays where it is until `release` frees it, which whoever takes the tensor calls once, or else the
+    // destructor of the capsule.
+    unsafe {
+        (*exported).managed.context = exported.cast();
+        let managed = &raw mut (*exported).managed;
+        let capsule = ffi::PyCapsule_New(managed.cast(), NAME.as_ptr(), Some(forget));
+        Bound::from_owned_ptr_or_err(py, capsule).inspect_err(|_| drop(Box::from_raw(exported)))
+    }
+}
+
+/// Frees an [`Exported`].
+unsafe extern "C" fn release(managed: *mut DlManagedTensor) {
+    // Once the interpreter is gone, so is the array.
+    let _ = Python::try_attach(|_| {
+        // SAFETY: the context is the box, and this is called once.
+        unsafe { drop(Box::from_raw((*managed).context.cast::<Exported>())) };
+    });
+}
+
+/// Frees the tensor of a capsule that nobody took it from.
+unsafe extern "C" fn forget(capsule: *mut ffi::PyObject) {
+    // SAFETY: the interpreter calls this with the capsule that is freed; a tensor that was taken has another name.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) != 0 {
+            release(ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast());
+        }
+    }
 }
 
 /// A tensor that another library keeps until this is dropped.

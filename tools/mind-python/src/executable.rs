@@ -1,13 +1,13 @@
 //! Modules compiled for this machine.
 
 use std::num::NonZero;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mind::{CompileCache, Config, ExecutionError, Isa, RunError, Tensor, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use self_cell::self_cell;
 
 use crate::array::{Array, given_out, shown};
@@ -16,6 +16,7 @@ use crate::errors::{error, raised};
 use crate::given::Given;
 use crate::memory;
 use crate::port::Port;
+use crate::signals;
 
 /// What a module is compiled for, where its program is kept, and whether its schedules are measured.
 ///
@@ -93,8 +94,8 @@ fn bound(
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Executable {
     inner: Arc<mind::Executable>,
-    /// The module as Core text, and what it was compiled for, to be compiled again elsewhere.
-    text: Arc<str>,
+    /// The module, and what it was compiled for, to be compiled again elsewhere.
+    module: Arc<Mutex<mind::Module>>,
     config: Config,
     outputs: Arc<[String]>,
     /// The executable itself, if it has no weights.
@@ -108,17 +109,17 @@ impl Executable {
         outputs: Vec<String>,
         config: &Config,
     ) -> PyResult<Executable> {
-        let made = py.detach(move || -> Result<_, mind::Error> {
-            let text = module.print(mind::Format::Core)?;
-            let inner = Arc::new(module.compile(config)?);
+        let wanted = config.clone();
+        let made = signals::waiting(py, move || -> Result<_, mind::Error> {
+            let inner = Arc::new(module.compile(&wanted)?);
             let complete = inner.params().is_empty();
             let complete = complete.then(|| bound(&inner, Vec::new())).transpose()?;
-            Ok((text, inner, complete))
+            Ok((module, inner, complete))
         });
-        let (text, inner, complete) = made.map_err(|why| raised(py, &why))?;
+        let (module, inner, complete) = made?.map_err(|why| raised(py, &why))?;
         Ok(Executable {
             inner,
-            text: text.into(),
+            module: Arc::new(Mutex::new(module)),
             config: config.clone(),
             outputs: outputs.into(),
             complete,
@@ -211,9 +212,14 @@ fn run<'py>(
     model: &BoundModel,
     arrays: &[Given],
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let outputs = py.detach(|| model.with_dependent(|own, model| computed(own, model, arrays)));
-    let outputs = outputs.map_err(|why| raised(py, &why))?;
+    let outputs = run_arrays(py, model, arrays)?;
     outputs.into_iter().map(|array| shown(py, array)).collect()
+}
+
+/// As [`run`], whether or not numpy is installed.
+fn run_arrays(py: Python<'_>, model: &BoundModel, arrays: &[Given]) -> PyResult<Vec<Array>> {
+    let work = || model.with_dependent(|own, model| computed(own, model, arrays));
+    signals::running(py, work)?.map_err(|why| raised(py, &why))
 }
 
 /// What a model computes from arrays.
@@ -335,9 +341,8 @@ impl Executable {
         let named: Vec<(String, Tensor)> = named
             .map(|(port, array)| (port.name.clone(), array.tensor()))
             .collect();
-        let model = py
-            .detach(|| bound(&own.inner, named))
-            .map_err(|why| raised(py, &why))?;
+        let model = signals::running(py, || bound(&own.inner, named))?;
+        let model = model.map_err(|why| raised(py, &why))?;
         Ok(BoundExecutable {
             executable: slf.clone().unbind(),
             model,
@@ -423,12 +428,23 @@ impl Executable {
         let names: Vec<&str> = own.outputs.iter().map(String::as_str).collect();
         let threads = own.config.threads.map(NonZero::get);
         let isa = own.config.isa.map(Isa::name);
-        let state = (env!("CARGO_PKG_VERSION"), &*own.text, names, threads, isa);
+        let packed = own.packed(py);
+        let state = (env!("CARGO_PKG_VERSION"), packed, names, threads, isa);
         Ok((rebuild, state.into_pyobject(py)?))
     }
 }
 
 impl Executable {
+    /// Does what needs no Python code with the module.
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mind::Module) -> T + Send) -> T {
+        py.detach(|| work(&self.module.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// The module as bytes for a pickle.
+    fn packed<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.with(py, mind::Module::packed))
+    }
+
     /// The profile of runs of the module on arrays by name, which `mind-run` measures.
     fn profiled<'py>(
         &self,
@@ -458,12 +474,12 @@ impl Executable {
         );
         let folder = cache.as_ref().map(|cache| cache.stats().folder);
         let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
-        let files = vec![
-            ("module.core", self.text.as_bytes().to_vec()),
-            ("in.npz", archive),
-        ];
+        let text = self.with(py, |own| own.print(mind::Format::Core));
+        let text = text.map_err(|why| raised(py, &why))?;
+        let files = vec![("module.core", text.into_bytes()), ("in.npz", archive)];
         let variables = vec![(CompileCache::FOLDER, folder)];
-        let outcome = py.detach(|| memory::run(mind_run::run, &args, files, variables));
+        let work = move || memory::run(mind_run::run, &args, files, variables);
+        let outcome = signals::waiting(py, work)?;
         if outcome.code != 0 {
             return Err(error(py, "RunError", outcome.errors.trim_end(), None));
         }
@@ -488,9 +504,8 @@ impl Executable {
         let named = named
             .map(|(port, array)| (port.name.clone(), array.tensor()))
             .collect();
-        let model = py
-            .detach(|| bound(&self.inner, named))
-            .map_err(|why| raised(py, &why))?;
+        let model = signals::running(py, || bound(&self.inner, named))?;
+        let model = model.map_err(|why| raised(py, &why))?;
         run(py, &model, inputs)
     }
 }
@@ -546,6 +561,14 @@ impl BoundExecutable {
     ) -> PyResult<Bound<'py, PyDict>> {
         let outputs = self.outputs_of(args, named)?;
         dict(args.py(), &self.executable.get().outputs, outputs)
+    }
+
+    /// Runs on inputs by name, and returns the outputs as objects of the class `Array`.
+    fn _arrays(&self, named: &Bound<'_, PyDict>) -> PyResult<Vec<Array>> {
+        let py = named.py();
+        let own = self.executable.get();
+        let arrays = own.arrays(&PyTuple::empty(py), Some(named), false)?;
+        run_arrays(py, &self.model, &arrays)
     }
 
     /// What each step takes on inputs as those of a call, as `Executable.profile` says.

@@ -14,6 +14,8 @@ mod ops;
 mod optimize;
 mod port;
 mod rules;
+mod signals;
+mod text;
 mod tools;
 
 use pyo3::prelude::*;

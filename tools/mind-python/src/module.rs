@@ -18,6 +18,8 @@ use crate::memory;
 use crate::ops::{Op, ops};
 use crate::optimize::{Report, Requests};
 use crate::port::Port;
+use crate::signals;
+use crate::text;
 
 /// A module: ops from inputs to outputs. It never changes; what changes a module returns another one.
 #[pyclass(frozen, module = "mind_opt")]
@@ -61,6 +63,7 @@ impl Module {
 
 /// How a file is read.
 fn options(
+    py: Python<'_>,
     dims: Option<Vec<(String, usize)>>,
     arrays: Option<&Bound<'_, PyDict>>,
     format: Option<&str>,
@@ -75,18 +78,10 @@ fn options(
         let array = Given::new(&name, &array)?.tensor();
         options = options.bind(name, array);
     }
-    if let Some(word) = format {
-        options = options.format(text_format(word)?);
+    match format {
+        Some(word) => options.format_called(word).map_err(|why| raised(py, &why)),
+        None => Ok(options),
     }
-    Ok(options)
-}
-
-fn text_format(word: &str) -> PyResult<mind::Format> {
-    mind::Format::parse(word).ok_or_else(|| {
-        let words: Vec<&str> = mind::Format::ALL.iter().map(|own| own.name()).collect();
-        let words = words.join(", ");
-        PyValueError::new_err(format!("`{word}` is no text format; those are {words}"))
-    })
 }
 
 /// Reads and verifies a module: a path, or the bytes of a file. The content tells the format.
@@ -100,9 +95,9 @@ pub(crate) fn load(
     format: Option<&str>,
     keep_dequantized: bool,
 ) -> PyResult<Module> {
-    let options = options(extents(dims)?, bind, format, keep_dequantized)?;
+    let options = options(py, extents(dims)?, bind, format, keep_dequantized)?;
     let read = match source.extract::<PathBuf>() {
-        Ok(path) => py.detach(|| mind::Module::from_file_with(path, &options)),
+        Ok(path) => signals::waiting(py, move || mind::Module::from_file_with(path, &options))?,
         Err(_) => {
             let bytes = py.get_type::<PyBytes>().call1((source,));
             let bytes = match bytes {
@@ -116,7 +111,8 @@ pub(crate) fn load(
                     return Err(pyo3::exceptions::PyTypeError::new_err(message));
                 }
             };
-            py.detach(|| mind::Module::from_bytes("<bytes>", bytes, &options))
+            let read = move || mind::Module::from_bytes("<bytes>", bytes, &options);
+            signals::waiting(py, read)?
         }
     };
     let own = read.map_err(|why| raised(py, &why))?;
@@ -133,9 +129,10 @@ pub(crate) fn parse(
     format: Option<&str>,
     name: &str,
 ) -> PyResult<Module> {
-    let options = options(extents(dims)?, None, format, false)?;
+    let options = options(py, extents(dims)?, None, format, false)?;
     let bytes = text.as_bytes().to_vec();
-    let read = py.detach(|| mind::Module::from_bytes(name, bytes, &options));
+    let name = name.to_owned();
+    let read = signals::waiting(py, move || mind::Module::from_bytes(&name, bytes, &options))?;
     let own = read.map_err(|why| raised(py, &why))?;
     Ok(Module::new(own, Report::default()))
 }
@@ -272,7 +269,7 @@ impl Module {
         let text = match edits.extract::<String>() {
             Ok(text) => text,
             Err(_) => {
-                let json = py.import(intern!(py, "json"))?;
+                let json = py.import(intern!(py, "mind_opt._json"))?;
                 json.call_method1(intern!(py, "dumps"), (edits,))?
                     .extract()?
             }
@@ -326,8 +323,10 @@ impl Module {
         other: &Bound<'_, Module>,
         seed: u64,
     ) -> PyResult<Option<String>> {
+        let own = self.with(py, mind::Module::clone);
         let other = other.get().with(py, mind::Module::clone);
-        self.attempt(py, move |own| own.bit_difference(&other, seed))
+        let found = signals::waiting(py, move || own.bit_difference(&other, seed))?;
+        found.map_err(|why| raised(py, &why))
     }
 
     /// Compiles the module for this machine: on `threads` threads, as many as the machine has unless given, for the
@@ -359,13 +358,14 @@ impl Module {
         let fresh = Module::new(own.with(py, mind::Module::clone), Report::default());
         let after = fresh.piped(py, pipeline, &Requests::default())?;
         let text = own.to_text(py, "core")?;
-        let args = [
+        let args = vec![
             "module.core".to_owned(),
             format!("--pass-pipeline={pipeline}"),
             "--report=report.html".to_owned(),
         ];
         let files = vec![("module.core", text.into_bytes())];
-        let outcome = py.detach(|| memory::run(mind_opt::run, &args, files, Vec::new()));
+        let work = move || memory::run(mind_opt::run, &args, files, Vec::new());
+        let outcome = signals::waiting(py, work)?;
         if outcome.code != 0 {
             return Err(error(py, "RejectedError", &outcome.errors, None));
         }
@@ -395,7 +395,9 @@ impl Module {
             let array = Given::new(&name, &array)?.tensor();
             named.push((name, array));
         }
-        let outputs = self.attempt(py, move |own| own.interpret(named))?;
+        let own = self.with(py, mind::Module::clone);
+        let outputs = signals::waiting(py, move || own.interpret(named))?;
+        let outputs = outputs.map_err(|why| raised(py, &why))?;
         let dict = PyDict::new(py);
         for (port, (_, tensor)) in self.outputs(py).iter().zip(outputs) {
             dict.set_item(port.called(), given_out(py, tensor)?)?;
@@ -447,9 +449,9 @@ impl Module {
         }
     }
 
-    /// Core text.
+    /// Core text, with the middle of large constants left out; `to_text` has all of it.
     fn __str__(&self, py: Python<'_>) -> String {
-        self.with(py, mind::Module::to_string)
+        self.with(py, |own| text::shown(&own.to_string()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -496,11 +498,8 @@ impl Module {
         let rebuild = py
             .import(intern!(py, "mind_opt._pickle"))?
             .getattr(intern!(py, "module"))?;
-        let (text, names) = module.with(py, |own| {
-            (own.print(mind::Format::Core), own.output_names().to_vec())
-        });
-        let text = text.map_err(|why| raised(py, &why))?;
-        let state = (env!("CARGO_PKG_VERSION"), text, names);
+        let (packed, names) = module.with(py, |own| (own.packed(), own.output_names()));
+        let state = (env!("CARGO_PKG_VERSION"), PyBytes::new(py, &packed), names);
         Ok((rebuild, state.into_pyobject(py)?))
     }
 }
@@ -508,11 +507,14 @@ impl Module {
 impl Module {
     fn piped(&self, py: Python<'_>, pipeline: &str, requests: &Requests) -> PyResult<Module> {
         let mut module = self.with(py, mind::Module::clone);
-        let ran = py.detach(|| -> Result<_, Error> {
-            let report = requests.optimizer(pipeline)?.run(&mut module)?;
+        let optimizer = requests
+            .optimizer(pipeline)
+            .map_err(|why| raised(py, &why))?;
+        let ran = signals::waiting(py, move || {
+            let report = optimizer.run(&mut module)?;
             Ok((module, report))
-        });
-        let (module, report) = ran.map_err(|why| raised(py, &why))?;
+        })?;
+        let (module, report) = ran.map_err(|why: Error| raised(py, &why))?;
         Ok(Module::new(module, self.report.then(Arc::new(report))))
     }
 }
@@ -547,16 +549,8 @@ fn op_count(own: &mind::Module) -> usize {
 }
 
 fn outputs(own: &mind::Module) -> Vec<Port> {
-    let names = own.output_names().iter();
-    let ports = own.outputs();
-    let mut names = names.cloned();
-    let port = |own: &mind::Port| {
-        Port::new(
-            names.next().unwrap_or_else(|| own.name.clone()),
-            own.ty.clone(),
-        )
-    };
-    ports.iter().map(port).collect()
+    let port = |own: mind::Port| Port::new(own.name, own.ty);
+    own.outputs().into_iter().map(port).collect()
 }
 
 fn escaped(text: &str) -> String {
@@ -567,8 +561,8 @@ fn escaped(text: &str) -> String {
 
 /// The module of a pickle.
 #[pyfunction]
-pub(crate) fn restore(py: Python<'_>, text: &str, names: Vec<String>) -> PyResult<Module> {
-    let read = py.detach(|| mind::Module::parse_as(mind::Format::Core, text));
+pub(crate) fn restore(py: Python<'_>, packed: &[u8], names: Vec<String>) -> PyResult<Module> {
+    let read = py.detach(|| mind::Module::unpacked(packed));
     let mut own = read.map_err(|why| raised(py, &why))?;
     own.name_outputs(names);
     Ok(Module::new(own, Report::default()))

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgMatches, Command};
-use mind_cli::{DiagnosticFormat, flag, rules, value};
-use mind_driver::formats::{Format, FormatInfo, LoadOptions, Read};
+use mind_cli::{DiagnosticFormat, flag, output, rules, value};
+use mind_driver::formats::{Format, FormatInfo, LoadOptions, Output, Read};
 use mind_driver::host::{ChildLimits, Host};
 use mind_driver::session::LEVELS;
 use mind_ir::verify::Profile;
@@ -52,16 +52,13 @@ fn search_args() -> [Arg; 7] {
             "name the first rewrite that makes the passes' output interesting; CMD is given \
              that output",
         ),
-        Arg::new("output")
-            .short('o')
-            .value_name("OUT")
-            .help("write there, not to standard output"),
+        output::arg(output::FILE),
         value(
             "to",
             "FORMAT",
-            "the output's format; the input's own, or Core text, where not given",
+            "the output's format; where not given, what the extension of -o selects, else the input's own or Core text",
         )
-        .value_parser(FormatInfo::words(|row| row.text().is_some())),
+        .value_parser(FormatInfo::words(is_written)),
         value("trials", "N", "how often the test is made at most")
             .value_parser(clap::value_parser!(usize))
             .default_value("10000"),
@@ -107,6 +104,11 @@ fn suspect_args() -> [Arg; 3] {
 
 const PASSES_HEADING: &str = "What is suspected";
 
+/// Whether the tool writes modules in a format.
+fn is_written(row: &FormatInfo) -> bool {
+    row.text().is_some()
+}
+
 /// What makes a module interesting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Test {
@@ -147,7 +149,7 @@ pub(super) struct Args {
     pub(super) test: Test,
     pub(super) bisect: bool,
     pub(super) output: Option<String>,
-    pub(super) to: Option<Format>,
+    to: Option<&'static FormatInfo>,
     pub(super) trials: usize,
     pub(super) pipeline: Pipeline,
     /// What runs the module after the passes, if that is said.
@@ -170,6 +172,12 @@ impl Args {
         let test = Test::parse(word("test").unwrap_or_default());
         let test = test.map_err(|message| mind_cli::usage_error(host, &message))?;
         let bisect = matches.get_flag("bisect");
+        let asked = output::asked(matches, is_written);
+        match asked.path.filter(|_| bisect) {
+            Some(path) => output::check_not_module(path, "the name of a rewrite")
+                .map_err(|message| mind_cli::usage_error(host, &message))?,
+            None => drop(output::format(&asked, None, host)?),
+        }
         let named = word("pass-pipeline").is_some() || word("level").is_some();
         if named && !bisect && matches!(test, Test::Command(_)) {
             let message = "passes are named, but CMD runs its own; `--bisect`, `@crash` and `@differs` run them";
@@ -200,8 +208,8 @@ impl Args {
             form: DiagnosticFormat::of(matches),
             test,
             bisect,
-            output: word("output").map(str::to_owned),
-            to: word("to").and_then(Format::parse),
+            output: output::file(matches).cloned(),
+            to: asked.to,
             trials: matches.get_one("trials").copied().unwrap_or(10_000),
             pipeline,
             engine,
@@ -211,6 +219,17 @@ impl Args {
             },
             no_input_limits: matches.get_flag("no-input-limits"),
         })
+    }
+
+    /// The format that the output is asked for in, where the module was read from `input`; `None` for the input's own.
+    pub(super) fn format(&self, input: &FormatInfo) -> Option<Format> {
+        let output = Output {
+            to: self.to,
+            path: self.output.as_deref(),
+            writes: is_written,
+        };
+        // Names that lead to no format are refused before anything is read.
+        output.format(Some(input)).ok().flatten()?.text()
     }
 
     /// The command that stops after rewrite `number`.

@@ -179,7 +179,12 @@ impl Task<'_> {
             return Err(stop(host, &trouble));
         }
         let formats = &oracle.session.formats;
-        let emitted = emit(formats, &reduced.graph, oracle.format, args.to);
+        let emitted = emit(
+            formats,
+            &reduced.graph,
+            oracle.format,
+            args.format(oracle.format),
+        );
         let emitted = emitted.map_err(|found| refuse(host, &found, file, args))?;
         let Reduced {
             trials,

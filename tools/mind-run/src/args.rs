@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_cli::{DiagnosticFormat, constants, flag, value};
+use mind_cli::{DiagnosticFormat, constants, flag, output, value};
 use mind_driver::engine::{Config, MAX_THREADS};
 use mind_driver::formats::LoadOptions;
 use mind_ir::eval::EvalCx;
@@ -114,6 +114,26 @@ impl Args {
             max_steps,
         }
     }
+}
+
+/// Checks that the names of the files that are written end as what is written.
+///
+/// # Errors
+///
+/// A name that ends otherwise, in one line.
+pub(super) fn check_names(matches: &ArgMatches) -> Result<(), String> {
+    let named = [
+        ("outputs", "an archive of arrays", "npz"),
+        ("logits", "an archive of arrays", "npz"),
+        ("profile-steps", "a trace as JSON", "json"),
+    ];
+    for (flag, what, end) in named {
+        if let Some(path) = matches.get_one::<String>(flag) {
+            output::check_name(path, what, &[end])
+                .map_err(|message| format!("`--{flag}`: {message}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The memory limit unless one is given: three quarters of what is available, 4 GiB where that is not known.

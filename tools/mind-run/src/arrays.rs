@@ -26,7 +26,8 @@ pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
 }
 
 /// The arrays for a module's inputs, made up where the command line asks for that, and the extents
-/// of its symbolic dimensions so far as they are known: those of `dims`, and those of the arrays.
+/// of its symbolic dimensions so far as they are known: those of `dims`, and those of the arrays. A note on standard
+/// error says which extents were chosen for arrays that are made up.
 ///
 /// # Errors
 ///
@@ -38,6 +39,7 @@ pub(super) fn gather(
     g: &Graph,
     format: &FormatInfo,
     mut arrays: Arrays,
+    host: &mut dyn Host,
 ) -> Result<(Arrays, Extents), Diagnostics> {
     let pairs = dims.iter().map(|(name, extent)| (name.as_str(), *extent));
     let extents = Extents::given(g, pairs);
@@ -54,9 +56,27 @@ pub(super) fn gather(
             memory_limit,
         };
         let completed = complete(g, &mut arrays, &mut extents, &random);
-        completed.map_err(|errors| diagnostics(args, g, &errors))?;
+        let chosen = completed.map_err(|errors| diagnostics(args, g, &errors))?;
+        note_chosen(&chosen, host);
     }
     Ok((arrays, extents))
+}
+
+/// Says which extents were chosen for open dimensions, if any were.
+fn note_chosen(chosen: &[(String, usize)], host: &mut dyn Host) {
+    let Some((first, extent)) = chosen.first() else {
+        return;
+    };
+    let pairs: Vec<String> = chosen
+        .iter()
+        .map(|(name, extent)| format!("{name}={extent}"))
+        .collect();
+    let example = mind_cli::shell_word(&format!("{first}={}", extent + 1));
+    let text = format!(
+        "`--random` chose {}; `--dim {example}` gives another extent",
+        pairs.join(", ")
+    );
+    mind_cli::note(host, &text);
 }
 
 /// Takes `uint16` arrays as the bits of the `bf16` inputs they are for.

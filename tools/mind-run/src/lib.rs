@@ -62,6 +62,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     if matches.get_flag("cache-stats") {
         return cache::print_stats(host);
     }
+    if let Err(message) = args::check_names(&matches) {
+        return mind_cli::usage_error(host, &message);
+    }
     if matches.contains_id("model") {
         return model::run(&matches, host);
     }
@@ -87,7 +90,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     import(args, &mut loaded, host)?;
     let Loaded { file, graph, .. } = &loaded;
     let started = host.now();
-    let arrays = arrays::gather(args, dims, graph, loaded.format, given);
+    let arrays = arrays::gather(args, dims, graph, loaded.format, given, host);
     let (arrays, extents) = arrays.map_err(|found| reject(args, host, &found, file))?;
     let bound = bind(graph, &arrays, extents);
     let bound = bound
@@ -260,7 +263,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
         },
     };
     if let Some(path) = &args.outputs {
-        save(host, path, &results)?;
+        save(host, path, graph, &results)?;
     }
     mind_cli::print(host, &printed);
     Ok(())
@@ -382,6 +385,7 @@ fn close<'a>(
         &loaded.graph,
         loaded.format,
         given.clone(),
+        host,
     );
     let (arrays, _) = arrays.map_err(|found| reject(args, host, &found, &loaded.file))?;
     let shape = |name: &str| Some(arrays.get(name)?.shape().to_vec());
@@ -439,12 +443,8 @@ fn run_diagnostic(g: &Graph, error: &RunError) -> Diagnostics {
     diagnostic.into()
 }
 
-fn save(host: &mut dyn Host, path: &str, results: &[Tensor]) -> Result<(), u8> {
-    let named = results
-        .iter()
-        .enumerate()
-        .map(|(index, tensor)| (show::array_name(index), tensor));
-    let archive = npz::write(named);
+fn save(host: &mut dyn Host, path: &str, g: &Graph, results: &[Tensor]) -> Result<(), u8> {
+    let archive = npz::write(show::array_names(g).into_iter().zip(results));
     let archive = archive.map_err(|error| unwritten(host, path, &error.to_string()))?;
     write(host, path, &archive)
 }

@@ -19,9 +19,9 @@ const BOUND: usize = 1000;
 /// Each output with its name, type, checksum and elements, large ones elided unless `full`.
 pub(super) fn text(g: &Graph, results: &[Tensor], full: bool) -> String {
     let mut text = String::new();
-    for (&value, tensor) in g.outputs().iter().zip(results) {
-        let (label, dtype, shape) = (g.label(value), tensor.dtype(), tensor.shape());
-        text += &format!("%{label}: {dtype}{shape:?} {}\n", checksum(tensor));
+    for (at, tensor) in results.iter().enumerate() {
+        let (name, dtype, shape) = (shown(&g.output_text(at)), tensor.dtype(), tensor.shape());
+        text += &format!("{name}: {dtype}{shape:?} {}\n", checksum(tensor));
         // An empty tensor may have any number of empty rows.
         let (empty, few) = (tensor.count() == 0, tensor.count() <= WHOLE);
         let whole = !empty && (full || few);
@@ -37,6 +37,15 @@ pub(super) fn text(g: &Graph, results: &[Tensor], full: bool) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A name on one line.
+fn shown(name: &str) -> String {
+    if name.contains(char::is_control) {
+        name.escape_debug().to_string()
+    } else {
+        name.to_owned()
+    }
 }
 
 /// The tensor's fingerprint, with the name of the hash.
@@ -102,9 +111,9 @@ impl Elements<'_> {
 /// One JSON object on one line: per output its name, dtype, shape, checksum and elements in
 /// row-major order, the first 1000 unless `full`. NaN and infinities are strings.
 pub(super) fn json(g: &Graph, results: &[Tensor], full: bool) -> String {
-    let outputs = g.outputs().iter().zip(results).enumerate();
+    let outputs = results.iter().zip(array_names(g)).enumerate();
     let outputs: Vec<Value> = outputs
-        .map(|(index, (&value, tensor))| {
+        .map(|(index, (tensor, array))| {
             let shown = if full {
                 tensor.count()
             } else {
@@ -114,8 +123,8 @@ pub(super) fn json(g: &Graph, results: &[Tensor], full: bool) -> String {
                 .map(|at| element(Scalar::at(tensor, at)))
                 .collect();
             json!({
-                "name": format!("%{}", g.label(value)),
-                "array": array_name(index),
+                "name": g.output_text(index),
+                "array": array,
                 "dtype": tensor.dtype().name(),
                 "shape": tensor.shape(),
                 "checksum": checksum(tensor),
@@ -127,9 +136,21 @@ pub(super) fn json(g: &Graph, results: &[Tensor], full: bool) -> String {
     format!("{}\n", json!({ "outputs": outputs }))
 }
 
-/// What the output at `index` is called in an archive and in JSON.
-pub(super) fn array_name(index: usize) -> String {
-    format!("out{index}")
+/// What the outputs are called in an archive, in order: by their names, and `out0`, `out1` and so on by their positions
+/// where they have none.
+pub(super) fn array_names(g: &Graph) -> Vec<String> {
+    let interface = &g.interface;
+    let name = |at: usize| match interface.output_name(at) {
+        Some(name) => name.to_owned(),
+        None => {
+            let mut name = format!("out{at}");
+            while interface.output_position(&name).is_some() {
+                name.push('_');
+            }
+            name
+        }
+    };
+    (0..g.outputs().len()).map(name).collect()
 }
 
 /// An element as JSON that reads back equal in its dtype.

@@ -1,22 +1,22 @@
-//! What tests compare their output with, kept in files of the repository.
+//! Snapshot tests, whose expected output is in files of the repository.
 //!
-//! `INSTA_UPDATE=always` rewrites those files instead of comparing; read the difference before you commit.
+//! `INSTA_UPDATE=always` rewrites those files instead of comparing; read the diff before you commit.
 
 use std::path::Path;
 
 #[doc(hidden)]
 pub use insta;
 
-/// Whether this run rewrites what tests compare with.
+/// Returns whether this run rewrites snapshots.
 pub fn updates() -> bool {
     std::env::var_os("INSTA_UPDATE").is_some_and(|how| how == "always")
 }
 
-/// Compares a file of the repository with what it should hold.
+/// Compares a file of the repository with its expected contents.
 ///
 /// # Panics
 ///
-/// If it holds anything else, or cannot be read or rewritten.
+/// Panics if they differ, or if the file cannot be read or rewritten.
 #[track_caller]
 pub fn check_file(path: impl AsRef<Path>, expected: impl AsRef<[u8]>) {
     let (path, expected) = (path.as_ref(), expected.as_ref());
@@ -32,7 +32,7 @@ pub fn check_file(path: impl AsRef<Path>, expected: impl AsRef<[u8]>) {
     );
 }
 
-/// Compares a text with the snapshot of the test that this is in: the file `snapshots/<module>__<test>.snap`.
+/// Compares a text with the snapshot of the enclosing test, for example `snapshots/<module>__<test>.snap`.
 #[macro_export]
 macro_rules! snapshot {
     ($text:expr) => {

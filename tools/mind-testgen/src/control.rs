@@ -1,30 +1,55 @@
-//! Control flow.
+//! Control flow, whose regions may hold more of it, and whose values may have extents that only a run decides.
 
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::control::{If, Scan, While};
+use mind_core::ops::data::NonZero;
 use mind_core::ops::elementwise::Add;
+use mind_core::ops::extents::ExtentOf;
+use mind_core::ops::index::Gather;
+use mind_core::ops::join::Concat;
+use mind_core::ops::logic::And;
+use mind_core::ops::shape::Reshape;
 use mind_ir::ValueId;
 use mind_ir::opdef::{Op, OperandClass};
 use mind_ir::tensor::Tensor;
-use mind_ir::types::{DType, TensorType};
+use mind_ir::types::{DType, Dim, TensorType, TypeView};
 
-use crate::generator::Generator;
+use crate::generator::{Generator, Regions};
 use crate::recipe;
-use crate::shape::small;
+use crate::shape::MAX_ELEMENTS;
 
 /// Ops that are drawn for a region.
 const INNER_OPS: usize = 3;
 
-/// A value of known extents.
-fn known(draw: &mut Generator<'_>) -> Option<ValueId> {
-    let value = draw.value(OperandClass::Any);
-    small(draw.graph.ty(value)).map(|_| value)
+/// The most elements of a carried value that steps make longer: they double it up to four times.
+const MOST_GROWN: i64 = 64;
+
+/// Whether a value is small enough to be read by another op, as far as its extents are known. A symbol is not, since a region
+/// cannot make a value that has it.
+fn is_small(ty: TypeView<'_>) -> bool {
+    let known = ty.shape.iter().map(|dim| match dim {
+        Dim::Fixed(extent) => Some(*extent),
+        Dim::Dynamic => Some(1),
+        Dim::Symbol(_) => None,
+    });
+    let count = known.fold(Some(1i64), |count, extent| {
+        count
+            .zip(extent)
+            .map(|(count, extent)| count.saturating_mul(extent))
+    });
+    count.is_some_and(|count| count <= MAX_ELEMENTS)
 }
 
-/// Some values of known extents.
+/// A value that regions may get.
+fn given(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let value = draw.value(OperandClass::Any);
+    is_small(draw.graph.ty(value)).then_some(value)
+}
+
+/// Some values that regions may get.
 fn some(draw: &mut Generator<'_>) -> Option<Vec<ValueId>> {
     let count = 1 + draw.rng.below(2);
-    (0..count).map(|_| known(draw)).collect()
+    (0..count).map(|_| given(draw)).collect()
 }
 
 fn types(draw: &Generator<'_>, values: &[ValueId]) -> Vec<TensorType> {
@@ -32,56 +57,189 @@ fn types(draw: &Generator<'_>, values: &[ValueId]) -> Vec<TensorType> {
     types.collect()
 }
 
-/// Draws some ops, then a value of each type.
-fn compute(draw: &mut Generator<'_>, types: &[TensorType]) -> Vec<ValueId> {
+/// Draws some ops, and sometimes control flow inside of control flow.
+fn ops(draw: &mut Generator<'_>) {
     for _ in 0..INNER_OPS {
         recipe::draw(draw);
     }
+    if draw.takes_regions() && draw.rng.once_in(4) {
+        let inner = draw.rng.pick(&[branch, repeat, scan]);
+        inner(draw);
+    }
+}
+
+/// Draws some ops, then a value of each type.
+fn compute(draw: &mut Generator<'_>, types: &[TensorType]) -> Vec<ValueId> {
+    ops(draw);
     types.iter().map(|ty| draw.value_of(ty)).collect()
 }
 
+/// The type with another extent, known or not, along one axis; seldom.
+fn varied(draw: &mut Generator<'_>, ty: &TensorType) -> TensorType {
+    let mut ty = ty.clone();
+    if !ty.shape.is_empty() && draw.decides_extents() && draw.rng.once_in(3) {
+        let axis = draw.rng.below(ty.shape.len());
+        ty.shape[axis] = draw
+            .rng
+            .pick(&[Dim::Fixed(0), Dim::Fixed(2), Dim::Dynamic, Dim::Dynamic]);
+    }
+    ty
+}
+
 pub(crate) fn branch(draw: &mut Generator<'_>) -> Option<ValueId> {
+    draw.takes_regions().then_some(())?;
     let inputs = some(draw)?;
     let results = types(draw, &inputs);
     let mut operands = vec![draw.value_of(&TensorType::fixed(DType::Bool, &[]))];
     operands.extend(inputs);
-    draw.with_regions(
-        If::DEF,
-        &operands,
-        &If::attrs(),
-        results.len(),
-        |_, draw| compute(draw, &results),
-    )
-}
-
-/// A loop that counts.
-pub(crate) fn repeat(draw: &mut Generator<'_>) -> Option<ValueId> {
-    let mut operands = vec![draw.tensor(&Tensor::scalar(0i64))];
-    operands.extend(some(draw)?);
-    let carried = types(draw, &operands);
-    let attrs = While::attrs(operands.len() as i64);
-    if draw.rng.once_in(2) {
-        operands.push(known(draw)?);
-    }
-    let steps = draw.rng.below(4) as i64;
-    let results = carried.len();
-    draw.with_regions(While::DEF, &operands, &attrs, results, |region, draw| {
-        let counter = draw.argument(0);
-        if region == 0 {
-            let end = draw.tensor(&Tensor::scalar(steps));
-            let attrs = Compare::attrs(Direction::Lt);
-            let goes_on = draw.op(Compare::DEF, &[counter, end], &attrs);
-            return goes_on.into_iter().collect();
-        }
-        let one = draw.tensor(&Tensor::scalar(1i64));
-        let next = draw.op(Add::DEF, &[counter, one], &Add::attrs());
-        let others = compute(draw, &carried[1..]);
-        next.into_iter().chain(others).collect()
+    let attrs = If::attrs();
+    let regions = Regions {
+        def: If::DEF,
+        operands: &operands,
+        attrs: &attrs,
+        results: results.len(),
+        carried: &[],
+    };
+    draw.with_regions(regions, |_, draw| {
+        let results: Vec<TensorType> = results.iter().map(|ty| varied(draw, ty)).collect();
+        compute(draw, &results)
     })
 }
 
+/// How a step makes the next one of a carried value.
+#[derive(Clone, Copy)]
+enum Change {
+    /// A value of its type.
+    Keeps,
+    /// Itself twice, along an axis.
+    Grows(usize),
+    /// The elements of the first axis where a list is not zero, which may be none.
+    Shrinks,
+}
+
+/// How steps change each of the carried values, and the types that these have then.
+fn changes(draw: &mut Generator<'_>, carried: &mut [TensorType]) -> Vec<Change> {
+    let mut change = |ty: &mut TensorType| {
+        if ty.shape.is_empty() || !draw.decides_extents() || !draw.rng.once_in(3) {
+            return Change::Keeps;
+        }
+        let axis = draw.rng.below(ty.shape.len());
+        let fits = ty.view().count().is_none_or(|count| count <= MOST_GROWN);
+        let change = match draw.rng.below(3) {
+            0 if fits => Change::Grows(axis),
+            1 => Change::Shrinks,
+            _ => Change::Keeps,
+        };
+        let axis = if let Change::Shrinks = change {
+            0
+        } else {
+            axis
+        };
+        ty.shape[axis] = Dim::Dynamic;
+        change
+    };
+    carried.iter_mut().map(&mut change).collect()
+}
+
+/// The next one of a carried value.
+fn next(draw: &mut Generator<'_>, change: Change, value: ValueId, ty: &TensorType) -> ValueId {
+    let made = match change {
+        Change::Keeps => None,
+        Change::Grows(axis) => {
+            let attrs = Concat::attrs(axis as i64);
+            draw.op(Concat::DEF, &[value, value], &attrs)
+        }
+        Change::Shrinks => shrunk(draw, value),
+    };
+    made.unwrap_or_else(|| draw.value_of(ty))
+}
+
+/// The elements along the first axis where a list is not zero.
+fn shrunk(draw: &mut Generator<'_>, value: ValueId) -> Option<ValueId> {
+    let list = match draw.graph.ty(value).rank() {
+        1 => value,
+        _ => {
+            let ones = [0, 1, 1, 0].map(i64::from);
+            let length = draw.rng.below(ones.len());
+            draw.tensor(&Tensor::of(vec![length], ones[..length].to_vec()))
+        }
+    };
+    let places = draw.op(NonZero::DEF, &[list], &NonZero::attrs())?;
+    let flat = Reshape::attrs(&[Dim::Fixed(-1)]);
+    let places = draw.op(Reshape::DEF, &[places], &flat)?;
+    let first = Gather::attrs(0, mind_core::eval::bounds::Bounds::Clamp);
+    draw.op(Gather::DEF, &[value, places], &first)
+}
+
+/// A loop that counts, and may end sooner because of an extent.
+pub(crate) fn repeat(draw: &mut Generator<'_>) -> Option<ValueId> {
+    draw.takes_regions().then_some(())?;
+    let mut operands = vec![draw.tensor(&Tensor::scalar(0i64))];
+    operands.extend(some(draw)?);
+    let mut carried = types(draw, &operands);
+    let attrs = While::attrs(operands.len() as i64);
+    if draw.rng.once_in(2) {
+        operands.push(given(draw)?);
+    }
+    let changes = changes(draw, &mut carried[1..]);
+    let steps = draw.rng.below(4) as i64;
+    let regions = Regions {
+        def: While::DEF,
+        operands: &operands,
+        attrs: &attrs,
+        results: carried.len(),
+        carried: &carried,
+    };
+    draw.with_regions(regions, |region, draw| {
+        let counter = draw.argument(0);
+        if region == 0 {
+            return goes_on(draw, counter, steps, &carried)
+                .into_iter()
+                .collect();
+        }
+        let one = draw.tensor(&Tensor::scalar(1i64));
+        let after = draw.op(Add::DEF, &[counter, one], &Add::attrs());
+        ops(draw);
+        let others = changes.iter().zip(&carried[1..]).enumerate();
+        let others = others.map(|(at, (&change, ty))| {
+            let value = draw.argument(1 + at);
+            next(draw, change, value, ty)
+        });
+        let others: Vec<ValueId> = others.collect();
+        after.into_iter().chain(others).collect()
+    })
+}
+
+/// Whether a loop goes on: the counter is below `steps` and, sometimes, the extent of a carried value below a limit.
+fn goes_on(
+    draw: &mut Generator<'_>,
+    counter: ValueId,
+    steps: i64,
+    carried: &[TensorType],
+) -> Option<ValueId> {
+    let less = Compare::attrs(Direction::Lt);
+    let end = draw.tensor(&Tensor::scalar(steps));
+    let counts = draw.op(Compare::DEF, &[counter, end], &less)?;
+    let open = carried
+        .iter()
+        .position(|ty| ty.shape.contains(&Dim::Dynamic));
+    let Some(at) = open.filter(|_| draw.rng.once_in(2)) else {
+        return Some(counts);
+    };
+    let axis = carried[at]
+        .shape
+        .iter()
+        .position(|dim| *dim == Dim::Dynamic)?;
+    let value = draw.argument(at);
+    let extent = draw.op(ExtentOf::DEF, &[value], &ExtentOf::attrs(axis as i64))?;
+    let limit = draw.tensor(&Tensor::scalar(6i64));
+    let is_short = draw.op(Compare::DEF, &[extent, limit], &less)?;
+    draw.op(And::DEF, &[counts, is_short], &And::attrs())
+}
+
 pub(crate) fn scan(draw: &mut Generator<'_>) -> Option<ValueId> {
-    let scanned = known(draw)?;
+    draw.takes_regions().then_some(())?;
+    let scanned = given(draw)?;
     let ty = draw.graph.ty(scanned).to_owned();
     let axis = draw.rng.below(ty.shape.len().max(1));
     if ty.shape.is_empty() {
@@ -90,21 +248,39 @@ pub(crate) fn scan(draw: &mut Generator<'_>) -> Option<ValueId> {
     let mut slice = ty.clone();
     slice.shape.remove(axis);
     let initial = some(draw)?;
-    let mut yielded = types(draw, &initial);
+    let mut carried = types(draw, &initial);
+    // Long scans would make values longer than there is memory for.
+    let is_short = matches!(ty.shape[axis], Dim::Fixed(..=4));
+    let changes = match is_short {
+        true => changes(draw, &mut carried),
+        false => vec![Change::Keeps; carried.len()],
+    };
     let mut operands = initial;
-    let carried = operands.len();
     operands.push(scanned);
     if draw.rng.once_in(2) {
-        operands.push(known(draw)?);
+        operands.push(given(draw)?);
     }
     let axes = [axis as i64, draw.rng.below(slice.shape.len() + 1) as i64];
-    yielded.push(slice);
     let mut directions = || [i64::from(draw.rng.once_in(3))];
     let (read, written) = (directions(), directions());
-    let (carried, [first, second]) = (carried as i64, &axes.map(|axis| [axis]));
-    let attrs = Scan::attrs(carried, 1, first, second, &read, &written);
-    let results = yielded.len();
-    draw.with_regions(Scan::DEF, &operands, &attrs, results, |_, draw| {
-        compute(draw, &yielded)
+    let (count, [first, second]) = (carried.len() as i64, &axes.map(|axis| [axis]));
+    let attrs = Scan::attrs(count, 1, first, second, &read, &written);
+    let regions = Regions {
+        def: Scan::DEF,
+        operands: &operands,
+        attrs: &attrs,
+        results: carried.len() + 1,
+        carried: &carried,
+    };
+    draw.with_regions(regions, |_, draw| {
+        ops(draw);
+        let others = changes.iter().zip(&carried).enumerate();
+        let others = others.map(|(at, (&change, ty))| {
+            let value = draw.argument(at);
+            next(draw, change, value, ty)
+        });
+        let mut yielded: Vec<ValueId> = others.collect();
+        yielded.push(draw.value_of(&slice));
+        yielded
     })
 }

@@ -2,6 +2,7 @@
 
 use mind_core::constant;
 use mind_core::ops::input::Input;
+use mind_core::ops::runtime_shape::DynamicReshape;
 use mind_core::region::{inline, outline};
 use mind_diag::Span;
 use mind_ir::ValueId;
@@ -26,9 +27,22 @@ pub(crate) struct Generator<'c> {
     config: &'c Config,
     values: Vec<ValueId>,
     inputs: usize,
-    /// Whether it is a region, which has no inputs of its own and no extents that are not known.
-    is_region: bool,
+    /// The regions around it. A region has no inputs of its own.
+    depth: usize,
 }
+
+/// What is drawn of an op of closed regions.
+pub(crate) struct Regions<'a> {
+    pub(crate) def: &'static OpDef,
+    pub(crate) operands: &'a [ValueId],
+    pub(crate) attrs: &'a [Attr<'a>],
+    pub(crate) results: usize,
+    /// The types of the first arguments of every region, which the last region declares where they have open extents.
+    pub(crate) carried: &'a [TensorType],
+}
+
+/// The regions inside of each other that are drawn.
+const MOST_DEPTH: usize = 3;
 
 impl<'c> Generator<'c> {
     /// An empty module, and what will be drawn for it.
@@ -39,21 +53,29 @@ impl<'c> Generator<'c> {
             config,
             values: Vec::new(),
             inputs: 0,
-            is_region: false,
+            depth: 0,
         }
     }
 
-    /// Appends an op of closed regions with `results` results; `None` if it is not to be drawn, or its rules object.
-    /// `fill` draws each region and gives what that yields.
+    /// Whether an op of closed regions may be drawn.
+    pub(crate) fn takes_regions(&self) -> bool {
+        self.depth < MOST_DEPTH
+    }
+
+    /// Appends an op of closed regions; `None` if it is not to be drawn, or its rules object. `fill` draws each region and
+    /// gives what that yields.
     pub(crate) fn with_regions(
         &mut self,
-        def: &'static OpDef,
-        operands: &[ValueId],
-        attrs: &[Attr<'_>],
-        results: usize,
+        Regions {
+            def,
+            operands,
+            attrs,
+            results,
+            carried,
+        }: Regions<'_>,
         mut fill: impl FnMut(usize, &mut Generator<'_>) -> Vec<ValueId>,
     ) -> Option<ValueId> {
-        if self.is_region || self.is_unwanted(def) {
+        if self.is_unwanted(def) {
             return None;
         }
         let new = NewOp {
@@ -67,11 +89,18 @@ impl<'c> Generator<'c> {
         for region in 0..def.regions {
             let block = self.graph.block(self.graph.regions(op)[region]);
             let arguments = def.arguments.expect("the op has closed regions");
-            let types = arguments(op, &self.graph, region).expect("what was drawn fits");
-            for (value, ty) in (self.graph.add_arguments(block, types.len()).into_iter()).zip(types)
-            {
-                let ty = self.graph.intern_type(ty.view());
+            let mut types = arguments(op, &self.graph, region).expect("what was drawn fits");
+            let values = self.graph.add_arguments(block, types.len());
+            for (at, value) in values.into_iter().enumerate() {
+                let is_declared = carried.get(at).is_some_and(|own| *own != types[at]);
+                if is_declared {
+                    types[at] = carried[at].clone();
+                }
+                let ty = self.graph.intern_type(types[at].view());
                 self.graph.set_type(value, ty);
+                if is_declared && region + 1 == def.regions {
+                    self.graph.declare(value, ty);
+                }
             }
             let graph = outline(&self.graph, block, |_| false);
             let values = graph.ops(graph.body()).map(|op| graph.result(op)).collect();
@@ -81,7 +110,7 @@ impl<'c> Generator<'c> {
                 config: self.config,
                 values,
                 inputs: 0,
-                is_region: true,
+                depth: self.depth + 1,
             };
             let yielded = fill(region, &mut inner);
             inner.end(&yielded);
@@ -147,7 +176,7 @@ impl<'c> Generator<'c> {
 
     /// Whether an op may decide the extents of what it computes.
     pub(crate) fn decides_extents(&self) -> bool {
-        self.config.symbols && !self.is_region
+        self.config.symbols
     }
 
     /// A dtype that values of the module may have.
@@ -168,9 +197,12 @@ impl<'c> Generator<'c> {
                 self.rng.pick(&dtypes)
             };
             let mut shape = shape::draw(&mut self.rng);
-            if self.decides_extents() && !shape.is_empty() && self.rng.once_in(8) {
-                let name = self.rng.pick(&["B", "S"]);
-                shape[0] = Dim::Symbol(self.graph.intern(name));
+            if self.depth == 0 && self.decides_extents() && !shape.is_empty() && self.rng.once_in(8)
+            {
+                shape[0] = match self.rng.pick(&["B", "S", "?"]) {
+                    "?" => Dim::Dynamic,
+                    name => Dim::Symbol(self.graph.intern(name)),
+                };
             }
             return self.leaf(&TensorType::new(dtype, shape));
         }
@@ -195,8 +227,8 @@ impl<'c> Generator<'c> {
 
     /// A new input or constant.
     pub(crate) fn leaf(&mut self, ty: &TensorType) -> ValueId {
-        if self.is_region || self.rng.once_in(3) && ty.view().count().is_some() {
-            self.constant(ty, false)
+        if self.depth > 0 || self.rng.once_in(3) && ty.view().count().is_some() {
+            self.opened(ty)
         } else {
             let is_param = self.rng.once_in(4);
             self.input(ty, is_param)
@@ -205,8 +237,8 @@ impl<'c> Generator<'c> {
 
     /// A new weight or constant.
     pub(crate) fn weight(&mut self, ty: &TensorType) -> ValueId {
-        if self.is_region || self.rng.once_in(3) {
-            self.constant(ty, false)
+        if self.depth > 0 || self.rng.once_in(3) {
+            self.opened(ty)
         } else {
             self.input(ty, true)
         }
@@ -223,6 +255,27 @@ impl<'c> Generator<'c> {
         let value = self.graph.result(op);
         self.values.push(value);
         value
+    }
+
+    /// A new constant; extents that are not known are small, and hidden by a reshape to what the constant has already.
+    fn opened(&mut self, ty: &TensorType) -> ValueId {
+        if ty.view().static_shape().is_some() {
+            return self.constant(ty, false);
+        }
+        let dims = ty.shape.iter().map(|dim| match dim {
+            Dim::Fixed(_) => *dim,
+            Dim::Symbol(_) | Dim::Dynamic => Dim::Fixed(self.rng.below(4) as i64),
+        });
+        let closed = TensorType::new(ty.dtype, dims.collect::<Vec<Dim>>());
+        let value = self.constant(&closed, false);
+        let extents = closed.view().static_shape().unwrap_or_default();
+        let extents = self.tensor(&Tensor::of(vec![extents.len()], extents));
+        let at = InsertPoint::End(self.graph.body());
+        let mut b = Builder::new(&mut self.graph, at, Span::FILE);
+        let open = DynamicReshape::with(&ty.shape).build(&mut b, value, extents);
+        let open = open.expect("a constant has its own extents");
+        self.values.push(open);
+        open
     }
 
     /// A new constant whose extents are known; no element is 0 or -1 if it is to divide integers.

@@ -7,6 +7,7 @@
 pub mod cases;
 mod control;
 mod element;
+pub mod exact;
 mod generator;
 pub mod mil;
 mod module;
@@ -15,6 +16,7 @@ mod recipe;
 mod rng;
 mod shape;
 mod shaped;
+pub mod special;
 mod windows;
 
 use mind_ir::opdef::OpDef;

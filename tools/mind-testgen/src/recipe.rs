@@ -168,7 +168,13 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
             }
             _ => ty.dtype,
         };
-        let shape = partner(&mut draw.rng, &ty.shape);
+        let mut shape = partner(&mut draw.rng, &ty.shape);
+        for dim in &mut shape {
+            // Two extents that only a run decides seldom agree.
+            if *dim == Dim::Dynamic {
+                *dim = Dim::Fixed(1);
+            }
+        }
         let other = TensorType::new(dtype, shape);
         operands.push(match (is_quotient && index > 0, dtype.is_float()) {
             // A divisor of integers that is computed may be 0.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use clap::builder::ValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_cli::{constants, flag, value};
-use mind_driver::formats::{FORMATS, FormatInfo, Linking, Read, Write};
+use mind_cli::{constants, flag, output, value};
+use mind_driver::formats::{FORMATS, FormatInfo, Linking, Output, Read, Write};
 use mind_jit::program::ObjectConfig;
 use mind_pass::{OptionInfo, OptionKind};
 use mind_vir::object::Container;
@@ -33,18 +33,15 @@ pub(crate) fn command() -> Command {
             value(
                 "to",
                 "FORMAT",
-                "the output's format; MIL and packages are lowered to, where the module is no program; with \
-                 `--patch` the input's own where not given",
+                "the output's format; where not given, what the extension of -o selects, with `--patch` the input's own; \
+                 MIL and packages are lowered to, where the module is not a program",
             )
-            .value_parser(FormatInfo::words(|row| row.write.is_some()))
-            .required_unless_present_any(["patch", "token-report"]),
+            .value_parser(FormatInfo::words(is_written))
+            .required_unless_present_any(["output", "patch", "token-report"]),
         )
-        .arg(
-            Arg::new("output")
-                .short('o')
-                .value_name("OUT")
-                .help("write there, not to standard output; a package is a folder and needs it"),
-        )
+        .arg(output::arg(
+            "write there, not to standard output; its extension selects the format; a package is a folder and needs it",
+        ))
         .arg(value(
             "patch",
             "EDITS",
@@ -152,6 +149,16 @@ pub(crate) fn command() -> Command {
             )
             .action(ArgAction::Append),
         )
+}
+
+/// Whether the tool writes a format.
+fn is_written(row: &FormatInfo) -> bool {
+    row.write.is_some()
+}
+
+/// The output that is asked for.
+pub(crate) fn output(matches: &ArgMatches) -> Output<'_> {
+    output::asked(matches, is_written)
 }
 
 /// An argument of reading, for descriptions of models too.

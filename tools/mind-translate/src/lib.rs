@@ -6,12 +6,13 @@ mod object;
 mod tokens;
 
 use clap::ArgMatches;
-use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE, constants};
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE, constants, output};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_draw::Detail;
 use mind_driver::failure;
 use mind_driver::formats::{Format, FormatInfo, Read, Write, WriteOptions, described};
 use mind_driver::host::Host;
+use mind_driver::interface::left_out;
 use mind_driver::load::{Loaded, load_module, verified, warnings};
 use mind_driver::mil;
 use mind_driver::mil::weights;
@@ -21,7 +22,7 @@ use mind_ir::Graph;
 use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{Manager, Options, Pipeline, RewriteOptions, RunCache, Statistics, parse_pipeline};
-use mind_to_mil::Extents;
+use mind_to_mil::{Extents, Renamed};
 
 /// The tool.
 pub const TOOL: ToolInfo = ToolInfo {
@@ -50,9 +51,10 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let path = word("FILE").unwrap_or("-");
     let options = mind_cli::load_options(&matches);
+    let from = options.from.or_else(|| FormatInfo::of_path(path));
     let request = Request {
-        from: options.from.or_else(|| FormatInfo::of_path(path)),
-        to: word("to").and_then(FormatInfo::named),
+        from,
+        to: asked_format(from, &matches, host)?,
     };
     args::check(&matches, &request).map_err(|why| mind_cli::usage_error(host, &why))?;
     let text = match request.task() {
@@ -63,11 +65,33 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
         Task::ModelAsC => model::c_text(path, &matches, host)?,
         Task::Module => return module(path, &request, &matches, host),
     };
-    Ok(mind_cli::write_output(
-        host,
-        matches.get_one("output"),
-        &text,
-    ))
+    Ok(mind_cli::write_output(host, output::file(&matches), &text))
+}
+
+/// Returns the format that the command line asks for; `None` for the input's own, and for a report.
+///
+/// # Errors
+///
+/// The exit code, after a name of the output was reported that says nothing of the format, or something else.
+fn asked_format(
+    from: Option<&'static FormatInfo>,
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<Option<&'static FormatInfo>, u8> {
+    if matches.get_flag("token-report") {
+        let path = output::file(matches);
+        let named = path.map_or(Ok(()), |path| output::check_not_module(path, "a report"));
+        return match named {
+            Ok(()) => Ok(None),
+            Err(message) => Err(mind_cli::usage_error(host, &message)),
+        };
+    }
+    let format = output::format(&args::output(matches), from, host)?;
+    if format.is_none() && !matches.contains_id("patch") {
+        let message = "neither `--to FORMAT` nor an extension of `-o` says which format to write";
+        return Err(mind_cli::usage_error(host, message));
+    }
+    Ok(format)
 }
 
 /// The formats of a call.
@@ -120,8 +144,6 @@ struct Input {
     loaded: Loaded,
     /// The file whose folder holds the weights that it names.
     weights: String,
-    /// What its file calls its outputs.
-    outputs: Vec<String>,
 }
 
 /// Reads the module at `path`.
@@ -156,21 +178,17 @@ fn load(
         return Ok(Input {
             loaded,
             weights: path.to_owned(),
-            outputs: Vec::new(),
         });
     }
     options.bound = constants::read(matches, options.limits.bytes, host)?;
     let given = mind_cli::read_module(host, path, &options)?;
     let name = mind_cli::input_name(path);
-    let from = given.options.from;
-    let outputs = from.map_or_else(Vec::new, |row| row.output_names(&given.bytes));
     let loaded = load_module(&session.formats, name, given.bytes, &given.options);
     let loaded = loaded.map_err(|why| reject(host, &why.diagnostics, &why.file, form))?;
     mind_cli::report(host, &loaded.warnings, &loaded.file, form);
     Ok(Input {
         loaded,
         weights: given.path,
-        outputs,
     })
 }
 
@@ -185,11 +203,10 @@ fn module(
 ) -> Result<u8, u8> {
     let session = Session::default();
     let form = DiagnosticFormat::of(matches);
-    let output = matches.get_one("output");
+    let output = output::file(matches);
     let Input {
         mut loaded,
         weights,
-        outputs,
     } = load(path, request, &session, matches, host)?;
     if matches.get_flag("token-report") {
         let text = tokens::report(&session.formats, &loaded.graph).text();
@@ -206,9 +223,14 @@ fn module(
         ..
     } = loaded;
     let own = input.text().unwrap_or(Format::Core).info();
-    let format = request.to.unwrap_or(own);
+    // Some extensions are those of several formats, of which one is the input's.
+    let asked = output::format(&args::output(matches), Some(input), host)?;
+    let format = asked.unwrap_or(own);
     if matches!(format.write, Some(Write::Program(_) | Write::Package)) {
         lower(&mut graph, &session, &file, matches, host)?;
+    }
+    if let Some(note) = left_out(format, &graph) {
+        mind_cli::report(host, &note.into(), &file, form);
     }
     if let Some(Write::Package) = format.write {
         let written = package(&mut graph, &weights, matches, host);
@@ -217,7 +239,7 @@ fn module(
     }
     if let Some(write) = format.binary() {
         let path = mind_cli::binary::output(matches, host)?;
-        let written = mind_cli::binary::written(write, &graph, (&path, &outputs), matches);
+        let written = mind_cli::binary::written(write, &graph, &path, matches);
         let written = written.map_err(|found| reject(host, &found, &file, form))?;
         return Ok(written.store(host));
     }
@@ -266,9 +288,9 @@ fn lower(
     host: &mut dyn Host,
 ) -> Result<(), u8> {
     let config = lowering(matches, host)?;
-    for (name, legal) in mind_to_mil::renamed(graph) {
+    for Renamed { kind, name, legal } in mind_to_mil::renamed(graph) {
         let message =
-            format!("input `{name}` is called `{legal}`, since its own name is none of MIL");
+            format!("{kind} `{name}` is called `{legal}`, because MIL cannot use its own name");
         mind_cli::note(host, &message);
     }
     let lowered = mil::lower(session, graph, &config);
@@ -446,7 +468,7 @@ fn package(
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<u8, Option<Diagnostics>> {
-    let Some(folder) = matches.get_one::<String>("output") else {
+    let Some(folder) = output::file(matches) else {
         mind_cli::usage_error(
             host,
             "a package is a folder: name it with `-o NAME.mlpackage`",

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use mind_cli::{DONE, USAGE, shell_word};
+use mind_cli::{DONE, USAGE, output, shell_word};
+
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_driver::engine::object_file;
 use mind_driver::formats::Linking;
@@ -25,8 +26,7 @@ const LINKING: Duration = Duration::from_secs(300);
 ///
 /// The exit code, after the missing name was reported.
 pub(crate) fn output(matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
-    let path = matches.get_one::<String>("output");
-    path.filter(|path| *path != "-").cloned().ok_or_else(|| {
+    output::file(matches).cloned().ok_or_else(|| {
         let message =
             "machine code is no text and has a header beside it: name its file with `-o NAME.o`";
         mind_cli::usage_error(host, message);

@@ -3,12 +3,11 @@
 use std::fmt::Write;
 
 use clap::{Arg, Command};
+use mind_opt::mlir::{COUNTERPARTS, Counterpart, Ours};
 
-/// What is said of a flag besides its help.
+/// The test of a flag.
 struct Row {
     flag: &'static str,
-    /// What mlir-opt has for it; empty for nothing.
-    mlir: &'static str,
     /// The test that shows it, below `lit_tests/`; `None` for `mind-opt/FLAG.core`.
     test: Option<&'static str>,
 }
@@ -20,164 +19,82 @@ impl Row {
     }
 }
 
-const fn row(flag: &'static str, mlir: &'static str, test: &'static str) -> Row {
+const fn row(flag: &'static str, test: &'static str) -> Row {
     let test = Some(test);
-    Row { flag, mlir, test }
+    Row { flag, test }
 }
 
 /// A flag whose test is called like it.
-const fn own(flag: &'static str, mlir: &'static str) -> Row {
+const fn own(flag: &'static str) -> Row {
     let test = None;
-    Row { flag, mlir, test }
+    Row { flag, test }
 }
 
 const ROWS: &[Row] = &[
-    row("from", "", "mind-opt/from.mic"),
-    own("profile", ""),
-    row("no-input-limits", "", "mind-text/limits/bytes.test"),
-    row("keep-padding", "", "mind-irv2/padding.test"),
-    row("diagnostic-format", "", "mind-opt/diagnostics-json.core"),
-    own("color", "`--color`"),
-    row("quiet", "", "mind-opt/quiet.mic2"),
-    row("dim", "", "mind-onnx/classifier.test"),
-    row("bind", "", "mind-onnx/classifier.test"),
-    own("to", ""),
-    row("output", "`-o`", "mind-opt/output-file.core"),
-    row("opset", "", "mind-onnx/opset.core"),
-    row("external-data", "", "mind-onnx/external-data.test"),
-    row("ane-report", "", "mind-to-mil/ane-report.core"),
-    row("diff", "", "mind-opt/diff.mic2"),
-    own("split-input-file", "`--split-input-file`"),
-    own("verify-diagnostics", "`--verify-diagnostics`"),
-    own("pass-pipeline", "`--pass-pipeline`"),
-    row("level", "", "mind-opt/levels.core"),
-    row(
-        "run-reproducer",
-        "`--run-reproducer`",
-        "mind-opt/run-reproducer.test",
-    ),
-    row(
-        "rules",
-        "PDL files; pass plugins",
-        "mind-eqsat/rules/file.core",
-    ),
-    row(
-        "fast-math",
-        "flags on ops",
-        "mind-eqsat/rules/fast-math.core",
-    ),
-    row(
-        "only-rule",
-        "`--enable-patterns` of `canonicalize`",
-        "mind-eqsat/rules/selection.core",
-    ),
-    row(
-        "disable-rule",
-        "`--disable-patterns` of `canonicalize`",
-        "mind-eqsat/rules/selection.core",
-    ),
+    row("from", "mind-opt/from.mic"),
+    own("profile"),
+    row("no-input-limits", "mind-text/limits/bytes.test"),
+    row("keep-padding", "mind-irv2/padding.test"),
+    row("diagnostic-format", "mind-opt/diagnostics-json.core"),
+    own("color"),
+    row("quiet", "mind-opt/quiet.mic2"),
+    row("dim", "mind-onnx/classifier.test"),
+    row("bind", "mind-onnx/classifier.test"),
+    own("to"),
+    row("output", "mind-opt/output-file.core"),
+    row("opset", "mind-onnx/opset.core"),
+    row("external-data", "mind-onnx/external-data.test"),
+    row("ane-report", "mind-to-mil/ane-report.core"),
+    row("diff", "mind-opt/diff.mic2"),
+    own("split-input-file"),
+    own("verify-diagnostics"),
+    own("pass-pipeline"),
+    row("level", "mind-opt/levels.core"),
+    row("run-reproducer", "mind-opt/run-reproducer.test"),
+    row("rules", "mind-eqsat/rules/file.core"),
+    row("fast-math", "mind-eqsat/rules/fast-math.core"),
+    row("only-rule", "mind-eqsat/rules/selection.core"),
+    row("disable-rule", "mind-eqsat/rules/selection.core"),
     row(
         "allow-unchecked-rule",
-        "",
         "mind-eqsat/check-rules/before-use.test",
     ),
-    row("check-rules", "", "mind-eqsat/check-rules/verdicts.test"),
-    row("draws", "", "mind-eqsat/check-rules/sound.test"),
-    row("check-seed", "", "mind-eqsat/check-rules/sound.test"),
-    row("format", "", "mind-eqsat/check-rules/sound.test"),
-    own("verify-each", "`--verify-each`"),
-    row(
-        "timing",
-        "`--mlir-timing`, `--mlir-timing-display`",
-        "mind-opt/timing-json.core",
-    ),
-    own("stats", "`--mlir-pass-statistics`, debug builds"),
-    own("print-ir-before", "`--mlir-print-ir-before`"),
-    own("print-ir-after", "`--mlir-print-ir-after`"),
-    own("print-ir-after-all", "`--mlir-print-ir-after-all`"),
-    own(
-        "print-ir-after-change",
-        "`--mlir-print-ir-after-change`, whole modules",
-    ),
-    own("print-ir-tree-dir", "`--mlir-print-ir-tree-dir`"),
-    own("report", ""),
+    row("check-rules", "mind-eqsat/check-rules/verdicts.test"),
+    row("draws", "mind-eqsat/check-rules/sound.test"),
+    row("check-seed", "mind-eqsat/check-rules/sound.test"),
+    row("format", "mind-eqsat/check-rules/sound.test"),
+    own("verify-each"),
+    row("timing", "mind-opt/timing-json.core"),
+    own("stats"),
+    own("print-ir-before"),
+    own("print-ir-after"),
+    own("print-ir-after-all"),
+    own("print-ir-after-change"),
+    own("print-ir-tree-dir"),
+    own("report"),
     row(
         "pass-pipeline-crash-reproducer",
-        "`--mlir-pass-pipeline-crash-reproducer`",
         "mind-eqsat/rules/loops.test",
     ),
-    own("remarks", "`--remarks-filter`, from 22"),
-    own("explain", ""),
-    own("opt-bisect-limit", "`--mlir-debug-counter`"),
-    own("dump-egraph", ""),
-    row("dump-egraph-region", "", "mind-opt/dump-egraph.core"),
-    row(
-        "list-passes",
-        "`--list-passes`, from 20",
-        "mind-opt/list-passes.test",
-    ),
-    row("list-rules", "", "mind-eqsat/rules/list.test"),
-    row(
-        "show-dialects",
-        "`--show-dialects`",
-        "mind-opt/show-dialects.test",
-    ),
-    row("lit-features", "", "mind-opt/lit-features.test"),
+    own("remarks"),
+    own("explain"),
+    own("opt-bisect-limit"),
+    own("dump-egraph"),
+    row("dump-egraph-region", "mind-opt/dump-egraph.core"),
+    row("list-passes", "mind-opt/list-passes.test"),
+    row("list-rules", "mind-eqsat/rules/list.test"),
+    row("show-dialects", "mind-opt/show-dialects.test"),
+    row("lit-features", "mind-opt/lit-features.test"),
 ];
 
-/// A flag of mlir-opt that mind-opt does not have.
-struct Missing {
-    mlir: &'static str,
-    /// What there is in its place, or why there is nothing.
-    instead: &'static str,
+/// What mlir-opt has for a flag; nothing for one that it does not have.
+fn of_mlir(flag: &str) -> Option<String> {
+    let is_flag = |row: &&Counterpart| match row.ours {
+        Ours::Same(own) | Ours::Read(own) | Ours::Flag(own) => own == flag,
+        Ours::Instead(_) => false,
+    };
+    COUNTERPARTS.iter().find(is_flag).map(Counterpart::shown)
 }
-
-const fn missing(mlir: &'static str, instead: &'static str) -> Missing {
-    Missing { mlir, instead }
-}
-
-const MISSING: &[Missing] = &[
-    missing(
-        "`--allow-unregistered-dialect`",
-        "an op outside the tables has no meaning, and nothing is guessed",
-    ),
-    missing(
-        "`--dump-pass-pipeline`",
-        "`--timing` names the pipeline with all defaults",
-    ),
-    missing(
-        "`--load-dialect-plugin`, `--load-pass-plugin`",
-        "`--rules FILE` for rewrites; [a driver of one's own](../examples/own_driver.rs) for passes and ops",
-    ),
-    missing(
-        "`--mlir-disable-threading`",
-        "passes run on one thread; no output depends on how many there are",
-    ),
-    missing(
-        "`--mlir-elide-elementsattrs-if-larger`",
-        "dumps leave out the middle of long lines; what is printed as the result never does",
-    ),
-    missing(
-        "`--mlir-pass-pipeline-local-reproducer`",
-        "a reproducer always starts with the module before the pass that failed",
-    ),
-    missing(
-        "`--mlir-print-ir-module-scope`",
-        "passes run on modules, so that a dump is one",
-    ),
-    missing(
-        "`--mlir-print-op-generic`",
-        "Core text reads every op by its full name, as `core.relu`",
-    ),
-    missing(
-        "`--emit-bytecode`",
-        "modules are text; mic@2 is the shortest",
-    ),
-    missing(
-        "`--log-actions-to`",
-        "`--remarks`, `--explain` and `--opt-bisect-limit=-1` log rewrites",
-    ),
-];
 
 /// `docs/flags.md`.
 pub fn document() -> String {
@@ -188,8 +105,8 @@ pub fn document() -> String {
     );
     for arg in flags(&command()) {
         let known = ROWS.iter().find(|row| row.flag == arg.get_id().as_str());
-        let (mlir, test) = known.map_or(("", String::new()), |row| (row.mlir, row.test()));
-        let mlir = if mlir.is_empty() { "–" } else { mlir };
+        let test = known.map_or_else(String::new, Row::test);
+        let mlir = of_mlir(arg.get_id().as_str()).unwrap_or_else(|| "–".to_owned());
         let help = arg
             .get_help()
             .map_or(String::new(), |help| help.to_string())
@@ -202,26 +119,29 @@ pub fn document() -> String {
         );
     }
     text.push_str(
-        "\n## The other way round\n\nWhat someone who knows mlir-opt looks for, and what there is.\n\n\
+        "\n## The other way round\n\nWhat someone who knows mlir-opt looks for, and what there is. \
+         Options with one dash are read too, `--mlir-…` where there is a flag for it; the others are answered with this table.\n\n\
          | mlir-opt | mind-opt | test |\n|---|---|---|\n\
          | `--cse`, `--canonicalize`, a pass by its name | the same, options in `--pass-pipeline` too | \
          [mind-opt/pass-flags-order.core](../lit_tests/mind-opt/pass-flags-order.core) |\n",
     );
     let command = command();
-    let mut known: Vec<(&str, String, String)> = ROWS
+    let mut known: Vec<(String, String, String)> = ROWS
         .iter()
-        .filter(|row| !row.mlir.is_empty())
         .filter_map(|row| {
             let arg = flags(&command).find(|arg| arg.get_id() == row.flag)?;
-            Some((row.mlir, spelling(arg).replace('|', "\\|"), row.test()))
+            let mlir = of_mlir(row.flag)?;
+            Some((mlir, spelling(arg).replace('|', "\\|"), row.test()))
         })
         .collect();
     known.sort();
     for (mlir, own, test) in known {
         let _ = writeln!(text, "| {mlir} | `{own}` | [{test}](../lit_tests/{test}) |");
     }
-    for Missing { mlir, instead } in MISSING {
-        let _ = writeln!(text, "| {mlir} | {instead} | – |");
+    for row in COUNTERPARTS {
+        if let Ours::Instead(instead) = row.ours {
+            let _ = writeln!(text, "| {} | {instead} | – |", row.shown());
+        }
     }
     text
 }

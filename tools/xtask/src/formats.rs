@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use mind_driver::formats::{FORMATS, Read, Write as Written};
+use mind_driver::formats::{FOREIGN, FORMATS, Read, Sign, Write as Written};
 
 /// `docs/formats.md`.
 pub fn document() -> String {
@@ -55,6 +55,21 @@ pub fn document() -> String {
             "| `{}` | {} | {files} | {detected} | {read} | {written} |",
             row.word, row.summary
         );
+    }
+    text.push_str(
+        "\n## Files of other programs\n\nWhat the tools say of files that are not modules.\n\n\
+         | what | told by | what to do |\n|---|---|---|\n",
+    );
+    for row in FOREIGN {
+        let told = match row.sign {
+            Sign::Magic(..) | Sign::Header(_) | Sign::Text(_) => "content".to_owned(),
+            Sign::Zip(entry) => format!("the entry `{entry}` of a zip archive"),
+            Sign::Extension(ends) => format!("the extension `.{}`", ends.join("`, `.")),
+            Sign::Mlir(dialect) => format!("MLIR with ops `{dialect}.…`"),
+            Sign::Folder(entry) => format!("a folder with `{entry}`"),
+        };
+        let help = row.help.replace('|', "\\|");
+        let _ = writeln!(text, "| {} | {told} | {help} |", row.what);
     }
     text
 }

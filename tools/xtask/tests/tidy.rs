@@ -10,6 +10,8 @@ mod codes;
 mod command_lines;
 #[path = "tidy/documents.rs"]
 mod documents;
+#[path = "tidy/language.rs"]
+mod language;
 #[path = "tidy/mil.rs"]
 mod mil;
 #[path = "tidy/sizes.rs"]

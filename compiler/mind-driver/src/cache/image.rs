@@ -11,6 +11,7 @@ use mind_ir::{BlockId, Bytes, OpId, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::codec::{Decoder, Encoder};
+use super::interface;
 
 /// A module as bytes, and the literals that these number.
 pub(super) struct Image<'g> {
@@ -19,31 +20,69 @@ pub(super) struct Image<'g> {
 }
 
 impl<'g> Image<'g> {
-    /// The image of a module, with the places of its ops in the source.
+    /// The image of a module, with the places of its ops in the source and its interface.
     pub(super) fn of(g: &'g Graph) -> Image<'g> {
-        Image::written(g, true)
+        Image::written(g, Places::All)
+    }
+
+    /// As [`of`](Image::of), of a module whose source is elsewhere.
+    fn without_source(g: &'g Graph) -> Image<'g> {
+        Image::written(g, Places::Numbers)
     }
 
     /// What the image of an equal module is, too, that stands elsewhere and whose values have other numbers in text. It
     /// cannot be read.
     pub(super) fn without_places(g: &'g Graph) -> Image<'g> {
-        Image::written(g, false)
+        Image::written(g, Places::None)
     }
 
-    fn written(g: &'g Graph, has_places: bool) -> Image<'g> {
+    fn written(g: &'g Graph, places: Places) -> Image<'g> {
         let mut writer = Writer {
             g,
-            has_places,
+            places,
             out: Encoder::default(),
             literals: Vec::new(),
             numbers: FxHashMap::default(),
         };
         writer.block(g.body());
+        if places != Places::None {
+            interface::write(&mut writer.out, &g.interface);
+        }
         Image {
             bytes: writer.out.bytes,
             literals: writer.literals,
         }
     }
+}
+
+/// A module with its literals as one piece of bytes, which are as many as the literals and a little more. Ops have no places
+/// in the source. They are read by the same version of the compiler alone.
+pub fn pack(g: &Graph) -> Vec<u8> {
+    let image = Image::without_source(g);
+    let mut out = Encoder::default();
+    out.number(image.bytes.len() as u64);
+    out.bytes.extend(&image.bytes);
+    out.number(image.literals.len() as u64);
+    for literal in &image.literals {
+        out.number(literal.bytes.len() as u64);
+        out.bytes.extend(literal.bytes);
+    }
+    out.bytes
+}
+
+/// The module that [`pack`] wrote, which is not verified; `None` if the bytes are of something else.
+pub fn unpack(registry: &Registry, bytes: &[u8]) -> Option<Graph> {
+    let mut bytes = Decoder::new(bytes);
+    let length = bytes.count()?;
+    let image = bytes.take(length)?;
+    let count = bytes.count()?;
+    let literals = (0..count).map(|_| {
+        let length = bytes.count()?;
+        Some(Bytes::copy_from_slice(bytes.take(length)?))
+    });
+    let literals = literals.collect::<Option<Vec<Bytes>>>()?;
+    let is_whole = bytes.is_done();
+    read(registry, image, &literals).filter(|_| is_whole)
 }
 
 /// The kinds of attribute, as bytes.
@@ -66,10 +105,19 @@ mod tag {
     pub(super) const DYNAMIC: u8 = 2;
 }
 
+/// Whether places in the source and the numbers that values have in text are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Places {
+    All,
+    /// Ops are at no place in the source.
+    Numbers,
+    /// Neither is written.
+    None,
+}
+
 struct Writer<'g> {
     g: &'g Graph,
-    /// Whether places in the source, and numbers in text, are written.
-    has_places: bool,
+    places: Places,
     out: Encoder,
     literals: Vec<Literal<'g>>,
     numbers: FxHashMap<ValueId, u64>,
@@ -94,7 +142,7 @@ impl<'g> Writer<'g> {
         let g = self.g;
         let number = self.numbers.len() as u64;
         self.numbers.insert(value, number);
-        if self.has_places {
+        if self.places != Places::None {
             self.out.number(g.label(value));
         }
         for ty in [g.type_id(value), g.declared(value)] {
@@ -134,8 +182,11 @@ impl<'g> Writer<'g> {
     fn op(&mut self, op: OpId) {
         let g = self.g;
         self.out.text(g.def(op).name);
-        if self.has_places {
-            let span = g.span(op);
+        if self.places != Places::None {
+            let span = match self.places {
+                Places::All => g.span(op),
+                Places::Numbers | Places::None => Span::FILE,
+            };
             self.out.number(u64::from(span.start));
             self.out.number(u64::from(span.end));
         }
@@ -229,6 +280,7 @@ pub(super) fn read(registry: &Registry, bytes: &[u8], literals: &[Bytes]) -> Opt
     };
     let body = reader.g.body();
     reader.block(body)?;
+    reader.g.interface = interface::read(&mut reader.bytes)?;
     (reader.bytes.is_done() && reader.literals.len() == 0).then_some(reader.g)
 }
 
@@ -460,6 +512,23 @@ mod tests {
         assert_eq!(Image::of(&back).bytes, image.bytes);
         let spans = |g: &Graph| g.walk().map(|op| g.span(op)).collect::<Vec<Span>>();
         assert_eq!(spans(&back), spans(&g));
+    }
+
+    #[test]
+    fn a_module_comes_back_from_one_piece_of_bytes() {
+        let constant = module(
+            "%0 = ConstTensor {data=[1.0, nan], dtype=f32, shape=[2]} : tensor<f32[2]>\noutputs: %0",
+        );
+        let registry = &Session::default().registry;
+        for g in [mixed(), constant] {
+            let bytes = pack(&g);
+            let back = unpack(registry, &bytes).expect("it is a module");
+            assert_eq!(pack(&back), bytes);
+            for length in 0..bytes.len() {
+                assert!(unpack(registry, &bytes[..length]).is_none(), "{length}");
+            }
+            assert!(unpack(registry, &[&bytes[..], &[0]].concat()).is_none());
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod checksum;
 mod codec;
 mod identity;
 mod image;
+mod interface;
 mod panels;
 mod store;
 
@@ -31,6 +32,7 @@ use self::codec::{Decoder, Encoder};
 use self::image::Image;
 use self::store::{Key, Kind, Store};
 
+pub use self::image::{pack, unpack};
 pub use self::panels::{KeptPanels, Packing};
 
 /// Alignment of constants in a file: that of the widest vectors.

@@ -1,5 +1,7 @@
 //! Texts whose statements are lines: mic@1, mic@2 and Core text.
 
+use mind_text::is_interface_line;
+
 use crate::formats::Format;
 
 use super::split::{Split, Statement};
@@ -62,6 +64,11 @@ pub(super) fn word(statement: &str, format: Format) -> String {
         _ if !is_mic && first.starts_with('%') => {
             let digits = first[1..].bytes().take_while(u8::is_ascii_digit).count();
             first[..1 + digits].to_owned()
+        }
+        Format::Core if is_interface_line(first) => {
+            // The first entry of the line, or the name of its input.
+            let end = rest.find(['=', '{']).unwrap_or(rest.len());
+            format!("{first} {}", rest[..end].trim())
         }
         _ => first.trim_end_matches([',', ':']).to_owned(),
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mind_convert::Imported;
 use mind_diag::{Diagnostics, SourceFile};
 #[cfg(feature = "draw")]
 use mind_draw::Detail;
@@ -31,6 +32,21 @@ pub struct FormatInfo {
     pub read: Option<Read>,
     /// How it is written, if it is.
     pub write: Option<Write>,
+    /// What of a module's interface is written; `None` if what is written is no module.
+    pub carries: Option<Carried>,
+}
+
+/// What of a module's interface a format has words for, each with all before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Carried {
+    /// The names of inputs alone.
+    Inputs,
+    /// The names of outputs.
+    Names,
+    /// Metadata and descriptions.
+    Described,
+    /// Images and class labels.
+    All,
 }
 
 /// How a format is read.
@@ -57,19 +73,15 @@ pub struct BinaryReader {
     pub looks: fn(&[u8]) -> bool,
     /// The files beside it that hold elements of it, by their paths below its folder.
     pub files: fn(&[u8]) -> Vec<String>,
-    /// What the outputs are called, if the format says so, which modules do not keep.
-    pub outputs: fn(&[u8]) -> Vec<String>,
-    /// The module that the bytes are, and what the reader warns of.
-    pub read: fn(Bytes, &LoadOptions) -> Result<(Graph, Diagnostics), Diagnostics>,
+    /// The module that the bytes are.
+    pub read: fn(Bytes, &LoadOptions) -> Result<Imported, Diagnostics>,
 }
 
 /// How a text of another compiler is read.
 #[derive(Clone, Copy)]
 pub struct TextReader {
-    /// What the outputs are called, if the text says so, which modules do not keep.
-    pub outputs: fn(&str) -> Vec<String>,
     /// The module that the text is.
-    pub read: fn(&str, &LoadOptions) -> Result<Graph, Diagnostics>,
+    pub read: fn(&str, &LoadOptions) -> Result<Imported, Diagnostics>,
 }
 
 /// How a package is read.
@@ -146,8 +158,6 @@ pub struct BinaryOptions<'a> {
     pub opset: Option<i64>,
     /// The name of the file that holds the elements of large constants; `None` for the module's own.
     pub data_file: Option<&'a str>,
-    /// What the outputs are called; none for names that count them.
-    pub outputs: &'a [String],
 }
 
 /// A module as bytes.
@@ -179,6 +189,12 @@ pub struct WriteOptions<'a> {
 }
 
 impl FormatInfo {
+    /// Whether the names of its files end with `end`, in lower or upper case.
+    pub fn has_extension(&self, end: &str) -> bool {
+        let mut own = self.extensions.iter();
+        own.any(|own| own.eq_ignore_ascii_case(end))
+    }
+
     /// The text format that it is, if it is one.
     pub fn text(&self) -> Option<Format> {
         match self.read {
@@ -208,19 +224,6 @@ impl FormatInfo {
                 | Write::Description,
             )
             | None => None,
-        }
-    }
-
-    /// What the outputs of a module are called in the file that it is read from.
-    pub fn output_names(&self, bytes: &[u8]) -> Vec<String> {
-        match self.read {
-            Some(Read::Binary(reader)) => (reader.outputs)(bytes),
-            Some(Read::Import(reader)) => {
-                std::str::from_utf8(bytes).map_or_else(|_| Vec::new(), reader.outputs)
-            }
-            Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) | None => {
-                Vec::new()
-            }
         }
     }
 

@@ -1,7 +1,6 @@
 //! The rows of all formats, and finding one.
 
 use std::fmt;
-use std::path::Path;
 
 #[cfg(feature = "mil")]
 use mind_coreml::mil;
@@ -10,6 +9,7 @@ use mind_coreml::package;
 
 #[cfg(feature = "irv2")]
 use super::document;
+use super::output::extension;
 #[cfg(feature = "object")]
 use super::row::Linking;
 #[cfg(feature = "package")]
@@ -18,7 +18,7 @@ use super::row::PackageReader;
 use super::row::TextReader;
 #[cfg(feature = "onnx")]
 use super::row::{Binary, BinaryReader, LoadOptions};
-use super::row::{FormatInfo, Read, Write};
+use super::row::{Carried, FormatInfo, Read, Write};
 use super::text::Format;
 #[cfg(feature = "draw")]
 use crate::draw;
@@ -39,13 +39,7 @@ impl Format {
 
     /// What the names of its files end with.
     pub fn extension(self) -> &'static str {
-        match self {
-            #[cfg(feature = "mil")]
-            Format::MilPrimer => Format::Mil.extension(),
-            #[cfg(feature = "mil")]
-            Format::Mil => self.info().extensions[0],
-            Format::Mic1 | Format::Mic2 | Format::Core => self.info().extensions[0],
-        }
+        self.info().extensions[0]
     }
 
     /// The format called `name`.
@@ -103,14 +97,16 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Mic1)),
         read: Some(Read::Module(Format::Mic1)),
         write: Some(Write::Text(Format::Mic1)),
+        carries: Some(Carried::Inputs),
     },
     FormatInfo {
         word: "mic2",
-        extensions: &["mic2"],
+        extensions: &["mic2", "mic"],
         summary: "mic@2 text",
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Mic2)),
         read: Some(Read::Module(Format::Mic2)),
         write: Some(Write::Text(Format::Mic2)),
+        carries: Some(Carried::Inputs),
     },
     FormatInfo {
         word: "core",
@@ -119,6 +115,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Core)),
         read: Some(Read::Module(Format::Core)),
         write: Some(Write::Text(Format::Core)),
+        carries: Some(Carried::All),
     },
     #[cfg(feature = "mil")]
     FormatInfo {
@@ -128,15 +125,17 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: Some(mil::is_program),
         read: Some(Read::Module(Format::Mil)),
         write: Some(Write::Program(Format::Mil)),
+        carries: Some(Carried::Names),
     },
     #[cfg(feature = "mil")]
     FormatInfo {
         word: "mil-primer",
-        extensions: &[],
+        extensions: &["mil"],
         summary: "MIL text, as the primer for writing by hand spells it",
         sniff: None,
         read: Some(Read::Module(Format::MilPrimer)),
         write: Some(Write::Program(Format::MilPrimer)),
+        carries: Some(Carried::Names),
     },
     #[cfg(feature = "package")]
     FormatInfo {
@@ -150,6 +149,7 @@ pub static FORMATS: &[FormatInfo] = &[
             reads_as: Format::Mil,
         })),
         write: Some(Write::Package),
+        carries: Some(Carried::All),
     },
     #[cfg(feature = "onnx")]
     FormatInfo {
@@ -160,17 +160,12 @@ pub static FORMATS: &[FormatInfo] = &[
         read: Some(Read::Binary(BinaryReader {
             looks: mind_onnx::is_model,
             files: mind_onnx::files,
-            outputs: mind_onnx::output_names,
-            read: |bytes, options| {
-                let imported = mind_onnx::import(bytes, &onnx_options(options))?;
-                Ok((imported.module, imported.warnings))
-            },
+            read: |bytes, options| mind_onnx::import(bytes, &onnx_options(options)),
         })),
         write: Some(Write::Binary(|g, options| {
             let options = mind_onnx::ExportOptions {
                 opset: options.opset.unwrap_or(mind_onnx::DEFAULT_OPSET),
                 data_file: options.data_file.map(str::to_owned),
-                outputs: options.outputs.to_vec(),
             };
             let written = mind_onnx::write(g, &options)?;
             Ok(Binary {
@@ -178,6 +173,7 @@ pub static FORMATS: &[FormatInfo] = &[
                 data: written.data,
             })
         })),
+        carries: Some(Carried::Described),
     },
     #[cfg(feature = "stablehlo")]
     FormatInfo {
@@ -186,7 +182,6 @@ pub static FORMATS: &[FormatInfo] = &[
         summary: "a module of StableHLO, as text of MLIR",
         sniff: Some(mind_stablehlo::is_module),
         read: Some(Read::Import(TextReader {
-            outputs: mind_stablehlo::output_names,
             read: |text, options| {
                 let dims = options.dims.iter();
                 let options = mind_stablehlo::ImportOptions {
@@ -196,10 +191,11 @@ pub static FORMATS: &[FormatInfo] = &[
                     shapes: options.shapes.iter().cloned().collect(),
                     bound: options.bound.iter().cloned().collect(),
                 };
-                mind_stablehlo::read(text, &options)
+                mind_stablehlo::import(text, &options)
             },
         })),
         write: None,
+        carries: None,
     },
     #[cfg(feature = "irv2")]
     FormatInfo {
@@ -209,6 +205,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: Some(mind_irv2::is_document),
         read: Some(Read::Document(document::read)),
         write: Some(Write::Description),
+        carries: None,
     },
     FormatInfo {
         word: "hf",
@@ -217,6 +214,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: None,
         read: Some(Read::Model),
         write: None,
+        carries: None,
     },
     #[cfg(feature = "jit")]
     FormatInfo {
@@ -228,6 +226,7 @@ pub static FORMATS: &[FormatInfo] = &[
         write: Some(Write::C(|session, g, options| {
             c_text(session, g.clone(), options.function, options.has_main)
         })),
+        carries: None,
     },
     #[cfg(feature = "object")]
     FormatInfo {
@@ -237,6 +236,7 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: None,
         read: None,
         write: Some(Write::Object(Linking::Object)),
+        carries: None,
     },
     #[cfg(feature = "object")]
     FormatInfo {
@@ -246,17 +246,19 @@ pub static FORMATS: &[FormatInfo] = &[
         sniff: None,
         read: None,
         write: Some(Write::Object(Linking::Shared)),
+        carries: None,
     },
     #[cfg(feature = "draw")]
     FormatInfo {
         word: "dot",
-        extensions: &["dot"],
+        extensions: &["dot", "gv"],
         summary: "a drawing for Graphviz",
         sniff: None,
         read: None,
         write: Some(Write::Drawing(|_, g, options| {
             Ok(mind_draw::dot(&draw::module(g).simplified(options.detail)))
         })),
+        carries: None,
     },
     #[cfg(feature = "draw")]
     FormatInfo {
@@ -268,11 +270,12 @@ pub static FORMATS: &[FormatInfo] = &[
         write: Some(Write::Drawing(|_, g, options| {
             Ok(mind_draw::svg(&draw::module(g).simplified(options.detail)))
         })),
+        carries: None,
     },
     #[cfg(feature = "draw")]
     FormatInfo {
         word: "html",
-        extensions: &["html"],
+        extensions: &["html", "htm"],
         summary: "a page with the drawing and the text",
         sniff: None,
         read: None,
@@ -282,6 +285,7 @@ pub static FORMATS: &[FormatInfo] = &[
             let drawing = draw::module(g).simplified(options.detail);
             Ok(draw::html(&drawing, options.name, &text))
         })),
+        carries: None,
     },
 ];
 
@@ -331,9 +335,8 @@ impl FormatInfo {
 
     /// The format whose files are called like `path`.
     pub fn named_by(path: &str) -> Option<&'static FormatInfo> {
-        let end = Path::new(path.trim_end_matches('/')).extension()?;
-        let mut rows = FORMATS.iter();
-        rows.find(|row| row.extensions.iter().any(|own| *own == end))
+        let end = extension(path)?;
+        FORMATS.iter().find(|row| row.has_extension(end))
     }
 
     /// The words of the formats that `is_meant`.
@@ -356,20 +359,23 @@ mod tests {
     }
 
     #[test]
-    fn words_and_extensions_name_one_format() {
+    fn words_name_one_format_and_extensions_one_or_two_spellings_of_it() {
+        let mut shared = Vec::new();
         for (at, row) in FORMATS.iter().enumerate() {
             assert_eq!(FormatInfo::named(row.word), Some(row));
             assert!(row.read.is_some() || row.write.is_some(), "{row:?}");
+            assert!(!row.extensions.is_empty(), "{row:?}");
             for other in &FORMATS[at + 1..] {
                 assert!(row.word != other.word, "{row:?}");
-                let shared = |end: &&&str| other.extensions.contains(end);
-                assert_eq!(
-                    row.extensions.iter().find(shared),
-                    None,
-                    "{row:?} {other:?}"
-                );
+                let both = row.extensions.iter().filter(|end| other.has_extension(end));
+                shared.extend(both.map(|end| (*end, row.word, other.word)));
             }
         }
+        let expected = [("mic", "mic1", "mic2"), ("mil", "mil", "mil-primer")];
+        assert!(
+            shared.iter().all(|own| expected.contains(own)),
+            "{shared:?}"
+        );
     }
 
     #[test]

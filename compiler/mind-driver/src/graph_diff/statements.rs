@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::formats::{Format, Formats};
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId};
+use mind_text::is_interface_line;
 
 /// The Core text of a module, op by op.
 pub(super) struct Statements {
@@ -15,7 +16,7 @@ impl Statements {
     pub(super) fn of(formats: &Formats, g: &Graph) -> Statements {
         let text = formats.print(Format::Core, g).unwrap_or_default();
         let mut texts: Vec<String> = Vec::new();
-        for line in text.lines() {
+        for line in text.lines().skip_while(|line| is_interface_line(line)) {
             let starts = line.starts_with('%') || line.starts_with("outputs");
             match texts.last_mut() {
                 Some(last) if !starts => {

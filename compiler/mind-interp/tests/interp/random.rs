@@ -274,9 +274,34 @@ fn completing(limit: u64) -> Result<Arrays, BindError> {
         memory_limit: limit,
     };
     match complete(&g, &mut arrays, &mut Extents::default(), &random) {
-        Ok(()) => Ok(arrays),
+        // `B` is that of the array.
+        Ok(chosen) if chosen.is_empty() => Ok(arrays),
+        Ok(chosen) => panic!("{chosen:?}"),
         Err(errors) => Err(errors[0].error.clone()),
     }
+}
+
+#[test]
+fn extents_that_nobody_gives_are_told() {
+    let mut m = Module::new();
+    let x = m.arg("x", DType::F32, &["B", "?", "S", "B"]);
+    let g = m.yields(&[x]);
+    let random = Random {
+        seed: 1,
+        values: Values::Ordinary,
+        memory_limit: 1 << 20,
+    };
+    let chosen = |given: &[(&str, usize)]| {
+        let mut extents = Extents::given(&g, given.iter().copied()).unwrap();
+        let chosen = complete(&g, &mut Arrays::new(), &mut extents, &random).unwrap();
+        let pairs = chosen
+            .iter()
+            .map(|(name, extent)| format!("{name}={extent}"));
+        pairs.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(chosen(&[]), "B=3 ?=2 S=5");
+    assert_eq!(chosen(&[("S", 9)]), "B=3 ?=2");
+    assert_eq!(chosen(&[("S", 9), ("B", 3), ("?", 2)]), "");
 }
 
 #[test]

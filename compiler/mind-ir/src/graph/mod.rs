@@ -29,6 +29,7 @@ use rustc_hash::FxHashSet;
 use crate::arena::Arena;
 use crate::attr::{Attr, Literal};
 use crate::entity::{BlockId, OpId, RegionId, Sym, Ty, UseId, ValueId};
+use crate::interface::Interface;
 use crate::opdef::{Op, OpDef};
 use crate::scalar::ScalarFn;
 use crate::symbol::Symbols;
@@ -62,6 +63,8 @@ pub struct Graph {
     symbols: Symbols,
     /// Numbers for new values: no value has one of these.
     free_labels: Range<u64>,
+    /// The names of the outputs, and what else users see of the module.
+    pub interface: Interface,
     /// The declarations of the text this module was read from.
     pub preamble: Preamble,
     /// Where the tables begin; dropped after them.
@@ -103,6 +106,7 @@ impl Graph {
             types: TypeTable::in_slab(&mut slab),
             symbols: Symbols::in_slab(&mut slab),
             free_labels: 0..u64::MAX,
+            interface: Interface::default(),
             preamble: Preamble::default(),
             _slab: slab,
         }
@@ -128,6 +132,18 @@ impl Graph {
         match self.terminator(self.body()) {
             Some(end) => self.operands(end),
             None => &[],
+        }
+    }
+
+    /// What the output at a position is called: its name, or `%` and the number of its value.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer outputs.
+    pub fn output_text(&self, at: usize) -> String {
+        match self.interface.output_name(at) {
+            Some(name) => name.to_owned(),
+            None => format!("%{}", self.label(self.outputs()[at])),
         }
     }
 
@@ -417,6 +433,7 @@ impl Clone for Graph {
             types: self.types.clone(),
             symbols: self.symbols.clone(),
             free_labels: self.free_labels.clone(),
+            interface: self.interface.clone(),
             preamble: self.preamble.clone(),
             _slab: Slab::new(0),
         };

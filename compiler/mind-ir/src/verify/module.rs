@@ -40,6 +40,12 @@ pub fn verify(g: &mut Graph, config: &VerifyConfig) -> Diagnostics {
         let span = g.terminator(body).map_or(Span::FILE, |end| g.span(end));
         verifier.found.push(VerifyError::NoOutput.at(span));
     }
+    if let Some(problem) = g.interface.problem(g.outputs().len()) {
+        let span = g.terminator(body).map_or(Span::FILE, |end| g.span(end));
+        verifier
+            .found
+            .push(VerifyError::Structure { problem }.at(span));
+    }
     verifier.found
 }
 

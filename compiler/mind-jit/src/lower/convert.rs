@@ -1,4 +1,4 @@
-//! Numbers in other dtypes.
+//! Conversions between dtypes.
 
 use mind_ir::types::{DType, DTypeClass};
 
@@ -9,7 +9,7 @@ use mind_vir::ir::{
 use super::scalar::{compute_lane, round};
 use super::truth;
 
-/// The widest lanes that a conversion works in.
+/// Returns the widest lanes that a conversion computes in.
 pub fn convert_lane(from: DType, to: DType) -> Lane {
     use DTypeClass::{Bool, Float, Signed, Unsigned};
     let (own, other) = (compute_lane(from), compute_lane(to));
@@ -31,9 +31,9 @@ pub fn convert_lane(from: DType, to: DType) -> Lane {
     lanes.max_by_key(|lane| lane.bits()).unwrap_or(own)
 }
 
-/// Appends the conversion to another dtype, as `core.cast` says it.
+/// Appends the conversion to another dtype, with the semantics of `core.cast`.
 ///
-/// Values are in the lanes that their dtypes are worked on in.
+/// Values are in the computation lanes of their dtypes.
 pub fn convert(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
     use DTypeClass::{Bool, Float, Signed, Unsigned};
     if from == to {
@@ -59,7 +59,7 @@ pub fn convert(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
     }
 }
 
-/// The integer in wider lanes, by its sign, or its low bits.
+/// Extends an integer by its sign, or truncates it.
 fn resize(b: &mut Builder, from: DType, to: Lane, value: Value) -> Value {
     let own = compute_lane(from);
     let op = match own.bits().cmp(&to.bits()) {
@@ -71,7 +71,7 @@ fn resize(b: &mut Builder, from: DType, to: Lane, value: Value) -> Value {
     b.convert(op, to, value)
 }
 
-/// Rounded once to nearest even.
+/// A conversion rounded once to nearest even.
 fn float_to_float(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
     match (compute_lane(from), compute_lane(to)) {
         (Lane::F64, Lane::F64) => value,
@@ -85,10 +85,10 @@ fn float_to_float(b: &mut Builder, from: DType, to: DType, value: Value) -> Valu
     }
 }
 
-/// `F64` cut to `F32`, with the last bit set where something was cut off, so that it can be rounded again.
+/// `F64` to `F32`, rounded to odd: the last bit is set if the result is inexact, so that rounding again to fewer bits
+/// is correct.
 ///
-/// The nearest `F32` is even or odd; where it is even and not exact, the odd neighbour on the side of the
-/// value is one step away in magnitude.
+/// The nearest `F32` is even or odd; if it is even and inexact, the odd neighbour towards the value is one ulp away.
 fn round_to_odd(b: &mut Builder, value: Value) -> Value {
     let nearest = b.convert(ConvertOp::Float, Lane::F32, value);
     let back = b.convert(ConvertOp::Float, Lane::F64, nearest);
@@ -102,7 +102,7 @@ fn round_to_odd(b: &mut Builder, value: Value) -> Value {
     odd_neighbour(b, nearest, step)
 }
 
-/// `nearest`, or the float `step` units of its last place further on if its last bit is not set.
+/// Returns `nearest`, or the float `step` ulps further if its last bit is not set.
 fn odd_neighbour(b: &mut Builder, nearest: Value, step: Value) -> Value {
     let (float, int) = (b.lane(nearest), b.lane(step));
     let bits = b.convert(ConvertOp::Bits, int, nearest);
@@ -115,7 +115,7 @@ fn odd_neighbour(b: &mut Builder, nearest: Value, step: Value) -> Value {
     b.convert(ConvertOp::Bits, float, bits)
 }
 
-/// Rounded once to nearest even.
+/// A conversion rounded once to nearest even.
 fn int_to_float(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
     let own = compute_lane(from);
     if own.bits() < 32 {
@@ -143,7 +143,7 @@ fn int_to_float(b: &mut Builder, from: DType, to: DType, value: Value) -> Value 
         };
         return float_to_float(b, DType::F64, to, exact);
     }
-    // The upper half times 2^32 and the lower half are exact; their sum is rounded once.
+    // Both halves are exact; their sum is rounded once.
     let upper = high_to_f64(b, value, is_signed);
     let mask = b.constant(Lane::I64, 0xffff_ffff);
     let lower = b.binary(BinaryOp::And, value, mask);
@@ -152,7 +152,7 @@ fn int_to_float(b: &mut Builder, from: DType, to: DType, value: Value) -> Value 
     if to == DType::F64 {
         return sum;
     }
-    // What is below 2^53 in magnitude is exact.
+    // Values below 2^53 in magnitude are exact.
     let magnitude = b.unary(UnaryOp::Abs, sum);
     let limit = b.f64(2f64.powi(53));
     let is_large = b.compare(Predicate::Le, limit, magnitude);
@@ -160,7 +160,7 @@ fn int_to_float(b: &mut Builder, from: DType, to: DType, value: Value) -> Value 
     float_to_float(b, DType::F64, to, odd[0])
 }
 
-/// The `sum` of an upper half and a lower half that is smaller, with the last bit set where it is not exact.
+/// The sum of an upper and a smaller lower half, rounded to odd.
 fn odd_sum(b: &mut Builder, sum: Value, upper: Value, lower: Value) -> Value {
     let kept = b.binary(BinaryOp::Sub, sum, upper);
     let lost = b.binary(BinaryOp::Sub, lower, kept);
@@ -174,7 +174,7 @@ fn odd_sum(b: &mut Builder, sum: Value, upper: Value, lower: Value) -> Value {
     odd_neighbour(b, sum, step)
 }
 
-/// `I32` as an unsigned number: both halves are exact, and their sum is rounded once.
+/// Unsigned `I32` to `F32`: both halves are exact, and their sum is rounded once.
 fn unsigned_to_f32(b: &mut Builder, value: Value) -> Value {
     let upper = b.shift(ShiftOp::Shr, value, 16);
     let mask = b.constant(Lane::I32, 0xffff);
@@ -185,20 +185,20 @@ fn unsigned_to_f32(b: &mut Builder, value: Value) -> Value {
     b.fma(upper, weight, lower)
 }
 
-/// Numbers below 2^32 in an `I64`, exactly: they become the last bits of 2^52, which is taken away.
+/// Numbers below 2^32 in an `I64` to `F64`, exactly: they become the low bits of 2^52, which is then subtracted.
 fn low_to_f64(b: &mut Builder, low: Value) -> Value {
     above(b, BinaryOp::Or, low, 2f64.powi(52))
 }
 
-/// The upper half of an `I64` times 2^32, exactly: it becomes the last bits of a power of two, which is taken away. A signed
-/// number has half its range added before, as its sign bit is flipped.
+/// The upper half of an `I64` times 2^32 as `F64`, exactly: it becomes the low bits of a power of two, which is then
+/// subtracted. A signed number is biased first, by flipping its sign bit.
 fn high_to_f64(b: &mut Builder, value: Value, is_signed: bool) -> Value {
     let upper = b.shift(ShiftOp::Shr, value, 32);
     let half_range = if is_signed { 2f64.powi(63) } else { 0.0 };
     above(b, BinaryOp::Xor, upper, 2f64.powi(84) + half_range)
 }
 
-/// The difference between `base` and what it is when `op` puts `bits` into its last places.
+/// Returns the difference between `base` and `base` with `bits` combined into its low bits by `op`.
 fn above(b: &mut Builder, op: BinaryOp, bits: Value, base: f64) -> Value {
     let base_bits = b.constant(Lane::I64, base.to_bits());
     let sum = b.binary(op, bits, base_bits);
@@ -213,11 +213,11 @@ fn scaled(b: &mut Builder, value: Value, exponent: i32) -> Value {
     b.binary(BinaryOp::Mul, value, power)
 }
 
-/// Truncated; 0 for NaN, and the nearest integer of `to` for what is out of its range.
+/// Float to integer, truncated; 0 for NaN, and saturated to the range of `to`.
 fn float_to_int(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
     let to_lane = compute_lane(to);
     if to_lane.bits() < 32 {
-        // The least integer of 32 bits, which NaN becomes, ends in zeros.
+        // NaN becomes `i32::MIN`, whose low bits are zeros.
         let x = clamped(b, to, value);
         let whole = b.convert(ConvertOp::FloatToInt, Lane::I32, x);
         return b.convert(ConvertOp::Truncate, to_lane, whole);
@@ -244,7 +244,7 @@ fn float_to_int(b: &mut Builder, from: DType, to: DType, value: Value) -> Value 
     b.convert(ConvertOp::Truncate, Lane::I32, whole)
 }
 
-/// `x`, or the nearest end of the range of `to`, whose ends its lanes hold exactly; NaN stays.
+/// Clamps `x` to the range of `to`, whose ends its lanes represent exactly; NaN is unchanged.
 fn clamped(b: &mut Builder, to: DType, x: Value) -> Value {
     let (least, largest) = bounds(to);
     let end = |b: &mut Builder, end: f64| match b.lane(x) {
@@ -256,7 +256,7 @@ fn clamped(b: &mut Builder, to: DType, x: Value) -> Value {
     b.binary(BinaryOp::Min, largest, x)
 }
 
-/// Truncated; what is below the range and NaN become the least number, which is right for the first.
+/// Float to `i32`, truncated; values below the range and NaN become `i32::MIN`, which is correct for the former.
 fn f32_to_i32(b: &mut Builder, x: Value) -> Value {
     let whole = b.convert(ConvertOp::FloatToInt, Lane::I32, x);
     let limit = b.f32(2f32.powi(31));
@@ -268,10 +268,11 @@ fn f32_to_i32(b: &mut Builder, x: Value) -> Value {
     b.select(is_nan, zero, whole)
 }
 
-/// Truncated as a signed number, from 2^31 on that much lower and with the sign bit flipped.
+/// Float to `u32`: converted as a signed number, after subtracting 2^31 from large values, whose sign bit is flipped
+/// afterwards.
 fn f32_to_u32(b: &mut Builder, x: Value) -> Value {
     let zero = b.f32(0.0);
-    // NaN becomes the second operand.
+    // For NaN, `max` returns its second operand.
     let x = b.binary(BinaryOp::Max, x, zero);
     let half_range = b.f32(2f32.powi(31));
     let is_upper = b.compare(Predicate::Le, half_range, x);
@@ -287,7 +288,7 @@ fn f32_to_u32(b: &mut Builder, x: Value) -> Value {
     b.select(is_beyond, most, whole)
 }
 
-/// An `F64` to integers of 64 bits: few numbers do not fit 51 of them.
+/// `F64` to 64-bit integers, with a fast path because most values fit 51 bits.
 fn f64_to_wide(b: &mut Builder, to: DType, x: Value) -> Value {
     let limit = b.f64(2f64.powi(51));
     let magnitude = b.unary(UnaryOp::Abs, x);
@@ -310,18 +311,18 @@ fn f64_to_wide(b: &mut Builder, to: DType, x: Value) -> Value {
     })[0]
 }
 
-/// An `F64` that is a number to integers of 64 bits.
+/// An `F64` that is not NaN to 64-bit integers.
 fn number_to_wide(b: &mut Builder, to: DType, x: Value) -> Value {
     let (least, largest) = bounds(to);
     let low = b.f64(least);
     let x = b.binary(BinaryOp::Max, x, low);
-    // The upper 32 bits and what is left of the number: both are exact, and of one sign.
+    // The upper 32 bits and the remainder: both are exact and have the same sign.
     let upper = scaled(b, x, -32);
     let upper = b.unary(UnaryOp::Trunc, upper);
     let weight = b.f64(-(2f64.powi(32)));
     let lower = b.fma(upper, weight, x);
     let lower = truncated(b, lower);
-    // No bit of what rounds it is left.
+    // The low bits hold no bit of the rounding constant.
     let upper = rounding_sum(b, upper);
     let upper = b.shift(ShiftOp::Shl, upper, 32);
     let both = b.binary(BinaryOp::Add, upper, lower);
@@ -336,7 +337,7 @@ fn number_to_wide(b: &mut Builder, to: DType, x: Value) -> Value {
     b.select(is_beyond, most, both)
 }
 
-/// The least number of an integer dtype, and the largest; of one with 64 bits, the power of two behind it.
+/// Returns the least and the largest number of an integer dtype; for 64 bits, 2^63 or 2^64 as the upper end.
 fn bounds(to: DType) -> (f64, f64) {
     let bits = compute_lane(to).bits() as i32;
     match to.class() {
@@ -347,7 +348,7 @@ fn bounds(to: DType) -> (f64, f64) {
     }
 }
 
-/// Adding it to a number below 2^51 in magnitude rounds that to an integer, which then stands in the last bits.
+/// Adding it to a number below 2^51 in magnitude rounds that to an integer, which is then in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// An `F64` below 2^51 in magnitude, truncated to an `I64`.
@@ -356,14 +357,14 @@ fn truncated(b: &mut Builder, x: Value) -> Value {
     integer(b, whole)
 }
 
-/// An integer in an `F64`, below 2^51 in magnitude, as an `I64`.
+/// An integral `F64` below 2^51 in magnitude to `I64`.
 fn integer(b: &mut Builder, whole: Value) -> Value {
     let sum = rounding_sum(b, whole);
     let none = b.constant(Lane::I64, ROUND.to_bits());
     b.binary(BinaryOp::Sub, sum, none)
 }
 
-/// An integer in an `F64`, below 2^51 in magnitude, as an `I64` whose 51 last bits are those of the integer.
+/// An integral `F64` below 2^51 in magnitude to an `I64` whose low 51 bits are those of the integer.
 fn rounding_sum(b: &mut Builder, whole: Value) -> Value {
     let round = b.f64(ROUND);
     let sum = b.binary(BinaryOp::Add, whole, round);

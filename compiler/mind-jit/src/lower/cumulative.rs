@@ -1,4 +1,4 @@
-//! Chains along a dimension that keep every step.
+//! Prefix operations along a dimension, for example a cumulative sum.
 
 use mind_core::eval::cumulative::Prefixes;
 use mind_ir::types::DType;
@@ -8,20 +8,20 @@ use super::each::{At, for_each};
 use super::reduce::{combine, identity};
 use super::scalar::{narrow, storage_lane, store, widen};
 
-/// Stacks of lines: each line has `extent` elements, which are `inner` apart, as many as a stack has lines.
+/// Stacks of lines. The `extent` elements of a line have a stride of `inner`, which is the number of lines of a stack.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Lines {
-    /// Of the elements.
+    /// Type of an element.
     pub dtype: DType,
-    /// What is kept.
+    /// The prefix operation.
     pub prefixes: Prefixes,
     /// Elements of a line.
     pub extent: usize,
-    /// Lines of a stack, side by side.
+    /// Lines of a stack, which are adjacent.
     pub inner: usize,
 }
 
-/// Appends the prefixes of all lines of the stacks in a range, the end excluded.
+/// Appends the prefix operation on all lines of a range of stacks.
 ///
 /// `input` and `output` are pointers to the first element of the first stack.
 pub fn prefixes(

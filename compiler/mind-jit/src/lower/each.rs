@@ -1,26 +1,26 @@
-//! Loops over a range by vectors.
+//! Vectorised loops over a range.
 
 use mind_vir::ir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
 
-/// The elements that one vector stands for.
+/// The elements of a vector.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
-    /// The index of a round.
+    /// The index of the iteration.
     pub index: Value,
-    /// Elements between that index and the first lane.
+    /// Offset of the first lane from that index.
     pub ahead: u32,
-    /// How many lanes hold elements, where not all do.
+    /// The number of active lanes; `None` if all are active.
     pub count: Option<Value>,
 }
 
 impl At {
-    /// Where these elements are, of those of type `lane` at `base`.
+    /// Returns the address of these elements in the array of `lane` at `base`.
     pub fn addr(&self, base: Value, lane: Lane) -> Addr {
         let ahead = self.ahead * lane.bytes();
         Addr::element(base, self.index, lane).plus(ahead as i32)
     }
 
-    /// Where the first of them is, of elements of type `lane` that lie `stride` apart from `base` on.
+    /// Returns the address of the first element in an array of `lane` with a stride of `stride` at `base`.
     pub fn strided(&self, b: &mut Builder, base: Value, lane: Lane, stride: i64) -> Addr {
         let mut place = self.index;
         if self.ahead > 0 {
@@ -33,14 +33,14 @@ impl At {
     }
 }
 
-/// Appends `body` so that it runs for the elements `0..extent`, each once.
+/// Appends `body` for the elements `0..extent`, each once.
 ///
-/// `unroll` vectors make a round; then come single vectors; then the rest, with a count. `body` is called for
-/// each place that code is needed for.
+/// A main loop handles `unroll` vectors per iteration, followed by a loop over single vectors and a masked tail. `body`
+/// is called once for each copy of the code.
 ///
 /// # Panics
 ///
-/// If `unroll` is 0.
+/// Panics if `unroll` is 0.
 pub fn for_each(
     b: &mut Builder,
     extent: Value,
@@ -87,20 +87,20 @@ pub fn for_each(
     );
 }
 
-/// The number of vectors per round, `most` at most, for which [`covering`] `places` takes the least time, if a vector takes
-/// `weight` times as long as the overhead of a round. Returns 0 if there are fewer places than lanes.
+/// Returns the unroll factor, at most `most`, for which [`covering`] takes the least time for `places` elements, if a
+/// vector takes `weight` times the loop overhead. Returns 0 if there are fewer elements than lanes.
 pub fn vectors_of_round(places: usize, lanes: usize, most: usize, weight: usize) -> usize {
     let cost = |vectors: &usize| places.div_ceil(vectors * lanes) * (vectors * weight + 1);
     (1..=most.min(places / lanes)).min_by_key(cost).unwrap_or(0)
 }
 
-/// Appends a loop over the places `from..to` in rounds of `width`; `body` is given the first place of a round. The last round
-/// starts early enough to end with the last place, so one body serves all. It may compute some places a second time, and must
-/// give the same result then.
+/// Appends a loop over `from..to` with `width` elements per iteration; `body` gets the first element of an iteration.
+/// The last iteration overlaps the one before instead of having a tail, so that one copy of the body suffices. It may
+/// compute some elements twice, and must then compute the same result.
 ///
 /// # Panics
 ///
-/// If there are fewer places than `width`.
+/// Panics if there are fewer elements than `width`.
 pub fn covering(
     b: &mut Builder,
     (from, to): (usize, usize),
@@ -136,7 +136,7 @@ mod tests {
         let whole = [1, 2, 3, 5, 6, 7, 8, 9].map(|whole| vectors(16 * whole));
         assert_eq!(whole, [1, 2, 3, 1, 3, 1, 4, 3]);
         assert_eq!([0, 8, 24, 40, 88, 120].map(vectors), [0, 0, 1, 1, 3, 4]);
-        // Where rounds have overhead, fewer are better.
+        // With loop overhead, fewer iterations are better.
         let places = [80, 112, 200, 400];
         let vectors = places.map(|places| vectors_of_round(places, 16, 8, 1));
         assert_eq!(vectors, [5, 7, 7, 5]);

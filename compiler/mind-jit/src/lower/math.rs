@@ -1,4 +1,4 @@
-//! The steps of the elementary functions as operations on vectors.
+//! The steps of elementary functions as vector operations.
 
 use std::marker::PhantomData;
 
@@ -8,7 +8,7 @@ use mind_vir::ir::{
     BinaryOp, Builder, ConvertOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp, Value,
 };
 
-/// Appends each step to a function of vector IR, over lanes of `f32` or `f64`.
+/// Appends each step to a function of vector IR, in lanes of `f32` or `f64`.
 #[derive(Debug)]
 pub struct VectorSteps<'b, T> {
     builder: &'b mut Builder,
@@ -16,7 +16,7 @@ pub struct VectorSteps<'b, T> {
 }
 
 impl<'b, T> VectorSteps<'b, T> {
-    /// Steps that go to `builder`.
+    /// Returns steps that append to `builder`.
     pub fn new(builder: &'b mut Builder) -> VectorSteps<'b, T> {
         VectorSteps {
             builder,

@@ -1,13 +1,13 @@
-//! From the scalar functions of ops to vector IR.
+//! Lowering of the loops dialect's kernels to vector IR.
 //!
 //! - [`apply`]: any scalar function on any dtype.
-//! - [`convert`]: floats in other float dtypes.
-//! - [`prefixes`]: chains that keep every step.
-//! - [`for_each`]: loops over a range by vectors, with the rest at the end.
-//! - [`nest`]: rows of elementwise functions and reductions.
-//! - [`product`]: matrix products in tiles of registers.
-//! - [`slide`]: windows that slide over a tensor.
-//! - [`reduce`]: reductions in the order that docs/numerics.md states.
+//! - [`convert`]: conversions between dtypes.
+//! - [`prefixes`]: prefix operations.
+//! - [`for_each`]: vectorised loops with a masked tail.
+//! - [`nest`]: loop nests of elementwise functions and reductions.
+//! - [`product`]: matrix products in register tiles.
+//! - [`slide`]: pooling windows.
+//! - [`reduce`]: reductions in the order of docs/numerics.md.
 
 pub mod nest;
 pub mod product;

@@ -1,4 +1,4 @@
-//! Reductions in the order of docs/numerics.md: 64 partial results, then halves.
+//! Reductions in the order of docs/numerics.md: 64 partial results, which are then combined by halves.
 
 use mind_ir::types::DType;
 
@@ -12,7 +12,7 @@ use super::scalar::{apply, compute_lane};
 /// Partial results of a reduction.
 pub(super) const PARTIALS: u32 = 64;
 
-/// The value that combining does not change, in the lanes that `dtype` is worked on in.
+/// Returns the identity of a reduction, in the computation lanes of `dtype`.
 pub fn identity(b: &mut Builder, reduction: Reduction, dtype: DType) -> Value {
     let lane = compute_lane(dtype);
     let bits = match (reduction, lane) {
@@ -36,8 +36,8 @@ pub(super) fn is_signed(dtype: DType) -> bool {
     dtype.class() == mind_ir::types::DTypeClass::Signed
 }
 
-/// Two partial results, or one and an element, combined, for a mean before the division; nothing is rounded to a 16-bit
-/// dtype.
+/// Combines two partial results, or a partial result and an element; for a mean, before the division. The result is not
+/// rounded to a 16-bit dtype.
 pub fn combine(b: &mut Builder, reduction: Reduction, dtype: DType, x: Value, y: Value) -> Value {
     match reduction {
         Reduction::Sum | Reduction::Mean => b.binary(BinaryOp::Add, x, y),
@@ -47,15 +47,14 @@ pub fn combine(b: &mut Builder, reduction: Reduction, dtype: DType, x: Value, y:
     }
 }
 
-/// Appends the reduction of the elements `0..extent` that `element` gives, for a mean their sum; the result is in the first
-/// lane.
+/// Appends the reduction of the elements `0..extent`; the result, for a mean the sum, is in the first lane.
 ///
-/// `element` is called for each place that code is needed for, and gives elements in the lanes that the
-/// dtype is worked on in. What it gives in lanes beyond its count is not used.
+/// `element` is called once for each copy of the code, and returns elements in the computation lanes of the dtype.
+/// Lanes beyond its count are ignored.
 ///
 /// # Panics
 ///
-/// If vectors have more than 64 lanes.
+/// Panics if vectors have more than 64 lanes.
 pub fn reduce(
     b: &mut Builder,
     reduction: Reduction,
@@ -108,7 +107,7 @@ pub fn reduce(
     fold(b, reduction, dtype, partials)
 }
 
-/// Appends the folding of the 64 partial results, by halves; the result is in the first lane.
+/// Combines the 64 partial results by halves; the result is in the first lane.
 pub(super) fn fold(
     b: &mut Builder,
     reduction: Reduction,

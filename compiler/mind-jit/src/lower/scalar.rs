@@ -1,7 +1,7 @@
 //! Scalar functions on vectors of a dtype.
 //!
-//! A vector of `f16` or `bf16` is worked on as `F32` whose values the dtype can hold: widened when loaded,
-//! rounded after each function, narrowed without loss when stored.
+//! Vectors of `f16` or `bf16` are computed in `F32`: they are widened when loaded, rounded after each function, and
+//! narrowed exactly when stored.
 
 use half::{bf16, f16};
 use mind_ir::scalar::ScalarFn;
@@ -14,7 +14,7 @@ use mind_vir::ir::{
 use super::math::VectorSteps;
 use super::truth;
 
-/// The lanes that elements of `dtype` are in memory.
+/// Returns the lanes of `dtype` in memory.
 pub const fn storage_lane(dtype: DType) -> Lane {
     match dtype {
         DType::F32 => Lane::F32,
@@ -26,24 +26,24 @@ pub const fn storage_lane(dtype: DType) -> Lane {
     }
 }
 
-/// The lanes that functions on `dtype` work on.
+/// Returns the lanes in which functions on `dtype` are computed.
 pub const fn compute_lane(dtype: DType) -> Lane {
     storage_lane(dtype.carrier())
 }
 
-/// Elements of `dtype`, widened.
+/// Loads elements of `dtype`, widened.
 pub fn load(b: &mut Builder, dtype: DType, addr: Addr, count: Option<Value>) -> Value {
     let elements = b.load(storage_lane(dtype), addr, count);
     widen(b, dtype, elements)
 }
 
-/// Writes elements of `dtype`, narrowed.
+/// Stores elements of `dtype`, narrowed.
 pub fn store(b: &mut Builder, dtype: DType, value: Value, addr: Addr, count: Option<Value>) {
     let elements = narrow(b, dtype, value);
     b.store(elements, addr, count);
 }
 
-/// From the lanes in memory to the lanes to work on, exactly.
+/// Converts storage lanes to computation lanes, exactly.
 pub fn widen(b: &mut Builder, dtype: DType, elements: Value) -> Value {
     match dtype.narrow_float() {
         Some(NarrowFloat::F16) => b.convert(ConvertOp::HalfToF32, Lane::F32, elements),
@@ -56,7 +56,7 @@ pub fn widen(b: &mut Builder, dtype: DType, elements: Value) -> Value {
     }
 }
 
-/// From the lanes to work on to the lanes in memory, rounded to nearest even.
+/// Converts computation lanes to storage lanes, rounded to nearest even.
 pub fn narrow(b: &mut Builder, dtype: DType, value: Value) -> Value {
     if dtype == DType::Bool {
         return truth::numbers(b, value, Lane::I8);
@@ -72,10 +72,10 @@ pub fn narrow(b: &mut Builder, dtype: DType, value: Value) -> Value {
     }
 }
 
-/// The bits of the nearest `bf16` in the upper half of an `I32`; the lower half is anything.
+/// Returns the bits of the nearest `bf16` in the upper half of an `I32`; the lower half is undefined.
 ///
-/// Adding half a unit, less one unless the last bit kept is set, carries into it just when the value is to be
-/// rounded up. A NaN could carry into infinity and is replaced.
+/// Adding half an ulp, minus one unless the last kept bit is set, carries exactly if the value rounds up. NaN is
+/// replaced, because it could carry into infinity.
 fn round_to_bf16(b: &mut Builder, value: Value) -> Value {
     let bits = b.convert(ConvertOp::Bits, Lane::I32, value);
     let one = b.constant(Lane::I32, 1);
@@ -89,7 +89,7 @@ fn round_to_bf16(b: &mut Builder, value: Value) -> Value {
     b.select(is_nan, nan, rounded)
 }
 
-/// The value that `dtype` rounds `value` to, still as `F32`.
+/// Rounds `value` to `dtype`, in `F32`.
 pub fn round(b: &mut Builder, dtype: DType, value: Value) -> Value {
     match dtype.narrow_float() {
         Some(NarrowFloat::F16) => {
@@ -106,7 +106,7 @@ pub fn round(b: &mut Builder, dtype: DType, value: Value) -> Value {
     }
 }
 
-/// The constant of `dtype` with these bits, in the lanes to work on.
+/// The constant of `dtype` with these bits, in computation lanes.
 pub fn constant(b: &mut Builder, dtype: DType, bits: u64) -> Value {
     let bits = match dtype.narrow_float() {
         Some(NarrowFloat::F16) => f16::from_bits(bits as u16).to_f32().to_bits().into(),
@@ -116,14 +116,14 @@ pub fn constant(b: &mut Builder, dtype: DType, bits: u64) -> Value {
     b.constant(compute_lane(dtype), bits)
 }
 
-/// Appends `function` on vectors of `dtype`, in the lanes to work on.
+/// Appends `function` on vectors of `dtype`, in computation lanes.
 ///
-/// `count` says how many lanes hold elements where not all do, so that what stands in the others is not
-/// reported: it matters for the division of integers alone.
+/// `count` is the number of active lanes, if not all are active. It matters only for integer division, which must not
+/// report a status for inactive lanes.
 ///
 /// # Panics
 ///
-/// If the function is not defined on the dtype, or takes another number of operands.
+/// Panics if the function is not defined on the dtype, or takes another number of operands.
 pub fn apply(
     b: &mut Builder,
     function: ScalarFn,
@@ -149,7 +149,7 @@ pub fn apply(
     }
 }
 
-/// The instructions of each function on each class of dtypes that it is defined on.
+/// The instructions of each function on each class of dtypes.
 fn unrounded(
     b: &mut Builder,
     function: ScalarFn,
@@ -302,7 +302,7 @@ fn unrounded(
     }
 }
 
-/// A function that is made of [`Steps`](mind_ir::scalar::math::Steps).
+/// A function composed of [`Steps`](mind_ir::scalar::math::Steps).
 fn steps(b: &mut Builder, function: ScalarFn, operands: &[Value]) -> Value {
     let result = match b.lane(operands[0]) {
         Lane::F64 => function.steps(&mut VectorSteps::<f64>::new(b), operands),
@@ -331,8 +331,8 @@ fn less_equal(b: &mut Builder, class: DTypeClass, x: Value, y: Value) -> Value {
     }
 }
 
-/// `x` shifted by as many bits as each lane of `amount` says; what shifting by the width would leave if an amount is
-/// negative or no less than that. Lanes that have no such operation are shifted for one bit of the amount after the other.
+/// `x` shifted by the distance in each lane of `amount`; a distance that is negative or at least the lane width shifts
+/// everything out. Lane types without variable shifts are shifted once for each bit of the distance.
 fn shifted(b: &mut Builder, op: ShiftOp, x: Value, amount: Value) -> Value {
     let lane = b.lane(x);
     if BinaryOp::Shift(op).takes(lane) {
@@ -360,7 +360,7 @@ fn zero(b: &mut Builder, like: Value) -> Value {
     b.constant(lane, 0)
 }
 
-/// The number in every lane of a vector of floats like `like`.
+/// Broadcasts a number to a vector of the type of `like`.
 fn number(b: &mut Builder, like: Value, number: f32) -> Value {
     match b.lane(like) {
         Lane::F64 => b.f64(number.into()),
@@ -376,7 +376,7 @@ fn negated(b: &mut Builder, class: DTypeClass, x: Value) -> Value {
     b.binary(BinaryOp::Sub, zero, x)
 }
 
-/// -1 below zero, 1 above; zeros and NaN are themselves.
+/// -1 below zero, 1 above; zeros and NaN are unchanged.
 fn sign(b: &mut Builder, class: DTypeClass, x: Value) -> Value {
     let lane = b.lane(x);
     match class {
@@ -399,8 +399,8 @@ fn sign(b: &mut Builder, class: DTypeClass, x: Value) -> Value {
     }
 }
 
-/// What is left of `x` divided by `y`, truncating, and the divisor. That is 1 for -1, which leaves nothing either and does
-/// not overflow.
+/// Returns the remainder of `x` by `y`, truncated, and the divisor, which is replaced by 1 if it is -1 because the
+/// remainder is 0 and does not overflow then.
 fn integer_remainder(
     b: &mut Builder,
     class: DTypeClass,
@@ -424,7 +424,7 @@ fn integer_remainder(
     (divisor, b.binary(BinaryOp::Sub, x, whole))
 }
 
-/// What is `left` of a division by `divisor`, one divisor more where the signs differ.
+/// Adds `divisor` to the remainder `left` if their signs differ.
 fn with_sign_of(b: &mut Builder, divisor: Value, left: Value) -> Value {
     let zero = zero(b, left);
     let signs = b.binary(BinaryOp::Xor, left, divisor);
@@ -435,9 +435,9 @@ fn with_sign_of(b: &mut Builder, divisor: Value, left: Value) -> Value {
     b.select(is_none, left, moved)
 }
 
-/// The power of integers, by squares for each bit of the exponent.
+/// Integer power by repeated squaring.
 ///
-/// To a negative exponent it is the power of 1 / x, which is 0 but for 1 and -1; the division reports a zero.
+/// A negative exponent gives the power of 1 / x, which is 0 except for 1 and -1; the division reports a zero base.
 fn integer_power(
     b: &mut Builder,
     class: DTypeClass,
@@ -472,10 +472,10 @@ fn integer_power(
     power
 }
 
-/// The smaller, NaN if either is, -0 below +0.
+/// The minimum, NaN if either operand is NaN, with -0 below +0.
 ///
-/// Both orders of `min` agree but on a NaN, where each gives its second operand, and on zeros; the bits of
-/// both together are a NaN, and -0 if either is.
+/// `min` depends on the operand order only for NaN, where it returns its second operand, and for zeros; the bitwise or
+/// of both orders is a NaN, and -0 if either is -0.
 fn minimum(b: &mut Builder, x: Value, y: Value) -> Value {
     let first = b.binary(BinaryOp::Min, x, y);
     let second = b.binary(BinaryOp::Min, y, x);

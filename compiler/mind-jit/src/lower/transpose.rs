@@ -2,10 +2,10 @@
 
 use mind_vir::ir::{Builder, Value};
 
-/// The columns of a square of vectors: as many as they have lanes.
+/// Transposes a square of vectors: as many as they have lanes.
 ///
-/// Each step exchanges blocks twice as large as the one before within squares of two by two blocks. Blocks of a
-/// constant, which is the same in every lane, stay as they are.
+/// Each step exchanges blocks twice as large as the step before, within squares of two by two blocks. Blocks of a
+/// constant are unchanged, because all lanes are equal.
 pub(super) fn columns_of(b: &mut Builder, mut square: Vec<Value>) -> Vec<Value> {
     let lanes = b.lanes() as usize;
     assert_eq!(square.len(), lanes, "as many vectors as lanes");

@@ -1,8 +1,8 @@
-//! Truth values in registers: bytes of 0 and 1 as they come from memory, masks where they were computed.
+//! Booleans in registers: bytes of 0 and 1 when they are loaded, masks when they are computed.
 
 use mind_vir::ir::{Builder, ConvertOp, Lane, MaskOp, Predicate, Type, Value};
 
-/// The lanes that a mask is for, or those of a vector.
+/// Returns the lane type of a mask or a vector.
 pub(super) fn lane(b: &Builder, value: Value) -> Lane {
     match b.ty(value) {
         Type::Mask(lane) | Type::Vector(lane) => lane,
@@ -10,7 +10,7 @@ pub(super) fn lane(b: &Builder, value: Value) -> Lane {
     }
 }
 
-/// The truth values as a mask for lanes as wide as `wanted`.
+/// Converts booleans to a mask for lanes of the width of `wanted`.
 pub(super) fn mask(b: &mut Builder, value: Value, wanted: Lane) -> Value {
     let wanted = wanted.int();
     if b.ty(value) == Type::Mask(wanted) {
@@ -21,7 +21,7 @@ pub(super) fn mask(b: &mut Builder, value: Value, wanted: Lane) -> Value {
     b.compare(Predicate::ULt, zero, numbers)
 }
 
-/// The truth values as 0 and 1 in lanes of the integer `wanted`.
+/// Converts booleans to 0 and 1 in lanes of the integer `wanted`.
 pub(super) fn numbers(b: &mut Builder, value: Value, wanted: Lane) -> Value {
     let own = lane(b, value);
     let numbers = match b.ty(value) {
@@ -38,7 +38,7 @@ pub(super) fn numbers(b: &mut Builder, value: Value, wanted: Lane) -> Value {
     }
 }
 
-/// Truth values as masks for lanes of one width: of the first that is a mask already, else of bytes.
+/// Converts booleans to masks of one width: that of the first one that is a mask, else of bytes.
 pub(super) fn masks(b: &mut Builder, values: &[Value]) -> Vec<Value> {
     let mut all = values.iter();
     let known = all.find(|&&value| matches!(b.ty(value), Type::Mask(_)));
@@ -46,21 +46,21 @@ pub(super) fn masks(b: &mut Builder, values: &[Value]) -> Vec<Value> {
     values.iter().map(|&value| mask(b, value, lane)).collect()
 }
 
-/// `x` where `which` holds, else `y`, all of them masks.
+/// A select between masks.
 pub(super) fn choose(b: &mut Builder, which: Value, x: Value, y: Value) -> Value {
     let first = b.mask_op(MaskOp::And, which, x);
     let second = b.mask_op(MaskOp::AndNot, y, which);
     b.mask_op(MaskOp::Or, first, second)
 }
 
-/// Where one of two masks holds, but not both.
+/// Exclusive or of masks.
 pub(super) fn differ(b: &mut Builder, x: Value, y: Value) -> Value {
     let first = b.mask_op(MaskOp::AndNot, x, y);
     let second = b.mask_op(MaskOp::AndNot, y, x);
     b.mask_op(MaskOp::Or, first, second)
 }
 
-/// The lanes where `mask` does not hold.
+/// The complement of a mask.
 pub(super) fn not(b: &mut Builder, mask: Value) -> Value {
     let lane = lane(b, mask);
     let zero = b.constant(lane, 0);

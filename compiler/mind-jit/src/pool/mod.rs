@@ -18,11 +18,13 @@ use shared::{Shared, Task};
 /// others wait for the next call by spinning for some tens of microseconds, and sleep after that.
 ///
 /// A pool can be used from several threads at once: one caller gets the threads, and the others, as well as
-/// a task that calls `run` itself, do their tasks alone.
+/// a task that calls `run` itself, do their tasks alone. So does a forked child, which has no threads but one.
 #[derive(Debug)]
 pub struct Pool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
+    /// The process that started the threads.
+    process: u32,
 }
 
 impl Pool {
@@ -55,6 +57,7 @@ impl Pool {
         Pool {
             shared,
             workers: handles,
+            process: std::process::id(),
         }
     }
 
@@ -87,6 +90,11 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // A forked child has the handles and not the threads: joining one would wait forever.
+            std::mem::forget(std::mem::take(&mut self.workers));
+            return;
+        }
         self.shared.stop();
         for worker in self.workers.drain(..) {
             // A worker catches the panics of tasks and has none of its own.
@@ -126,5 +134,54 @@ mod tests {
                 assert_eq!(next, tasks);
             }
         }
+    }
+
+    /// Waits for a child for ten seconds; returns its status, or `None` if it is still running and was ended.
+    #[cfg(unix)]
+    fn wait(child: libc::pid_t) -> Option<libc::c_int> {
+        let mut status = 0;
+        for _ in 0..1000 {
+            // SAFETY: the child is one of this process, and the status outlives the call.
+            if unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } == child {
+                return Some(status);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        // SAFETY: as above.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, &mut status, 0);
+        }
+        None
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_forked_child_runs_tasks_and_drops_the_pool() {
+        use std::panic::{AssertUnwindSafe, catch_unwind};
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        let pool = Pool::new(3);
+        let work = |pool: &Pool| {
+            let done = AtomicUsize::new(0);
+            pool.run(7, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+            done.into_inner()
+        };
+        assert_eq!(work(&pool), 7);
+        // SAFETY: the child calls what the test calls, on memory of its own, and leaves without destructors.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let ran = catch_unwind(AssertUnwindSafe(|| {
+                let done = work(&pool);
+                drop(pool);
+                done == 7
+            }));
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(i32::from(!matches!(ran, Ok(true)))) };
+        }
+        assert_eq!(wait(child), Some(0));
+        assert_eq!(work(&pool), 7);
     }
 }

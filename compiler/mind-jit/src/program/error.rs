@@ -117,6 +117,9 @@ pub enum RunError {
         /// How many were asked for.
         bytes: usize,
     },
+    /// The caller of [`interruptible`](crate::interrupt::interruptible) stopped it.
+    #[error("the run was interrupted")]
+    Interrupted,
 }
 
 fn division(status: Status) -> &'static str {

@@ -112,7 +112,7 @@ impl Layout {
     fn place_outputs(&mut self, g: &Graph) {
         for (index, &output) in g.outputs().iter().enumerate() {
             let port = Port {
-                name: format!("%{}", g.label(output)),
+                name: g.output_text(index),
                 dtype: g.ty(output).dtype,
                 shape: known(g, output),
                 format: None,

@@ -5,7 +5,7 @@ use mind_ir::types::{DType, QuantFormat};
 /// An input, weight or output of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Port {
-    /// Its name; of an output the name of its value.
+    /// Its name; of an output without one the number of its value, as in `%3`.
     pub name: String,
     /// Type of an element.
     pub dtype: DType,

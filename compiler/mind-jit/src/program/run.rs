@@ -1,7 +1,7 @@
 //! Running the steps of a program.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use mind_ir::Bytes;
@@ -12,6 +12,7 @@ use super::control::{self, BoundRegion, Regions};
 use super::error::RunError;
 use super::partition::{Partition, useful_threads};
 use super::routine::Routine;
+use crate::interrupt::is_interrupted;
 use crate::pool::{Pool, share};
 use mind_vir::ir::Status;
 use mind_vir::kernel::CompiledKernel;
@@ -100,7 +101,7 @@ impl<'p> Code<'p> {
 /// # Errors
 ///
 /// The first step that finds an integer division without result, an index out of bounds, or that an op without a
-/// kernel refuses its operands.
+/// kernel refuses its operands; a caller that stopped the run.
 ///
 /// # Safety
 ///
@@ -113,6 +114,9 @@ pub(super) unsafe fn run(
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
     for (at, step) in steps.iter().enumerate() {
+        if is_interrupted() {
+            return Err(RunError::Interrupted);
+        }
         let started = code.profile.map(|profile| (profile, Instant::now()));
         // SAFETY: the caller answers for the memory.
         unsafe {
@@ -151,11 +155,17 @@ unsafe fn run_call(
             .iter()
             .map(|&region| memory.address(region) as u64),
     );
+    // The thread of the caller sees an interruption, and the others see this.
+    let is_stopped = AtomicBool::new(false);
     let run_share = |thread: usize, tasks: Range<usize>| {
         let mut args = pointers.clone();
         let fixed = args.len();
         let mut status = Status::OK;
         for task in tasks {
+            if is_stopped.load(Ordering::Relaxed) || is_interrupted() {
+                is_stopped.store(true, Ordering::Relaxed);
+                break;
+            }
             args.truncate(fixed);
             partition.push(task, &mut args);
             if call.has_scratch {
@@ -177,6 +187,9 @@ unsafe fn run_call(
         });
         Status(status.into_inner())
     };
+    if is_stopped.into_inner() {
+        return Err(RunError::Interrupted);
+    }
     match status {
         Status::OK => Ok(()),
         status => Err(RunError::Division {

@@ -8,7 +8,6 @@ mod draft;
 mod emit;
 mod extents;
 pub(crate) mod functions;
-mod interface;
 mod kernels;
 mod model;
 mod operator;
@@ -16,7 +15,6 @@ mod options;
 mod rows;
 mod walk;
 
-pub use interface::output_names;
 pub use options::{DEFAULT_OPSET, ExportOptions, Exported, OPSETS};
 
 use emit::Emit;
@@ -39,6 +37,6 @@ pub fn write(g: &Graph, options: &ExportOptions) -> Result<Exported, Diagnostics
         return Err(Diagnostic::error(Span::FILE, message).into());
     }
     let mut e = Emit::new(g, options.opset);
-    let graph = walk::module(&mut e, &options.outputs)?;
+    let graph = walk::module(&mut e)?;
     model::assembled(e, graph, options)
 }

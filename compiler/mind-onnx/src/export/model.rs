@@ -11,6 +11,7 @@ use super::draft::{AttrDraft, Callee, GraphDraft, NodeDraft, Val};
 use super::emit::Emit;
 use super::functions::IR_VERSION;
 use super::options::{ExportOptions, Exported};
+use crate::interface;
 use crate::operators::OWN;
 use crate::proto::{
     AttributeProto, AttributeType, DimensionProto, GraphProto, ModelProto, NodeProto,
@@ -108,7 +109,7 @@ pub(super) fn assembled(
         opset_import.push(set(OWN, 1));
         ir_version = ir_version.max(IR_VERSION);
     }
-    let model = ModelProto {
+    let mut model = ModelProto {
         ir_version,
         producer_name: "mind-opt".to_owned(),
         graph: Some(graph),
@@ -117,7 +118,9 @@ pub(super) fn assembled(
             .iter()
             .map(|function| function.proto(options.opset))
             .collect(),
+        ..ModelProto::default()
     };
+    interface::describe(e.g, &mut model);
     let size = model.encoded_len();
     if size > MODEL_LIMIT {
         let message = format!(
@@ -219,6 +222,7 @@ impl Names {
         ValueInfoProto {
             name: self.of(own).to_owned(),
             r#type: ty,
+            doc_string: String::new(),
         }
     }
 

@@ -15,8 +15,6 @@ pub struct ExportOptions {
     pub opset: i64,
     /// The name of the file beside the model that holds the elements of large constants; `None` for the model's own.
     pub data_file: Option<String>,
-    /// What the outputs are called, in order; those without a name are `out0`, `out1` and so on.
-    pub outputs: Vec<String>,
 }
 
 impl Default for ExportOptions {
@@ -24,7 +22,6 @@ impl Default for ExportOptions {
         ExportOptions {
             opset: DEFAULT_OPSET,
             data_file: None,
-            outputs: Vec::new(),
         }
     }
 }

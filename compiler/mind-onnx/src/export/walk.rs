@@ -21,12 +21,12 @@ const DEPTH_LIMIT: usize = 24;
 /// Constants of more elements that are all equal are one number that is repeated.
 const WRITTEN_ELEMENTS: i64 = 1 << 10;
 
-/// Writes a module whose outputs are called `names`.
+/// Writes a module. Outputs without a name are `out0`, `out1` and so on.
 ///
 /// # Errors
 ///
 /// E6003 for each op that cannot be written, with the reason.
-pub(super) fn module(e: &mut Emit<'_>, names: &[String]) -> Result<GraphDraft, Diagnostics> {
+pub(super) fn module(e: &mut Emit<'_>) -> Result<GraphDraft, Diagnostics> {
     let g = e.g;
     let mut found = foreign(e);
     if found.has_errors() {
@@ -65,7 +65,7 @@ pub(super) fn module(e: &mut Emit<'_>, names: &[String]) -> Result<GraphDraft, D
         .made_here(outputs)
         .map_err(|why| Diagnostics::from(refusal("core.input", mind_diag::Span::FILE, &why)))?;
     for (at, (own, _)) in outputs.iter().enumerate() {
-        let name = names.get(at).cloned();
+        let name = g.interface.output_name(at).map(str::to_owned);
         e.names[own.index()] = name.unwrap_or_else(|| format!("out{at}"));
     }
     Ok(GraphDraft {

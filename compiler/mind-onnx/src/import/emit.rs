@@ -2,10 +2,13 @@
 
 use std::rc::Rc;
 
+use mind_convert::Refusal;
+use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::control::Scan;
 use mind_core::ops::convert::Cast;
-use mind_core::ops::extents::ExtentOf;
+use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::join::Concat;
+use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_core::ops::shape::{Reshape, Transpose};
 use mind_ir::ValueId;
 use mind_ir::attr::{Attr, Literal};
@@ -20,11 +23,10 @@ use rustc_hash::FxHashMap;
 
 use super::source::open_extent;
 use super::value::{Extent, Extents, Value};
-use crate::refused::Refused;
 use crate::tensor::{Constant, converted};
 
 /// The value that an op becomes.
-pub(crate) type One = Result<ValueId, Refused>;
+pub(crate) type One = Result<ValueId, Refusal>;
 
 /// The constants of a block, each held so that its address stays its own.
 pub(crate) type Constants = FxHashMap<*const Constant, (Rc<Constant>, ValueId)>;
@@ -49,8 +51,8 @@ impl Emit<'_> {
         attrs: &[Attr],
         operands: &[ValueId],
         results: usize,
-        step: impl FnOnce(&mut Emit<'_>, &[ValueId]) -> Result<Vec<ValueId>, Refused>,
-    ) -> Result<Vec<ValueId>, Refused> {
+        step: impl FnOnce(&mut Emit<'_>, &[ValueId]) -> Result<Vec<ValueId>, Refusal>,
+    ) -> Result<Vec<ValueId>, Refusal> {
         let op = self
             .b
             .create_with_body(Scan::DEF, operands, attrs, results, |b, arguments| {
@@ -62,7 +64,7 @@ impl Emit<'_> {
                 let next = step(&mut e, arguments);
                 next.map_err(|refused| {
                     Box::new(VerifyError::Structure {
-                        problem: refused.reason,
+                        problem: refused.to_string(),
                     })
                 })
             })?;
@@ -118,6 +120,7 @@ impl Emit<'_> {
             let own = match extent {
                 Extent::Known(own) => self.tensor(&Tensor::scalar(own)),
                 Extent::Of(value, axis, _) => ExtentOf::with(axis as i64).build(self, value)?,
+                Extent::Computed(value) => value,
             };
             parts.push(self.reshape(own, &[Dim::Fixed(1)])?);
         }
@@ -156,10 +159,10 @@ impl Emit<'_> {
     /// # Errors
     ///
     /// One that is not known.
-    pub fn shape(&self, value: ValueId) -> Result<Vec<i64>, Refused> {
+    pub fn shape(&self, value: ValueId) -> Result<Vec<i64>, Refusal> {
         self.g().ty(value).static_shape().ok_or_else(|| {
             let (ty, why) = (self.g().type_text(value), open_extent(self.g(), value));
-            Refused::new(format!("{ty} has an extent that {why}"))
+            Refusal::not_constant(format!("an extent of {ty}"), why)
         })
     }
 
@@ -168,11 +171,11 @@ impl Emit<'_> {
     /// # Errors
     ///
     /// One that is not known.
-    pub fn extent(&self, value: ValueId, axis: usize) -> Result<i64, Refused> {
+    pub fn extent(&self, value: ValueId, axis: usize) -> Result<i64, Refusal> {
         let dim = self.g().ty(value).shape.get(axis).copied();
         dim.and_then(Dim::fixed).ok_or_else(|| {
             let (ty, why) = (self.g().type_text(value), open_extent(self.g(), value));
-            Refused::new(format!("dimension {axis} of {ty} {why}"))
+            Refusal::not_constant(format!("dimension {axis} of {ty}"), why)
         })
     }
 
@@ -184,18 +187,116 @@ impl Emit<'_> {
         }
     }
 
+    /// The extent of a value along an axis, and where a run finds it.
+    pub fn extent_at(&self, value: ValueId, axis: usize) -> Extent {
+        match self.dims(value)[axis] {
+            Dim::Fixed(extent) => Extent::Known(extent),
+            dim => Extent::Of(value, axis, dim),
+        }
+    }
+
+    /// All extents of a value.
+    pub fn extents_of(&self, value: ValueId) -> Vec<Extent> {
+        let axes = 0..self.rank(value);
+        axes.map(|axis| self.extent_at(value, axis)).collect()
+    }
+
+    /// The result of a function of extents, `known` where both are numbers; overflow of these is an error.
+    fn between(
+        &mut self,
+        function: ScalarFn,
+        lhs: Extent,
+        rhs: Extent,
+        known: impl FnOnce(i64, i64) -> Option<i64>,
+    ) -> Result<Extent, Refusal> {
+        if let (Extent::Known(lhs), Extent::Known(rhs)) = (lhs, rhs) {
+            let what = format!("an extent, {lhs} and {rhs} combined,");
+            let overflow = || Refusal::too_large(what, "out of range", "2^63 - 1");
+            return known(lhs, rhs).map(Extent::Known).ok_or_else(overflow);
+        }
+        let mut scalar = |own: Extent| match own {
+            Extent::Known(own) => Ok(self.tensor(&Tensor::scalar(own))),
+            Extent::Of(value, axis, _) => self.extent_value(value, axis),
+            Extent::Computed(value) => Ok(value),
+        };
+        let operands = [scalar(lhs)?, scalar(rhs)?];
+        Ok(Extent::Computed(self.apply(function, &operands)?))
+    }
+
+    /// The product of two extents.
+    pub fn times(&mut self, lhs: Extent, rhs: Extent) -> Result<Extent, Refusal> {
+        match (lhs, rhs) {
+            (own, Extent::Known(1)) | (Extent::Known(1), own) => Ok(own),
+            (lhs, rhs) => self.between(ScalarFn::Mul, lhs, rhs, i64::checked_mul),
+        }
+    }
+
+    /// The product of extents.
+    pub fn product(&mut self, extents: &[Extent]) -> Result<Extent, Refusal> {
+        let mut product = Extent::Known(1);
+        for &own in extents {
+            product = self.times(product, own)?;
+        }
+        Ok(product)
+    }
+
+    /// The quotient of two extents, rounded down.
+    pub fn divided(&mut self, lhs: Extent, rhs: i64) -> Result<Extent, Refusal> {
+        let rhs = Extent::Known(rhs);
+        self.between(ScalarFn::Div, lhs, rhs, i64::checked_div)
+    }
+
+    /// Extents as a list that a run computes, where one of them is open; else `None`.
+    fn open_list(&mut self, shape: &[Extent]) -> Result<Option<ValueId>, Refusal> {
+        if shape.iter().all(|own| own.dim() != Dim::Dynamic) {
+            return Ok(None);
+        }
+        let list = Extents {
+            dtype: DType::I64,
+            shape: vec![shape.len()],
+            elements: shape.to_vec(),
+        };
+        self.extents(&list).map(Some)
+    }
+
+    /// `x` with another shape of as many elements.
+    pub fn reshape_extents(&mut self, x: ValueId, shape: &[Extent]) -> One {
+        let dims: Vec<Dim> = shape.iter().map(|own| own.dim()).collect();
+        match self.open_list(shape)? {
+            Some(list) => Ok(DynamicReshape::with(&dims).build(self, x, list)?),
+            None => self.reshape(x, &dims),
+        }
+    }
+
+    /// `x` broadcast to a shape.
+    pub fn broadcast_extents(&mut self, x: ValueId, shape: &[Extent]) -> One {
+        let dims: Vec<Dim> = shape.iter().map(|own| own.dim()).collect();
+        match self.open_list(shape)? {
+            Some(list) => Ok(DynamicBroadcastTo::with(&dims).build(self, x, list)?),
+            None => Ok(BroadcastTo::with(&dims).build(self, x)?),
+        }
+    }
+
+    /// 0, 1, .. along `axis` of a shape.
+    pub fn iota(&mut self, of: DType, shape: &[Extent], axis: usize) -> One {
+        let dims: Vec<Dim> = shape.iter().map(|own| own.dim()).collect();
+        let axis = axis as i64;
+        match self.open_list(shape)? {
+            Some(list) => Ok(DynamicIota::with(of, &dims).axis(axis).build(self, list)?),
+            None => Ok(Iota::with(of, &dims).axis(axis).build(self)?),
+        }
+    }
+
     /// An axis, counted from the end if it is negative.
     ///
     /// # Errors
     ///
     /// An axis that the value does not have.
-    pub fn axis(&self, axis: i64, rank: usize) -> Result<usize, Refused> {
+    pub fn axis(&self, axis: i64, rank: usize) -> Result<usize, Refusal> {
         let own = if axis < 0 { axis + rank as i64 } else { axis };
         match usize::try_from(own) {
             Ok(own) if own < rank => Ok(own),
-            _ => Err(Refused::new(format!(
-                "axis {axis} is out of range for rank {rank}"
-            ))),
+            _ => Err(Refusal::axis(axis, rank)),
         }
     }
 

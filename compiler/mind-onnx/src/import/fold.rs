@@ -104,7 +104,7 @@ impl StandIns {
     fn of(&mut self, extents: &Extents) -> Constant {
         let numbers = extents.elements.iter().map(|&extent| match extent {
             Extent::Known(own) => own,
-            Extent::Of(..) => {
+            Extent::Of(..) | Extent::Computed(_) => {
                 let known = self.extents.iter().position(|own| *own == extent);
                 let at = known.unwrap_or_else(|| {
                     self.extents.push(extent);

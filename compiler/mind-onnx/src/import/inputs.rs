@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
+use mind_convert::{DimSymbols, Refusal};
 use mind_core::ops::input::Input;
+use mind_diag::Code;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
@@ -13,7 +15,6 @@ use super::Importer;
 use super::scope::Scope;
 use super::value::Value;
 use crate::proto::{DimensionProto, GraphProto, TensorTypeProto, ValueInfoProto, dimension};
-use crate::refused::Refused;
 use crate::tensor::{Constant, dtype};
 
 impl Importer<'_> {
@@ -24,6 +25,7 @@ impl Importer<'_> {
         scope: &mut Scope<'n>,
         module: &mut Graph,
     ) {
+        self.symbols = DimSymbols::of(names(graph));
         for input in &graph.input {
             if scope.value(&input.name).is_some() {
                 // Files of IR version 3 list initialisers as inputs.
@@ -35,9 +37,9 @@ impl Importer<'_> {
             };
             match value {
                 Ok(value) => scope.define(&input.name, value),
-                Err(refused) => {
+                Err(refusal) => {
                     let name = &input.name;
-                    self.report.model(format!("input `{name}`: {refused}"));
+                    self.refuse(refusal.within(format_args!("input `{name}`")));
                     scope.refuse(name);
                 }
             }
@@ -59,8 +61,8 @@ impl Importer<'_> {
             open => format!("its open dimensions are `{}`", open.join("`, `")),
         };
         for name in unknown {
-            let problem = format!("the model has no dimension `{name}`; {open}");
-            self.report.model(problem);
+            let message = format!("the model has no dimension `{name}`; {open}");
+            self.refuse(Refusal::new(Code(4206), message));
         }
     }
 
@@ -72,8 +74,8 @@ impl Importer<'_> {
         unknown.sort_unstable();
         for name in unknown {
             let inputs = inputs.join("`, `");
-            let problem = format!("the model has no input `{name}`; its inputs are `{inputs}`");
-            self.report.model(problem);
+            let message = format!("the model has no input `{name}`; its inputs are `{inputs}`");
+            self.refuse(Refusal::new(Code(4206), message));
         }
     }
 
@@ -99,24 +101,29 @@ impl Importer<'_> {
     }
 
     /// A tensor that a run gives.
-    fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refused> {
+    fn input(&mut self, info: &ValueInfoProto, module: &mut Graph) -> Result<ValueId, Refusal> {
         let ty = tensor_type(info)?;
         let dtype = dtype(i64::from(ty.elem_type))?;
         let shape = ty.shape.as_ref();
-        let shape = shape.ok_or_else(|| Refused::new("its rank is not known"))?;
+        let shape = shape.ok_or_else(|| {
+            Refusal::missing("shape").help("export the model with the rank of each input")
+        })?;
         let mut dims = Vec::with_capacity(shape.dim.len());
         for (axis, dim) in shape.dim.iter().enumerate() {
             let own = format!("{}_{axis}", info.name);
-            let name = match &dim.value {
+            let (name, symbol) = match &dim.value {
                 Some(dimension::Value::DimValue(extent @ 0..)) => {
                     dims.push(Dim::Fixed(*extent));
                     continue;
                 }
-                Some(dimension::Value::DimParam(name)) if is_name(name) => name,
+                Some(dimension::Value::DimParam(name)) if is_name(name) => {
+                    (name, self.symbols.symbol(name))
+                }
                 // No name: the dimension gets one, so that it can be bound.
-                Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => &own,
+                Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => {
+                    (&own, self.symbols.unnamed(&own))
+                }
             };
-            let symbol = symbol_name(name);
             let given = self.options.dims.get_key_value(name);
             let given = given.or_else(|| self.options.dims.get_key_value(&symbol));
             dims.push(match given {
@@ -141,14 +148,35 @@ impl Importer<'_> {
 }
 
 /// The type of an input as the model writes it.
-fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refused> {
+fn tensor_type(info: &ValueInfoProto) -> Result<&TensorTypeProto, Refusal> {
     let ty = info.r#type.as_ref();
-    ty.and_then(|own| own.tensor_type.as_ref())
-        .ok_or_else(|| Refused::new("it is no tensor"))
+    ty.and_then(|own| own.tensor_type.as_ref()).ok_or_else(|| {
+        Refusal::unsupported(
+            "it is not a tensor",
+            "sequences, maps and optional values are not supported as inputs",
+        )
+    })
+}
+
+/// A declared type as messages show it, for example "f32[2, n]".
+pub(super) fn type_text(ty: &TensorTypeProto) -> String {
+    let dtype = dtype(i64::from(ty.elem_type));
+    let dtype = dtype.map_or_else(|_| ty.elem_type.to_string(), |own| own.to_string());
+    let Some(shape) = &ty.shape else {
+        return format!("{dtype} of any shape");
+    };
+    let dims = shape.dim.iter().map(|dim| match &dim.value {
+        Some(dimension::Value::DimValue(extent @ 0..)) => extent.to_string(),
+        Some(dimension::Value::DimParam(name)) if is_name(name) => name.clone(),
+        Some(dimension::Value::DimValue(_) | dimension::Value::DimParam(_)) | None => {
+            "?".to_owned()
+        }
+    });
+    format!("{dtype}[{}]", dims.collect::<Vec<_>>().join(", "))
 }
 
 /// An array as the constant of an input: of its dtype, where the bits of `bf16` may come as `u16`, and of its shape.
-fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refused> {
+fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refusal> {
     let ty = tensor_type(info)?;
     let (wanted, mut own) = (dtype(i64::from(ty.elem_type))?, Constant::of(array));
     if (wanted, own.dtype) == (DType::BF16, DType::U16) {
@@ -163,28 +191,29 @@ fn bound_to(info: &ValueInfoProto, array: &Tensor) -> Result<Constant, Refused> 
     };
     let is_same = shape.dim.len() == own.shape.len() && shape.dim.iter().zip(&own.shape).all(fits);
     if own.dtype != wanted || !is_same {
-        let (found, extents) = (own.dtype, own.shape);
-        return Err(Refused::new(format!(
-            "the array {found}{extents:?} that is bound to it is not of its type"
-        )));
+        let found = format!("{}{:?}", own.dtype, own.shape);
+        let expected = type_text(ty);
+        return Err(Refusal::declared(
+            "the array that is bound to it",
+            found,
+            expected,
+        ));
     }
     Ok(own)
+}
+
+/// The names of the dimensions of all inputs.
+fn names(graph: &GraphProto) -> impl Iterator<Item = &str> + Clone {
+    let types = graph.input.iter().filter_map(|own| own.r#type.as_ref());
+    let shapes = types.filter_map(|own| own.tensor_type.as_ref()?.shape.as_ref());
+    let dims = shapes.flat_map(|shape| &shape.dim);
+    dims.filter_map(|dim| match &dim.value {
+        Some(dimension::Value::DimParam(name)) if is_name(name) => Some(&name[..]),
+        Some(dimension::Value::DimParam(_) | dimension::Value::DimValue(_)) | None => None,
+    })
 }
 
 /// Whether a model gives a dimension a name.
 fn is_name(name: &str) -> bool {
     name.chars().any(char::is_alphanumeric)
-}
-
-/// A name as the texts of modules spell dimensions.
-fn symbol_name(name: &str) -> String {
-    let spelled = name.chars().map(|own| match own {
-        own if own.is_ascii_alphanumeric() => own,
-        _ => '_',
-    });
-    let spelled: String = spelled.collect();
-    match spelled.chars().next() {
-        Some(first) if first.is_ascii_alphabetic() => spelled,
-        _ => format!("d{spelled}"),
-    }
 }

@@ -4,9 +4,11 @@
 //! of its operator; one whose inputs are all known and small is computed at once, which folds the arithmetic that
 //! models do with shapes. What cannot be imported is gathered, so that one run names all of it.
 
+mod declared;
 pub(crate) mod emit;
 mod fold;
 mod inputs;
+mod later;
 pub(crate) mod node;
 pub(crate) mod region;
 pub(crate) mod scope;
@@ -16,7 +18,8 @@ pub(crate) mod value;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mind_diag::{Diagnostics, Span};
+use mind_convert::{DimSymbols, Imported, Refusal, Report, Site};
+use mind_diag::{Code, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
@@ -24,13 +27,13 @@ use mind_ir::graph::{InsertPoint, NewOp};
 use mind_ir::opdef::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::interface;
 use crate::operators::{self, Operator};
 use crate::options::ImportOptions;
 use crate::proto::{FunctionProto, GraphProto, ModelProto, NodeProto};
-use crate::refused::Refused;
-use crate::report::{Refusal, Report};
 use crate::tensor::constant;
 use emit::{Constants, Emit};
+use later::{Later, differs_in_branches};
 use node::Node;
 use scope::{Named, Scope, ordered};
 use value::Value;
@@ -38,18 +41,11 @@ use value::Value;
 /// The most functions and graphs inside of each other.
 const DEPTH_LIMIT: usize = 64;
 
-/// A module that was imported.
-pub struct Imported {
-    /// The module.
-    pub module: Graph,
-    /// What of the model other engines may understand otherwise, a warning for each operator and reason.
-    pub warnings: Diagnostics,
-}
-
 /// What an import knows of its model.
 pub(crate) struct Importer<'m> {
     functions: FxHashMap<(&'m str, &'m str), &'m FunctionProto>,
     pub options: &'m ImportOptions,
+    symbols: DimSymbols,
     /// The dimensions that inputs of the model have and that may be given, by their names.
     open: Vec<String>,
     /// Those that were given.
@@ -58,8 +54,12 @@ pub(crate) struct Importer<'m> {
     closed: FxHashMap<String, i64>,
     report: Report,
     depth: usize,
+    /// How many choices around a node are continued by what depends on them.
+    continued: usize,
     /// How many loops around a node are imported twice.
     pub tried_loops: usize,
+    /// How often loops were imported again with open extents.
+    pub reopened_loops: usize,
 }
 
 /// The versions of the operator sets, by domain.
@@ -78,26 +78,23 @@ pub(crate) fn import(model: &ModelProto, options: &ImportOptions) -> Result<Impo
             .map(|own| ((&own.domain[..], &own.name[..]), own))
             .collect(),
         options,
+        symbols: DimSymbols::default(),
         open: Vec::new(),
         used: FxHashSet::default(),
         closed: FxHashMap::default(),
         report: Report::default(),
         depth: 0,
+        continued: 0,
         tried_loops: 0,
+        reopened_loops: 0,
     };
     let mut module = Graph::new();
     match &model.graph {
         Some(graph) => importer.model(graph, &opsets(&model.opset_import), &mut module),
-        None => importer.report.model("the model has no graph"),
+        None => importer.refuse(Refusal::missing("graph")),
     }
-    if importer.report.is_empty() {
-        Ok(Imported {
-            module,
-            warnings: importer.report.warnings(),
-        })
-    } else {
-        Err(importer.report.diagnostics())
-    }
+    module.interface = interface::interface(model);
+    importer.report.imported(module)
 }
 
 fn opsets(imports: &[crate::proto::OperatorSetIdProto]) -> Opsets<'_> {
@@ -125,6 +122,11 @@ enum Made {
 }
 
 impl<'m> Importer<'m> {
+    /// Reports a part of the model that is not a node.
+    fn refuse(&mut self, refusal: Refusal) {
+        self.report.model(Span::FILE, refusal);
+    }
+
     fn model(&mut self, graph: &'m GraphProto, opsets: &Opsets<'_>, module: &mut Graph) {
         let mut scope = Scope::default();
         self.initialisers(graph, &mut scope);
@@ -136,12 +138,13 @@ impl<'m> Importer<'m> {
         };
         let outputs: Vec<&str> = graph.output.iter().map(|own| &own.name[..]).collect();
         let found = self.nodes(&graph.node, &outputs, opsets, &mut scope, &mut e);
+        self.check_declared(graph, &scope, e.g());
         let Some(found) = found else { return };
         let mut values = Vec::with_capacity(found.len());
         for value in &found {
             match e.value(value) {
                 Ok(value) => values.push(value),
-                Err(refused) => return self.report.model(refused.reason),
+                Err(refusal) => return self.refuse(refusal),
             }
         }
         let end = InsertPoint::End(module.body());
@@ -163,15 +166,17 @@ impl<'m> Importer<'m> {
                 Ok(constant) => scope.define(&tensor.name, Value::Known(Rc::new(constant))),
                 Err(refused) => {
                     let name = &tensor.name;
-                    self.report
-                        .model(format!("initialiser `{name}`: {refused}"));
+                    self.refuse(refused.within(format_args!("initialiser `{name}`")));
                     scope.refuse(name);
                 }
             }
         }
         if let Some(sparse) = graph.sparse_initializer.first() {
             let name = sparse.values.as_ref().map_or("", |values| &values.name);
-            self.report.model(format!("initialiser `{name}` is sparse"));
+            self.refuse(Refusal::unsupported(
+                format!("initialiser `{name}` is sparse"),
+                "store it as a dense tensor",
+            ));
         }
     }
 
@@ -185,7 +190,9 @@ impl<'m> Importer<'m> {
     ) -> Option<Vec<Value>> {
         self.initialisers(graph, &mut scope);
         let outputs: Vec<&str> = graph.output.iter().map(|own| &own.name[..]).collect();
-        self.nodes(&graph.node, &outputs, opsets, &mut scope, e)
+        let found = self.nodes(&graph.node, &outputs, opsets, &mut scope, e);
+        self.check_declared(graph, &scope, e.g());
+        found
     }
 
     /// Imports the nodes that `outputs` depend on; the outputs, or `None` if what makes one was refused.
@@ -200,12 +207,17 @@ impl<'m> Importer<'m> {
         let order = match ordered(nodes, outputs.iter().copied()) {
             Ok(order) => order,
             Err(node) => {
-                let problem = format!("node `{}` depends on itself", label(node));
-                self.report.model(problem);
+                let message = format!("node `{}` depends on itself", label(node));
+                self.refuse(Refusal::new(Code(4001), message));
                 return None;
             }
         };
+        let mut later: Option<Later<'_>> = None;
         for node in order {
+            if let Some(later) = later.as_mut().filter(|later| later.is_read_by(node)) {
+                later.push(node);
+                continue;
+            }
             match self.node(node, opsets, scope, e) {
                 Ok(Made::Values(values)) => {
                     for (name, value) in node.output.iter().zip(values) {
@@ -213,20 +225,22 @@ impl<'m> Importer<'m> {
                     }
                 }
                 Ok(Made::Skipped) => node.output.iter().for_each(|name| scope.refuse(name)),
+                Err(refused) if differs_in_branches(node, &refused) => match &mut later {
+                    Some(later) => later.push(node),
+                    None => later = Some(Later::new(node, refused)),
+                },
                 Err(refused) => {
                     node.output.iter().for_each(|name| scope.refuse(name));
-                    if refused.follows {
-                        continue;
-                    }
-                    let refusal = Refusal {
-                        operator: operators::qualified(&node.domain, &node.op_type),
-                        opset: version(opsets, &node.domain).unwrap_or(0),
-                        reason: refused.reason,
-                        help: refused.help,
-                    };
-                    self.report.node(refusal, label(node));
+                    self.report.op(refused, site(node, opsets, scope, e.g()));
                 }
             }
+        }
+        if let Some(later) = later
+            && let Err(refused) = self.in_branches(&later, outputs, opsets, scope, e)
+        {
+            self.report
+                .op(refused, site(later.choice, opsets, scope, e.g()));
+            return None;
         }
         let mut found = Vec::with_capacity(outputs.len());
         for &name in outputs {
@@ -234,8 +248,7 @@ impl<'m> Importer<'m> {
                 Named::Value(value) => found.push(value),
                 Named::Refused => return None,
                 Named::LeftOut | Named::Nothing => {
-                    self.report
-                        .model(format!("nothing makes the output `{name}`"));
+                    self.refuse(Refusal::undefined(name).within("the outputs"));
                     return None;
                 }
             }
@@ -249,7 +262,7 @@ impl<'m> Importer<'m> {
         opsets: &Opsets<'_>,
         scope: &Scope<'_>,
         e: &mut Emit<'_>,
-    ) -> Result<Made, Refused> {
+    ) -> Result<Made, Refusal> {
         let mut inputs = Vec::with_capacity(node.input.len());
         let mut is_skipped = false;
         for name in &node.input {
@@ -262,7 +275,7 @@ impl<'m> Importer<'m> {
                     None
                 }
                 Named::Nothing => {
-                    return Err(Refused::new(format!("nothing makes its input `{name}`")));
+                    return Err(Refusal::undefined(name));
                 }
             });
         }
@@ -275,14 +288,14 @@ impl<'m> Importer<'m> {
             (_, Some(&function)) => return self.function(function, node, inputs, e),
             (Some(row), None) => row,
             (None, None) => {
-                let why = operators::reason(&node.domain, &node.op_type);
-                return Err(Refused::new(why));
+                return Err(operators::missing(&node.domain, &node.op_type));
             }
         };
         let Some(opset) = opset else {
-            return Err(Refused::new(
-                "the model imports no operator set of its domain",
-            ));
+            let domain = &node.domain;
+            let message = format!("the model imports no operator set of its domain, `{domain}`");
+            return Err(Refusal::new(Code(4101), message)
+                .help("add the domain and its version to `opset_import` of the model"));
         };
         row.check(opset)?;
         if is_skipped {
@@ -307,7 +320,7 @@ impl<'m> Importer<'m> {
         at: &Place<'_>,
         inputs: &[Option<Value>],
         e: &mut Emit<'_>,
-    ) -> Result<Vec<Value>, Refused> {
+    ) -> Result<Vec<Value>, Refusal> {
         let node = at.node;
         let mut n = Node {
             proto: node,
@@ -324,12 +337,12 @@ impl<'m> Importer<'m> {
         };
         let values = at.row.import(&mut n)?;
         if let Some(name) = n.unknown_attribute() {
-            return Err(Refused::new(format!("attribute `{name}` is not supported")));
+            return Err(Refusal::unknown(name));
         }
         let wanted = node.output.iter().rposition(|name| !name.is_empty());
         if wanted.is_some_and(|last| last >= values.len()) {
-            let count = node.output.len();
-            return Err(Refused::new(format!("{count} results are not supported")));
+            let found = format!("{} results", node.output.len());
+            return Err(Refusal::parts("the node", found, values.len()));
         }
         Ok(values)
     }
@@ -338,6 +351,21 @@ impl<'m> Importer<'m> {
 /// The version of the operator set that a domain has.
 fn version(opsets: &Opsets<'_>, domain: &str) -> Option<i64> {
     opsets.get(operators::domain(domain)).copied()
+}
+
+/// Where a refused node is, with the types of its inputs.
+fn site(node: &NodeProto, opsets: &Opsets<'_>, scope: &Scope<'_>, g: &Graph) -> Site {
+    const SHOWN: usize = 8;
+    let inputs = node.input.iter().filter(|name| !name.is_empty());
+    let types = inputs.filter_map(|name| Some((name, scope.value(name)?)));
+    let operands = types.map(|(name, value)| format!("`{name}` is {}", value.type_text(g)));
+    Site {
+        operator: operators::qualified(&node.domain, &node.op_type),
+        opset: Some(version(opsets, &node.domain).unwrap_or(0)),
+        node: Some(label(node)),
+        span: Span::FILE,
+        operands: operands.take(SHOWN).collect(),
+    }
 }
 
 /// A node as diagnostics name it: by its name, else by its first output.

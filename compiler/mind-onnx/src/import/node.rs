@@ -1,8 +1,11 @@
 //! A node as its operator's importer sees it: inputs, attributes and where its ops go.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::rc::Rc;
 
+use mind_convert::Refusal;
+use mind_diag::{Diagnostic, Severity, Span};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
@@ -15,8 +18,6 @@ use super::value::Value;
 use super::{Importer, Opsets};
 use crate::operators::qualified;
 use crate::proto::{AttributeProto, AttributeType, GraphProto, NodeProto};
-use crate::refused::Refused;
-use crate::report::Refusal;
 use crate::tensor::{self, Constant};
 
 /// A node, and the block that its ops are appended to.
@@ -37,13 +38,21 @@ pub(crate) struct Node<'a, 'g, 'm> {
 }
 
 impl<'a> Node<'a, '_, '_> {
+    /// Input `at` as messages name it, for example ``input 1 (`scales`)``.
+    pub fn operand(&self, at: usize) -> String {
+        match self.proto.input.get(at) {
+            Some(name) if !name.is_empty() => format!("input {at} (`{name}`)"),
+            Some(_) | None => format!("input {at}"),
+        }
+    }
+
     /// Input `at`, if it is given.
     pub fn given(&self, at: usize) -> Option<&'a Value> {
         self.inputs.get(at)?.as_ref()
     }
 
     /// Input `at` as a value of the module, if it is given.
-    pub fn optional(&mut self, at: usize) -> Result<Option<ValueId>, Refused> {
+    pub fn optional(&mut self, at: usize) -> Result<Option<ValueId>, Refusal> {
         let given = self.given(at);
         given.map(|value| self.e.value(value)).transpose()
     }
@@ -55,7 +64,7 @@ impl<'a> Node<'a, '_, '_> {
     /// An input that is left out.
     pub fn input(&mut self, at: usize) -> One {
         let value = self.optional(at)?;
-        value.ok_or_else(|| Refused::new(format!("input {at} is left out")))
+        value.ok_or_else(|| Refusal::missing(self.operand(at)))
     }
 
     /// All inputs as values of the module.
@@ -63,9 +72,9 @@ impl<'a> Node<'a, '_, '_> {
     /// # Errors
     ///
     /// An input that is left out, or none at all.
-    pub fn all(&mut self) -> Result<Vec<ValueId>, Refused> {
+    pub fn all(&mut self) -> Result<Vec<ValueId>, Refusal> {
         if self.inputs.is_empty() {
-            return Err(Refused::new("it has no input"));
+            return Err(Refusal::operands(0, "1 or more"));
         }
         (0..self.inputs.len()).map(|at| self.input(at)).collect()
     }
@@ -75,20 +84,18 @@ impl<'a> Node<'a, '_, '_> {
     /// # Errors
     ///
     /// One that only a run knows.
-    pub fn known(&self, at: usize) -> Result<Option<Rc<Constant>>, Refused> {
+    pub fn known(&self, at: usize) -> Result<Option<Rc<Constant>>, Refusal> {
         match self.given(at) {
             None => Ok(None),
             Some(Value::Known(constant)) => Ok(Some(Rc::clone(constant))),
             Some(Value::Op(value)) => {
-                let name = &self.proto.input[at];
                 let why = at_run_time(self.e.g(), *value);
-                Err(Refused::new(format!("input {at} (`{name}`) {why}")))
+                Err(Refusal::not_constant(self.operand(at), why))
             }
             Some(Value::Extents(_)) => {
-                let name = &self.proto.input[at];
-                Err(Refused::new(format!(
-                    "input {at} (`{name}`) has extents that are not known here; `--dim` gives them"
-                )))
+                let refusal =
+                    Refusal::not_constant(self.operand(at), "has extents that are not known");
+                Err(refusal.help("`--dim NAME=EXTENT` gives an extent"))
             }
         }
     }
@@ -98,8 +105,29 @@ impl<'a> Node<'a, '_, '_> {
     /// # Errors
     ///
     /// Those that only a run knows.
-    pub fn ints_in(&self, at: usize) -> Result<Option<Vec<i64>>, Refused> {
+    pub fn ints_in(&self, at: usize) -> Result<Option<Vec<i64>>, Refusal> {
         Ok(self.known(at)?.map(|constant| integers(&constant)))
+    }
+
+    /// The one integer in input `at`, if it is given.
+    ///
+    /// # Errors
+    ///
+    /// One that only a run knows, another number of elements.
+    pub fn one_int(&self, at: usize) -> Result<Option<i64>, Refusal> {
+        match self.ints_in(at)?.as_deref() {
+            None => Ok(None),
+            Some(&[own]) => Ok(Some(own)),
+            Some(list) => {
+                let found = list.len();
+                Err(Refusal::length(
+                    self.operand(at),
+                    found,
+                    1,
+                    "a single number",
+                ))
+            }
+        }
     }
 
     /// The numbers in input `at`, if it is given.
@@ -107,7 +135,7 @@ impl<'a> Node<'a, '_, '_> {
     /// # Errors
     ///
     /// Those that only a run knows.
-    pub fn floats_in(&self, at: usize) -> Result<Option<Vec<f64>>, Refused> {
+    pub fn floats_in(&self, at: usize) -> Result<Option<Vec<f64>>, Refusal> {
         let known = self.known(at)?;
         Ok(known.map(|constant| {
             let wide = tensor::converted(&constant.tensor(), DType::F64);
@@ -120,14 +148,14 @@ impl<'a> Node<'a, '_, '_> {
     /// # Errors
     ///
     /// Those that are no extents of values.
-    pub fn dims_in(&self, at: usize) -> Result<Vec<Dim>, Refused> {
+    pub fn dims_in(&self, at: usize) -> Result<Vec<Dim>, Refusal> {
         match self.given(at) {
             Some(Value::Extents(extents)) => {
                 Ok(extents.elements.iter().map(|own| own.dim()).collect())
             }
             Some(Value::Known(_) | Value::Op(_)) | None => {
                 let ints = self.ints_in(at)?;
-                let ints = ints.ok_or_else(|| Refused::new(format!("input {at} is left out")))?;
+                let ints = ints.ok_or_else(|| Refusal::missing(self.operand(at)))?;
                 Ok(ints.into_iter().map(Dim::Fixed).collect())
             }
         }
@@ -137,7 +165,7 @@ impl<'a> Node<'a, '_, '_> {
         &self,
         name: &'static str,
         kind: AttributeType,
-    ) -> Result<Option<&'a AttributeProto>, Refused> {
+    ) -> Result<Option<&'a AttributeProto>, Refusal> {
         self.asked.borrow_mut().push(name);
         let mut attributes = self.proto.attribute.iter();
         let Some(found) = attributes.find(|own| own.name == name) else {
@@ -147,36 +175,47 @@ impl<'a> Node<'a, '_, '_> {
         if found.r#type() == kind || found.r#type() == AttributeType::Undefined {
             return Ok(Some(found));
         }
-        let own = found.r#type();
-        Err(Refused::new(format!(
-            "attribute `{name}` is of type {own:?}, not {kind:?}"
-        )))
+        let own = format!("of type {:?}", found.r#type());
+        Err(Refusal::value(name, own, format_args!("type {kind:?}")))
     }
 
     /// An attribute that is an integer.
-    pub fn int(&self, name: &'static str) -> Result<Option<i64>, Refused> {
+    pub fn int(&self, name: &'static str) -> Result<Option<i64>, Refusal> {
         Ok(self.attribute(name, AttributeType::Int)?.map(|own| own.i))
     }
 
     /// An attribute that is true if it is not 0.
-    pub fn flag(&self, name: &'static str) -> Result<bool, Refused> {
+    pub fn flag(&self, name: &'static str) -> Result<bool, Refusal> {
         Ok(self.int(name)?.unwrap_or(0) != 0)
     }
 
+    /// An attribute that is a positive integer.
+    ///
+    /// # Errors
+    ///
+    /// One that is left out or not positive.
+    pub fn positive(&self, name: &'static str) -> Result<i64, Refusal> {
+        match self.int(name)? {
+            Some(own @ 1..) => Ok(own),
+            Some(own) => Err(Refusal::value(name, own, "a positive number")),
+            None => Err(Refusal::missing(name)),
+        }
+    }
+
     /// An attribute that is a number.
-    pub fn float(&self, name: &'static str) -> Result<Option<f64>, Refused> {
+    pub fn float(&self, name: &'static str) -> Result<Option<f64>, Refusal> {
         let found = self.attribute(name, AttributeType::Float)?;
         Ok(found.map(|own| f64::from(own.f)))
     }
 
     /// An attribute that is a list of integers.
-    pub fn ints(&self, name: &'static str) -> Result<Option<&'a [i64]>, Refused> {
+    pub fn ints(&self, name: &'static str) -> Result<Option<&'a [i64]>, Refusal> {
         let found = self.attribute(name, AttributeType::Ints)?;
         Ok(found.map(|own| &own.ints[..]))
     }
 
     /// An attribute that is a list of numbers.
-    pub fn floats(&self, name: &'static str) -> Result<Option<&'a [f32]>, Refused> {
+    pub fn floats(&self, name: &'static str) -> Result<Option<&'a [f32]>, Refusal> {
         let found = self.attribute(name, AttributeType::Floats)?;
         Ok(found.map(|own| &own.floats[..]))
     }
@@ -186,13 +225,13 @@ impl<'a> Node<'a, '_, '_> {
     /// # Errors
     ///
     /// One that is not UTF-8.
-    pub fn word(&self, name: &'static str) -> Result<Option<&'a str>, Refused> {
+    pub fn word(&self, name: &'static str) -> Result<Option<&'a str>, Refusal> {
         let Some(found) = self.attribute(name, AttributeType::String)? else {
             return Ok(None);
         };
         let text = std::str::from_utf8(&found.s);
         text.map(Some)
-            .map_err(|_| Refused::new(format!("attribute `{name}` is not UTF-8")))
+            .map_err(|_| Refusal::value(name, "not UTF-8", "text in UTF-8"))
     }
 
     /// An attribute that is a list of words.
@@ -200,7 +239,7 @@ impl<'a> Node<'a, '_, '_> {
     /// # Errors
     ///
     /// One that is not UTF-8.
-    pub fn words(&self, name: &'static str) -> Result<Option<Vec<&'a str>>, Refused> {
+    pub fn words(&self, name: &'static str) -> Result<Option<Vec<&'a str>>, Refusal> {
         let Some(found) = self.attribute(name, AttributeType::Strings)? else {
             return Ok(None);
         };
@@ -208,11 +247,11 @@ impl<'a> Node<'a, '_, '_> {
         words
             .collect::<Result<_, _>>()
             .map(Some)
-            .map_err(|_| Refused::new(format!("attribute `{name}` is not UTF-8")))
+            .map_err(|_| Refusal::value(name, "not UTF-8", "text in UTF-8"))
     }
 
     /// An attribute that is a tensor.
-    pub fn tensor(&self, name: &'static str) -> Result<Option<Constant>, Refused> {
+    pub fn tensor(&self, name: &'static str) -> Result<Option<Constant>, Refusal> {
         let found = self.attribute(name, AttributeType::Tensor)?;
         let tensor = found.and_then(|own| own.t.as_ref());
         let files = &self.importer.options.files;
@@ -220,7 +259,7 @@ impl<'a> Node<'a, '_, '_> {
     }
 
     /// An attribute that is a graph, if it is given.
-    pub fn optional_graph(&self, name: &'static str) -> Result<Option<&'a GraphProto>, Refused> {
+    pub fn optional_graph(&self, name: &'static str) -> Result<Option<&'a GraphProto>, Refusal> {
         let found = self.attribute(name, AttributeType::Graph)?;
         Ok(found.and_then(|own| own.g.as_ref()))
     }
@@ -230,21 +269,21 @@ impl<'a> Node<'a, '_, '_> {
     /// # Errors
     ///
     /// One that is left out.
-    pub fn graph(&self, name: &'static str) -> Result<&'a GraphProto, Refused> {
+    pub fn graph(&self, name: &'static str) -> Result<&'a GraphProto, Refusal> {
         let graph = self.optional_graph(name)?;
-        graph.ok_or_else(|| Refused::new(format!("attribute `{name}` is left out")))
+        graph.ok_or_else(|| Refusal::missing(name))
     }
 
     /// Warns of the node, which is imported all the same.
-    pub fn warn(&mut self, reason: impl Into<String>) {
-        let warning = Refusal {
-            operator: qualified(&self.proto.domain, &self.proto.op_type),
-            opset: self.opset,
-            reason: reason.into(),
-            help: None,
-        };
-        let node = super::label(self.proto);
-        self.importer.report.warn(warning, node);
+    pub fn warn(&mut self, reason: impl fmt::Display) {
+        let operator = qualified(&self.proto.domain, &self.proto.op_type);
+        let (opset, node) = (self.opset, super::label(self.proto));
+        let message = format!("`{operator}` of opset {opset}: {reason}: node `{node}`");
+        let warning = Diagnostic::new(Severity::Warning, Span::FILE, message)
+            .context("operator", operator)
+            .context("opset", opset.to_string())
+            .context("node", node);
+        self.importer.report.warning(warning);
     }
 
     /// Says that an attribute means nothing to what is imported.
@@ -265,7 +304,7 @@ impl<'a> Node<'a, '_, '_> {
         since: i64,
         name: &'static str,
         at: usize,
-    ) -> Result<Option<Vec<i64>>, Refused> {
+    ) -> Result<Option<Vec<i64>>, Refusal> {
         if self.opset < since {
             Ok(self.ints(name)?.map(<[i64]>::to_vec))
         } else {

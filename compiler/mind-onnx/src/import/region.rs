@@ -1,5 +1,7 @@
 //! Graphs inside of nodes: in the place of the node, or as closed regions.
 
+use mind_convert::Refusal;
+use mind_core::region::Carried;
 use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -12,7 +14,6 @@ use super::scope::{Named, Scope, outer_names};
 use super::value::Value;
 use super::{DEPTH_LIMIT, Importer, Made, opsets};
 use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto};
-use crate::refused::Refused;
 
 impl Importer<'_> {
     /// The body of a function in the place of a node.
@@ -22,7 +23,7 @@ impl Importer<'_> {
         node: &NodeProto,
         inputs: Vec<Option<Value>>,
         e: &mut Emit<'_>,
-    ) -> Result<Made, Refused> {
+    ) -> Result<Made, Refusal> {
         let own = opsets(&function.opset_import);
         let nodes: Vec<NodeProto> = function
             .node
@@ -45,11 +46,11 @@ impl Importer<'_> {
     }
 
     /// Runs `import` one level deeper.
-    fn deeper<T>(&mut self, import: impl FnOnce(&mut Self) -> T) -> Result<T, Refused> {
+    fn deeper<T>(&mut self, import: impl FnOnce(&mut Self) -> T) -> Result<T, Refusal> {
         if self.depth == DEPTH_LIMIT {
-            return Err(Refused::new(format!(
-                "{DEPTH_LIMIT} functions and graphs inside of each other"
-            )));
+            let what = "the nesting of functions and graphs";
+            let found = format!("{} levels", DEPTH_LIMIT + 1);
+            return Err(Refusal::too_large(what, found, DEPTH_LIMIT));
         }
         self.depth += 1;
         let found = import(self);
@@ -99,7 +100,7 @@ impl<'a> Captures<'a> {
     /// # Errors
     ///
     /// A name that nothing makes.
-    pub fn of(node: &Node<'a, '_, '_>, graphs: &[&'a GraphProto]) -> Result<Captures<'a>, Refused> {
+    pub fn of(node: &Node<'a, '_, '_>, graphs: &[&'a GraphProto]) -> Result<Captures<'a>, Refusal> {
         let mut named: Vec<(&'a str, Value)> = Vec::new();
         for name in graphs.iter().flat_map(|graph| outer_names(graph)) {
             if named.iter().any(|(own, _)| *own == name) {
@@ -109,13 +110,10 @@ impl<'a> Captures<'a> {
                 Named::Value(value) => named.push((name, value)),
                 Named::LeftOut => {}
                 Named::Refused => {
-                    let problem = format!("what makes `{name}`, which it reads, is refused");
-                    return Err(Refused::following(problem));
+                    return Err(Refusal::following(name));
                 }
                 Named::Nothing => {
-                    return Err(Refused::new(format!(
-                        "nothing makes `{name}`, which it reads"
-                    )));
+                    return Err(Refusal::undefined(name));
                 }
             }
         }
@@ -123,7 +121,7 @@ impl<'a> Captures<'a> {
     }
 
     /// Those that only a run knows, as operands of an op with a closed region.
-    pub fn operands(&self, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refused> {
+    pub fn operands(&self, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refusal> {
         let runtime = self.named.iter().filter(|(_, value)| is_runtime(value));
         runtime.map(|(_, value)| e.value(value)).collect()
     }
@@ -162,7 +160,7 @@ impl<'a> Node<'a, '_, '_> {
         &mut self,
         graph: &'a GraphProto,
         arguments: &[Value],
-    ) -> Result<Vec<Value>, Refused> {
+    ) -> Result<Vec<Value>, Refusal> {
         let captures = Captures::of(self, &[graph])?;
         let mut scope = Scope::default();
         for (name, value) in captures.named {
@@ -190,12 +188,83 @@ impl<'a> Node<'a, '_, '_> {
         results: usize,
         bodies: &mut [Body<'_, 'a>],
         captures: &Captures<'a>,
-    ) -> Result<Vec<ValueId>, Refused> {
+    ) -> Result<Vec<ValueId>, Refusal> {
+        let mut carried = Carried::new(0, 0);
+        self.once(
+            def,
+            attrs,
+            operands,
+            results,
+            bodies,
+            captures,
+            &mut carried,
+        )
+    }
+
+    /// As [`closed`](Node::closed), for a loop whose first operands are carried. Where a step changes the extents of one, the loop
+    /// is imported again with open ones, because what is emitted in it depends on the types of its arguments.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`closed`](Node::closed); too many loops inside of each other whose extents change.
+    pub fn looped(
+        &mut self,
+        (def, attrs): (&'static OpDef, &[Attr<'_>]),
+        operands: &[ValueId],
+        results: usize,
+        bodies: &mut [Body<'_, 'a>],
+        captures: &Captures<'a>,
+        mut carried: Carried,
+    ) -> Result<Vec<ValueId>, Refusal> {
+        loop {
+            carried.changes = false;
+            let made = self.once(
+                def,
+                attrs,
+                operands,
+                results,
+                bodies,
+                captures,
+                &mut carried,
+            );
+            if !carried.changes {
+                return made;
+            }
+            let first = made.ok().and_then(|results| results.first().copied());
+            if let Some(op) = first.and_then(|own| self.e.g().defining_op(own)) {
+                self.e.b.graph.erase(op);
+            }
+            self.importer.reopened_loops += 1;
+            if self.importer.reopened_loops > MOST_REOPENED {
+                return Err(Refusal::too_large(
+                    "the number of times that loops are imported again, because a step changes the extents of carried values,",
+                    self.importer.reopened_loops,
+                    MOST_REOPENED,
+                ));
+            }
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "those of `closed`, and the carried values"
+    )]
+    fn once(
+        &mut self,
+        def: &'static OpDef,
+        attrs: &[Attr<'_>],
+        operands: &[ValueId],
+        results: usize,
+        bodies: &mut [Body<'_, 'a>],
+        captures: &Captures<'a>,
+        carried: &mut Carried,
+    ) -> Result<Vec<ValueId>, Refusal> {
         let captured = captures.operands(&mut self.e)?;
         let operands = [operands, &captured].concat();
         let (opsets, importer) = (self.opsets, &mut *self.importer);
         let mut refused = None;
         let fill = |region: usize, b: &mut Builder<'_>, arguments: &[ValueId]| {
+            carried.open(b.graph, region, arguments);
             let mut constants = Constants::default();
             let mut e = Emit {
                 b: b.reborrow(),
@@ -209,8 +278,11 @@ impl<'a> Node<'a, '_, '_> {
                 scope,
             };
             let yielded = bodies[region](&mut region_of, &mut e, &arguments[..outside]);
+            if let Ok(next) = &yielded {
+                carried.widen(e.g(), region, arguments, next);
+            }
             yielded.map_err(|why| {
-                let problem = why.reason.clone();
+                let problem = why.to_string();
                 refused = Some(why);
                 Box::new(VerifyError::Structure { problem })
             })
@@ -227,9 +299,12 @@ impl<'a> Node<'a, '_, '_> {
     }
 }
 
+/// How often loops of a model are imported again with open extents: loops inside of each other double the work each.
+const MOST_REOPENED: usize = 1 << 10;
+
 /// What a region yields, given the arguments that are no captures.
 pub(crate) type Body<'b, 'a> = Box<
-    dyn FnMut(&mut Region<'_, 'a, '_>, &mut Emit<'_>, &[ValueId]) -> Result<Vec<ValueId>, Refused>
+    dyn FnMut(&mut Region<'_, 'a, '_>, &mut Emit<'_>, &[ValueId]) -> Result<Vec<ValueId>, Refusal>
         + 'b,
 >;
 
@@ -251,7 +326,7 @@ impl<'a> Region<'_, 'a, '_> {
         graph: &'a GraphProto,
         arguments: &[Value],
         e: &mut Emit<'_>,
-    ) -> Result<Vec<Value>, Refused> {
+    ) -> Result<Vec<Value>, Refusal> {
         let mut scope = std::mem::take(&mut self.scope);
         define_inputs(&mut scope, graph, arguments)?;
         let opsets = self.opsets;
@@ -267,12 +342,10 @@ fn define_inputs<'a>(
     scope: &mut Scope<'a>,
     graph: &'a GraphProto,
     arguments: &[Value],
-) -> Result<(), Refused> {
+) -> Result<(), Refusal> {
     if graph.input.len() != arguments.len() {
-        let (found, wanted) = (graph.input.len(), arguments.len());
-        return Err(Refused::new(format!(
-            "its graph has {found} inputs, where {wanted} are given"
-        )));
+        let found = format!("{} inputs", graph.input.len());
+        return Err(Refusal::parts("its graph", found, arguments.len()));
     }
     for (input, value) in graph.input.iter().zip(arguments) {
         scope.define(&input.name, value.clone());
@@ -280,7 +353,7 @@ fn define_inputs<'a>(
     Ok(())
 }
 
-/// Why a node is refused whose graph has nodes that are.
-fn inner() -> Refused {
-    Refused::new("nodes of its graph are refused")
+/// Why a node is refused whose graph has nodes that are, which are reported by themselves.
+fn inner() -> Refusal {
+    Refusal::following("a node of its graph")
 }

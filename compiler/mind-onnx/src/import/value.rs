@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use mind_ir::ValueId;
+use mind_ir::graph::Graph;
 use mind_ir::types::{DType, Dim};
 
 use crate::tensor::Constant;
@@ -16,6 +17,17 @@ pub(crate) enum Value {
     Known(Rc<Constant>),
     /// Extents of values, some of which only a run knows.
     Extents(Rc<Extents>),
+}
+
+impl Value {
+    /// Its type as messages show it.
+    pub fn type_text(&self, g: &Graph) -> String {
+        match self {
+            Value::Op(value) => g.type_text(*value),
+            Value::Known(known) => format!("{}{:?}", known.dtype, known.shape),
+            Value::Extents(own) => format!("{}{:?}", own.dtype, own.shape),
+        }
+    }
 }
 
 /// A tensor of integers that are extents.
@@ -34,6 +46,8 @@ pub(crate) enum Extent {
     Known(i64),
     /// The extent of a value along an axis.
     Of(ValueId, usize, Dim),
+    /// What a run computes: an `i64` of rank 0.
+    Computed(ValueId),
 }
 
 impl Extent {
@@ -42,6 +56,7 @@ impl Extent {
         match self {
             Extent::Known(extent) => Dim::Fixed(extent),
             Extent::Of(_, _, dim) => dim,
+            Extent::Computed(_) => Dim::Dynamic,
         }
     }
 }

@@ -1,19 +1,17 @@
 //! Activation functions.
 
+use mind_convert::Refusal;
 use mind_core::ops::argmax::ArgMax;
 use mind_core::ops::compare::{Compare, Direction};
-use mind_core::ops::extents::Iota;
 use mind_core::ops::normalize::Softmax;
 use mind_core::ops::reduce::{Max, Sum};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
-use mind_ir::types::{DType, Dim};
 
 use super::Operator;
-use super::place::elements;
+use super::place::places_along;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::scalar("Relu", &[6, 13, 14], ScalarFn::Relu),
@@ -118,7 +116,7 @@ impl Activation {
         names: &[&str],
         alpha: Option<&[f32]>,
         beta: Option<&[f32]>,
-    ) -> Result<Vec<Activation>, Refused> {
+    ) -> Result<Vec<Activation>, Refusal> {
         let mut lists = [alpha.unwrap_or(&[]).iter(), beta.unwrap_or(&[]).iter()];
         let mut next = |list: usize, default: f64| {
             let own = lists[list].next();
@@ -153,9 +151,11 @@ impl Activation {
                 "softsign" => Activation::Softsign,
                 "softplus" => Activation::Softplus,
                 _ => {
-                    return Err(Refused::new(format!(
-                        "activation \"{name}\" is not supported"
-                    )));
+                    return Err(Refusal::value(
+                        "activations",
+                        format_args!("\"{name}\""),
+                        "an activation of recurrent layers, for example \"Tanh\"",
+                    ));
                 }
             })
         };
@@ -243,9 +243,7 @@ fn gelu(n: &mut Node<'_, '_, '_>) -> One {
     match n.word("approximate")?.unwrap_or("none") {
         "none" => n.e.apply(ScalarFn::Gelu, &[x]),
         "tanh" => tanh_gelu(&mut n.e, x),
-        other => Err(Refused::new(format!(
-            "`approximate` \"{other}\" is not supported"
-        ))),
+        other => Err(Refusal::word("approximate", other, &["none", "tanh"])),
     }
 }
 
@@ -286,16 +284,16 @@ fn per_slice(n: &mut Node<'_, '_, '_>, function: fn(&mut Emit<'_>, ValueId, i64)
     let default = if n.opset < 13 { 1 } else { -1 };
     let axis = n.int("axis")?.unwrap_or(default);
     let x = n.input(0)?;
-    let dims = n.e.dims(x);
-    let axis = n.e.axis(axis, dims.len())?;
-    if n.opset >= 13 || axis + 1 == dims.len() {
+    let shape = n.e.extents_of(x);
+    let axis = n.e.axis(axis, shape.len())?;
+    if n.opset >= 13 || axis + 1 == shape.len() {
         return function(&mut n.e, x, axis as i64);
     }
-    let shape = n.e.shape(x)?;
-    let (rows, columns) = (elements(&shape[..axis])?, elements(&shape[axis..])?);
-    let flat = n.e.reshape_to(x, &[rows, columns])?;
+    let (rows, columns) = shape.split_at(axis);
+    let flat = [n.e.product(rows)?, n.e.product(columns)?];
+    let flat = n.e.reshape_extents(x, &flat)?;
     let own = function(&mut n.e, flat, 1)?;
-    n.e.reshape(own, &dims)
+    n.e.reshape_extents(own, &shape)
 }
 
 pub(super) fn softmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
@@ -326,11 +324,8 @@ pub(super) fn swish(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> One {
 /// 1 at the first of the largest elements, else 0.
 fn hardmax(e: &mut Emit<'_>, x: ValueId, axis: i64) -> One {
     let place = ArgMax::with(axis).keepdims(true).build(e, x)?;
-    let dims = e.dims(x);
-    let at = e.axis(axis, dims.len())?;
-    let mut shape = vec![Dim::Fixed(1); dims.len()];
-    shape[at] = dims[at];
-    let all = Iota::with(DType::I64, &shape).axis(at as i64).build(e)?;
+    let at = e.axis(axis, e.rank(x))?;
+    let all = places_along(e, x, at, at, e.rank(x))?;
     let largest = Compare::with(Direction::Eq).build(e, place, all)?;
     e.convert(largest, e.dtype(x))
 }

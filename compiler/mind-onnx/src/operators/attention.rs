@@ -1,9 +1,8 @@
 //! Attention, and the rotation of its operands by their positions.
 
-use mind_core::ops::broadcast::BroadcastTo;
+use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
-use mind_core::ops::extents::Iota;
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::normalize::Softmax;
 use mind_core::ops::pad::PadOp;
@@ -20,7 +19,7 @@ use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
+use crate::import::value::Extent;
 use crate::tensor::dtype;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -28,42 +27,54 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("RotaryEmbedding", &[23], rotary),
 ];
 
+/// The refusal of an operand of attention by its rank.
+pub(super) fn wrong_rank(e: &Emit<'_>, x: ValueId, expected: &str) -> Refusal {
+    Refusal::rank("an operand".to_owned(), e.g().type_text(x), expected)
+}
+
 /// `[batch, positions, heads * features]` as `[batch, heads, positions, features]`.
 pub(super) fn heads(e: &mut Emit<'_>, x: ValueId, count: Option<i64>) -> One {
     match e.dims(x)[..] {
         [_, _, _, _] => Ok(x),
-        [batch, positions, _] => {
+        [_, _, _] => {
             let count = count.filter(|own| *own > 0);
-            let count = count.ok_or_else(|| Refused::new("the number of heads is left out"))?;
+            let count = count.ok_or_else(|| Refusal::missing("the number of heads".to_owned()))?;
             let features = e.extent(x, 2)? / count;
-            let shape = [batch, positions, Dim::Fixed(count), Dim::Fixed(features)];
-            let apart = e.reshape(x, &shape)?;
+            let (batch, positions) = (e.extent_at(x, 0), e.extent_at(x, 1));
+            let shape = [
+                batch,
+                positions,
+                Extent::Known(count),
+                Extent::Known(features),
+            ];
+            let apart = e.reshape_extents(x, &shape)?;
             e.transpose(apart, &[0, 2, 1, 3])
         }
-        _ => Err(Refused::new("an operand is not of rank 3 or 4")),
+        _ => Err(wrong_rank(e, x, "3 or 4")),
     }
 }
 
 /// The inverse of [`heads`].
 pub(super) fn together(e: &mut Emit<'_>, x: ValueId) -> One {
     let moved = e.transpose(x, &[0, 2, 1, 3])?;
-    let &[batch, positions, ..] = &e.dims(moved)[..] else {
-        return Err(Refused::new("its result is not of rank 4"));
+    let &[batch, positions, _, _] = &e.extents_of(moved)[..] else {
+        return Err(wrong_rank(e, moved, "4"));
     };
     let features = e.extent(moved, 2)? * e.extent(moved, 3)?;
-    e.reshape(moved, &[batch, positions, Dim::Fixed(features)])
+    e.reshape_extents(moved, &[batch, positions, Extent::Known(features)])
 }
 
 /// Each head `count` times, one copy behind the other.
 pub(super) fn repeated(e: &mut Emit<'_>, x: ValueId, count: i64) -> One {
-    let &[batch, own, positions, features] = &e.dims(x)[..] else {
-        return Err(Refused::new("an operand is not of rank 4"));
+    let &[batch, own, positions, features] = &e.extents_of(x)[..] else {
+        return Err(wrong_rank(e, x, "4"));
     };
     let heads = elements(&[e.extent(x, 1)?, count])?;
     let apart = ExpandDims::with(&[2]).build(e, x)?;
-    let shape = [batch, own, Dim::Fixed(count), positions, features];
-    let copies = BroadcastTo::with(&shape).build(e, apart)?;
-    e.reshape(copies, &[batch, Dim::Fixed(heads), positions, features])
+    let shape = [batch, own, Extent::Known(count), positions, features];
+    let copies = e.broadcast_extents(apart, &shape)?;
+    let shape = [batch, Extent::Known(heads), positions, features];
+    e.reshape_extents(copies, &shape)
 }
 
 /// What is added to the products of queries and keys, and which of it hides keys.
@@ -71,7 +82,7 @@ struct Bias<'e, 'g> {
     e: &'e mut Emit<'g>,
     dtype: DType,
     /// The positions of queries and of keys.
-    positions: [Dim; 2],
+    positions: [Extent; 2],
     /// The place of the first query among the keys.
     offset: ValueId,
     sum: Option<ValueId>,
@@ -79,7 +90,7 @@ struct Bias<'e, 'g> {
 
 impl Bias<'_, '_> {
     /// Keeps what is there where `allowed`, and hides the rest.
-    fn allow(&mut self, allowed: ValueId) -> Result<(), Refused> {
+    fn allow(&mut self, allowed: ValueId) -> Result<(), Refusal> {
         let e = &mut *self.e;
         let hidden = e.number(self.dtype, f64::NEG_INFINITY);
         let sum = self.sum.unwrap_or_else(|| e.number(self.dtype, 0.0));
@@ -88,12 +99,12 @@ impl Bias<'_, '_> {
     }
 
     /// Adds a mask: the keys that are seen, or what is added to them. Keys behind its end are hidden.
-    fn mask(&mut self, mut mask: ValueId) -> Result<(), Refused> {
+    fn mask(&mut self, mut mask: ValueId) -> Result<(), Refusal> {
         let e = &mut *self.e;
         let rank = e.rank(mask);
         let is_choice = e.dtype(mask) == DType::Bool;
         let last = e.dims(mask).last().copied();
-        if let (Some(Dim::Fixed(own)), Dim::Fixed(keys)) = (last, self.positions[1])
+        if let (Some(Dim::Fixed(own)), Dim::Fixed(keys)) = (last, self.positions[1].dim())
             && own < keys
         {
             let (low, mut high) = (vec![0; rank], vec![0; rank]);
@@ -115,16 +126,15 @@ impl Bias<'_, '_> {
     fn distance(&mut self) -> One {
         let [queries, keys] = self.positions;
         let e = &mut *self.e;
-        let query = Iota::with(DType::I64, &[queries, Dim::Fixed(1)]).build(e)?;
-        let key = Iota::with(DType::I64, &[Dim::Fixed(1), keys])
-            .axis(1)
-            .build(e)?;
+        let one = Extent::Known(1);
+        let query = e.iota(DType::I64, &[queries, one], 0)?;
+        let key = e.iota(DType::I64, &[one, keys], 1)?;
         let query = e.apply(ScalarFn::Add, &[query, self.offset])?;
         e.apply(ScalarFn::Sub, &[query, key])
     }
 
     /// Hides the keys that are not at most `bound` behind (`sign` 1) or ahead of (-1) a query.
-    fn within(&mut self, sign: f64, bound: i64) -> Result<(), Refused> {
+    fn within(&mut self, sign: f64, bound: i64) -> Result<(), Refusal> {
         let distance = self.distance()?;
         let e = &mut *self.e;
         let far = e.apply_number(ScalarFn::Mul, distance, sign)?;
@@ -168,7 +178,7 @@ fn attention(n: &mut Node<'_, '_, '_>) -> Many {
     }
     let present = [key, value];
     let mask = n.optional(3)?;
-    let positions = [n.e.dims(query)[2], n.e.dims(key)[2]];
+    let positions = [n.e.extent_at(query, 2), n.e.extent_at(key, 2)];
     let mut bias = Bias {
         e: &mut n.e,
         dtype: of,
@@ -191,7 +201,7 @@ fn attention(n: &mut Node<'_, '_, '_>) -> Many {
         let e = &mut *bias.e;
         let wide = e.convert(lengths, DType::I64)?;
         let ends = ExpandDims::with(&[1, 2, 3]).build(e, wide)?;
-        let place = Iota::with(DType::I64, &[positions[1]]).build(e)?;
+        let place = e.iota(DType::I64, &[positions[1]], 0)?;
         let inside = Compare::with(Direction::Lt).build(e, place, ends)?;
         bias.allow(inside)?;
     }
@@ -234,7 +244,7 @@ pub(super) fn scores(
     query: ValueId,
     [mut key, mut value]: [ValueId; 2],
     scale: Option<f64>,
-) -> Result<(ValueId, ValueId), Refused> {
+) -> Result<(ValueId, ValueId), Refusal> {
     let (many, few) = (e.extent(query, 1)?, e.extent(key, 1)?);
     if many != few {
         key = repeated(e, key, many / few.max(1))?;
@@ -308,8 +318,8 @@ pub(super) fn rotated(
             let first = ExpandDims::with(&[4]).build(e, first)?;
             let second = ExpandDims::with(&[4]).build(e, second)?;
             let both = e.concat(&[first, second], 4)?;
-            let shape = e.dims(turned);
-            e.reshape(both, &shape)?
+            let shape = e.extents_of(turned);
+            e.reshape_extents(both, &shape)?
         }
         false => e.concat(&[first, second], 3)?,
     };

@@ -1,36 +1,39 @@
 //! Choices and loops. What their graphs read from outside becomes operands, since regions of core are closed.
 
+use mind_convert::Refusal;
 use mind_core::ops::control::{If, Scan};
 use mind_core::ops::pad::PadOp;
+use mind_core::ops::runtime_shape::DynamicReshape;
 use mind_core::ops::shape::{ExpandDims, Squeeze};
+use mind_core::region::Carried;
 use mind_ir::attr::Attr;
 use mind_ir::opdef::Op;
 use mind_ir::types::Dim;
 use mind_ir::{Graph, ValueId};
 
 use super::Operator;
+use super::runtime_shape::{Align, own_extents};
 use super::slice::part_of;
 use crate::import::emit::Emit;
 use crate::import::node::Node;
 use crate::import::region::{Body, Captures};
 use crate::import::source::fixing_inputs;
 use crate::import::value::Value;
-use crate::proto::{GraphProto, ValueInfoProto};
-use crate::refused::Refused;
+use crate::proto::{GraphProto, ValueInfoProto, dimension};
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::values("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], choice),
     Operator::values("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], scanned),
 ];
 
-pub(super) type Values = Result<Vec<Value>, Refused>;
+pub(super) type Values = Result<Vec<Value>, Refusal>;
 
 pub(super) fn of_module(values: Vec<ValueId>) -> Values {
     Ok(values.into_iter().map(Value::Op).collect())
 }
 
 /// The values of the module that a graph yields.
-pub(super) fn yielded(values: &[Value], e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refused> {
+pub(super) fn yielded(values: &[Value], e: &mut Emit<'_>) -> Result<Vec<ValueId>, Refusal> {
     values.iter().map(|value| e.value(value)).collect()
 }
 
@@ -60,7 +63,7 @@ fn choice(n: &mut Node<'_, '_, '_>) -> Values {
     };
     let mut bodies = branches.map(body);
     let made = n.closed(If::DEF, &[], &[condition], count, &mut bodies, &captures);
-    of_module(made.map_err(|why| why.or_help(way_to_one_branch(n.e.g(), condition)))?)
+    of_module(made.map_err(|why| why.with_help(way_to_one_branch(n.e.g(), condition)))?)
 }
 
 /// Whether both branches declare output `at` as one element. Where one of them yields a list of one instead, the types of core
@@ -78,6 +81,45 @@ pub(super) fn declared_rank(output: &ValueInfoProto) -> Option<usize> {
     Some(ty.shape.as_ref()?.dim.len())
 }
 
+/// A value that a step yields where `before` is carried. An extent that only a run knows is checked to be that of `before` where
+/// the model declares it for `output`.
+pub(super) fn promised(
+    e: &mut Emit<'_>,
+    output: &ValueInfoProto,
+    value: ValueId,
+    before: ValueId,
+) -> Result<ValueId, Refusal> {
+    let (own, wanted) = (e.dims(value), e.dims(before));
+    let declared = output
+        .r#type
+        .as_ref()
+        .and_then(|ty| ty.tensor_type.as_ref());
+    let declared = declared.and_then(|ty| ty.shape.as_ref());
+    let Some(declared) =
+        declared.filter(|shape| shape.dim.len() == own.len() && own.len() == wanted.len())
+    else {
+        return Ok(value);
+    };
+    let dims = own.iter().zip(&wanted).zip(&declared.dim);
+    let kept: Vec<Dim> = dims
+        .map(
+            |((&own, &wanted), declared)| match (own, wanted, &declared.value) {
+                (Dim::Dynamic, Dim::Fixed(extent), Some(dimension::Value::DimValue(value)))
+                    if *value == extent =>
+                {
+                    wanted
+                }
+                _ => own,
+            },
+        )
+        .collect();
+    if kept == own {
+        return Ok(value);
+    }
+    let extents = own_extents(e, value, own.len(), Align::First)?;
+    Ok(DynamicReshape::with(&kept).build(e, value, extents)?)
+}
+
 /// How a user makes the condition of a choice known, so that only the branch that it takes is imported.
 fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
     let inputs = fixing_inputs(g, condition)?;
@@ -92,15 +134,32 @@ fn way_to_one_branch(g: &Graph, condition: ValueId) -> Option<String> {
     ))
 }
 
-/// A scan of `results` results with a step that reads captures.
+/// The refusal of a number of scan inputs that is not from 1 to `most`.
+fn wrong_count(n: &Node<'_, '_, '_>, most: usize) -> Refusal {
+    match n.int("num_scan_inputs") {
+        Ok(Some(found)) => Refusal::value("num_scan_inputs", found, format_args!("1 to {most}")),
+        Ok(None) => Refusal::missing("num_scan_inputs"),
+        Err(refusal) => refusal,
+    }
+}
+
+/// The refusal of a graph with fewer outputs than it carries values.
+pub(super) fn few_outputs(body: &GraphProto, carried: usize) -> Refusal {
+    let found = format!("{} outputs", body.output.len());
+    Refusal::parts("its graph", found, format_args!("{carried} or more"))
+}
+
+/// A scan of `results` results, the first `states` of which are carried, with a step that reads captures.
 pub(super) fn scan<'a>(
     n: &mut Node<'a, '_, '_>,
     attrs: &[Attr<'_>],
     operands: &[ValueId],
-    results: usize,
+    (states, results): (usize, usize),
     (step, captures): (Body<'_, 'a>, &Captures<'a>),
 ) -> Values {
-    of_module(n.closed(Scan::DEF, attrs, operands, results, &mut [step], captures)?)
+    let op = (Scan::DEF, attrs);
+    let carried = Carried::new(states, 0);
+    of_module(n.looped(op, operands, results, &mut [step], captures, carried)?)
 }
 
 fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
@@ -112,11 +171,11 @@ fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
         .int("num_scan_inputs")?
         .and_then(|own| usize::try_from(own).ok());
     let count = count.filter(|own| *own <= n.inputs.len());
-    let count = count.ok_or_else(|| Refused::new("`num_scan_inputs` does not fit"))?;
+    let count = count.ok_or_else(|| wrong_count(n, n.inputs.len()))?;
     let states = n.inputs.len() - count;
     let outputs = body.output.len().checked_sub(states);
-    let outputs = outputs.ok_or_else(|| Refused::new("its graph has too few outputs"))?;
-    let list = |n: &Node<'_, '_, '_>, name| Ok::<_, Refused>(n.ints(name)?.unwrap_or(&[]).to_vec());
+    let outputs = outputs.ok_or_else(|| few_outputs(body, states))?;
+    let list = |n: &Node<'_, '_, '_>, name| Ok::<_, Refusal>(n.ints(name)?.unwrap_or(&[]).to_vec());
     let in_axes = list(n, "scan_input_axes")?;
     let out_axes = list(n, "scan_output_axes")?;
     let in_reverse = list(n, "scan_input_directions")?;
@@ -134,9 +193,14 @@ fn scanned(n: &mut Node<'_, '_, '_>) -> Values {
     let step: Body<'_, '_> = Box::new(move |region, e, arguments| {
         let inputs: Vec<Value> = arguments.iter().copied().map(Value::Op).collect();
         let values = region.graph(body, &inputs, e)?;
-        yielded(&values, e)
+        let mut values = yielded(&values, e)?;
+        for (at, &before) in arguments.iter().enumerate().take(states) {
+            values[at] = promised(e, &body.output[at], values[at], before)?;
+        }
+        Ok(values)
     });
-    scan(n, &attrs, &operands, states + outputs, (step, &captures))
+    let counts = (states, states + outputs);
+    scan(n, &attrs, &operands, counts, (step, &captures))
 }
 
 /// The most sequences of a batch whose scans are written out.
@@ -150,10 +214,10 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
         .and_then(|own| usize::try_from(own).ok());
     let states = count.and_then(|count| n.inputs.len().checked_sub(1 + count));
     let (Some(count), Some(states)) = (count.filter(|own| *own > 0), states) else {
-        return Err(Refused::new("`num_scan_inputs` does not fit"));
+        return Err(wrong_count(n, n.inputs.len().saturating_sub(1)));
     };
     let outputs = body.output.len().checked_sub(states);
-    let outputs = outputs.ok_or_else(|| Refused::new("its graph has too few outputs"))?;
+    let outputs = outputs.ok_or_else(|| few_outputs(body, states))?;
     let reversed = n.ints("directions")?.unwrap_or(&[]).to_vec();
     let mut operands = Vec::new();
     for at in 1..n.inputs.len() {
@@ -164,16 +228,21 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
         n.e.extent(operands[states], 1)?,
     );
     if !(1..=MOST_BATCHES).contains(&batch) {
-        return Err(Refused::new(format!(
-            "a batch of {batch} sequences is not supported"
-        )));
+        return Err(Refusal::extent(
+            "the number of sequences",
+            batch,
+            format_args!("1 to {MOST_BATCHES}"),
+        ));
     }
     let lengths = n.ints_in(0)?.unwrap_or_else(|| vec![steps; batch as usize]);
     let fits = |own: &i64| (1..=steps).contains(own);
     if lengths.len() as i64 != batch || !lengths.iter().all(fits) {
-        return Err(Refused::new(format!(
-            "{lengths:?} are no lengths of {batch} sequences"
-        )));
+        let expected = format!("{batch} lengths from 1 to {steps}");
+        return Err(Refusal::value(
+            n.operand(0),
+            format_args!("{lengths:?}"),
+            expected,
+        ));
     }
     let captures = Captures::of(n, &[body])?;
     let attrs = Scan::attrs(states as i64, count as i64, &[], &[], &reversed, &[]);
@@ -192,13 +261,13 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
             let values = region.graph(body, &inputs, e)?;
             yielded(&values, e)
         });
-        let found = n.closed(
-            Scan::DEF,
-            &attrs,
+        let found = n.looped(
+            (Scan::DEF, &attrs),
             &own,
             states + outputs,
             &mut [step],
             &captures,
+            Carried::new(states, 0),
         )?;
         for (place, (all, own)) in results.iter_mut().zip(found).enumerate() {
             let mut own = ExpandDims::with(&[0]).build(&mut n.e, own)?;
@@ -213,5 +282,5 @@ fn batches(n: &mut Node<'_, '_, '_>) -> Values {
         }
     }
     let all = results.iter().map(|parts| n.e.concat(parts, 0));
-    of_module(all.collect::<Result<_, Refused>>()?)
+    of_module(all.collect::<Result<_, Refusal>>()?)
 }

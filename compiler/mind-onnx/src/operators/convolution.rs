@@ -1,15 +1,16 @@
 //! Convolutions.
 
+use mind_convert::Refusal;
 use mind_core::ops::convolution::{ConvTranspose, Layout};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 
 use super::Operator;
 use super::integers::{convolution, integer_convolution};
+use super::pool::{AUTO_PADS, spatial_list, spatial_pads};
 use super::quantize::optional_point;
 use crate::import::emit::One;
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Conv", &[1, 11, 22], |n| {
@@ -34,60 +35,63 @@ pub(super) fn biased(n: &mut Node<'_, '_, '_>, own: ValueId) -> One {
     n.e.apply(ScalarFn::Add, &[own, bias])
 }
 
+/// The refusal of strides or dilations whose result is out of range.
+fn overflow(strides: &[i64], dilations: &[i64]) -> Refusal {
+    let found = format!("that of strides {strides:?} and dilations {dilations:?}");
+    Refusal::too_large("an extent of the result", found, "2^63 - 1")
+}
+
 fn transposed(n: &mut Node<'_, '_, '_>) -> One {
     let (x, filter) = (n.input(0)?, n.input(1)?);
     let taps = n.e.shape(filter)?;
     let taps = taps.get(2..).unwrap_or_default().to_vec();
     if taps.is_empty() || n.e.rank(x) != taps.len() + 2 {
-        return Err(Refused::new(
-            "its filter has no spatial dimensions, or its image has others",
-        ));
+        let expected = format!(
+            "{} (that of the filter, at least 3)",
+            (taps.len() + 2).max(3)
+        );
+        return Err(Refusal::rank(n.operand(0), n.e.g().type_text(x), expected));
     }
     n.ignore("kernel_shape");
     let spatial = taps.len();
-    let ones = vec![1; spatial];
-    let strides = n.ints("strides")?.unwrap_or(&ones).to_vec();
-    let dilations = n.ints("dilations")?.unwrap_or(&ones).to_vec();
-    let mut more = n
-        .ints("output_padding")?
-        .map_or_else(|| vec![0; spatial], <[i64]>::to_vec);
+    let strides = spatial_list(n, "strides", spatial, 1)?;
+    let dilations = spatial_list(n, "dilations", spatial, 1)?;
+    let mut more = spatial_list(n, "output_padding", spatial, 0)?;
     let groups = n.int("group")?.unwrap_or(1);
     let auto = n.word("auto_pad")?.unwrap_or("NOTSET");
     let wanted = n.ints("output_shape")?;
-    let given = n.ints("pads")?;
-    if [strides.len(), dilations.len(), more.len()] != [spatial; 3]
-        || given.is_some_and(|pads| pads.len() != 2 * spatial)
-        || wanted.is_some_and(|list| list.len() < spatial)
-    {
-        return Err(Refused::new(
-            "a list has not one entry for each spatial dimension",
-        ));
+    let given = spatial_pads(n, spatial)?;
+    if let Some(list) = wanted.filter(|list| list.len() < spatial) {
+        let reason = "1 for each spatial dimension";
+        return Err(Refusal::length("output_shape", list.len(), spatial, reason));
     }
     let mut pads = match (auto, given) {
-        ("NOTSET", Some(pads)) => pads.to_vec(),
+        ("NOTSET", Some(pads)) => pads,
         ("NOTSET" | "VALID" | "SAME_UPPER" | "SAME_LOWER", _) => vec![0; 2 * spatial],
         (other, _) => {
-            return Err(Refused::new(format!(
-                "`auto_pad` \"{other}\" is not supported"
-            )));
+            return Err(Refusal::word("auto_pad", other, AUTO_PADS));
         }
     };
     let is_same = matches!(auto, "SAME_UPPER" | "SAME_LOWER");
     if wanted.is_some() || is_same {
-        let shape = n.e.shape(x)?;
         for at in 0..spatial {
             let whole = |own: i64| i128::from(own);
-            let (extent, stride) = (whole(shape[2 + at]), whole(strides[at]));
-            let wanted = wanted.map_or(extent * stride, |list| {
-                whole(list[list.len() - spatial + at])
-            });
+            let stride = whole(strides[at]);
             let reach = whole(taps[at] - 1) * whole(dilations[at]) + 1;
-            let total = (extent - 1) * stride + whole(more[at]) + reach - wanted;
+            // By default the result has as many elements as the input, times the stride.
+            let beyond = match wanted {
+                Some(list) => {
+                    let extent = whole(n.e.extent(x, 2 + at)?);
+                    (extent - 1) * stride - whole(list[list.len() - spatial + at])
+                }
+                None => -stride,
+            };
+            let total = beyond + whole(more[at]) + reach;
             let total = i64::try_from(total).ok().filter(|total| *total != i64::MIN);
-            let total = total.ok_or_else(|| Refused::new("its windows are too far apart"))?;
+            let total = total.ok_or_else(|| overflow(&strides, &dilations))?;
             if total < 0 {
                 let longer = more[at].checked_sub(total);
-                more[at] = longer.ok_or_else(|| Refused::new("its result is too large"))?;
+                more[at] = longer.ok_or_else(|| overflow(&strides, &dilations))?;
             }
             let total = total.max(0);
             let low = if auto == "SAME_UPPER" {

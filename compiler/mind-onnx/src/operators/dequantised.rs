@@ -1,5 +1,6 @@
 //! Tensors of numbers that bytes stand for, and the bytes.
 
+use mind_convert::Refusal;
 use mind_core::elements_of;
 use mind_core::ops::quantize::Dequantize;
 use mind_core::ops::shape::Transpose;
@@ -9,7 +10,6 @@ use mind_ir::types::DType;
 use mind_ir::{Graph, ValueId};
 
 use crate::import::emit::{Emit, One};
-use crate::refused::Refused;
 use crate::tensor::converted;
 
 /// The numbers `(byte - zero) * scale`, of which scales and zero points are constants.
@@ -80,7 +80,7 @@ impl Dequantised {
 
     /// The bytes. Constants are moved by their zero points where bytes with a sign hold the differences, which then have
     /// none.
-    pub fn bytes(&self, e: &mut Emit<'_>) -> Result<Bytes, Refused> {
+    pub fn bytes(&self, e: &mut Emit<'_>) -> Result<Bytes, Refusal> {
         let is_centred = self.zeros.iter().all(|&zero| zero == 0);
         let (bytes, zero) = match is_centred {
             true => (self.bytes, None),

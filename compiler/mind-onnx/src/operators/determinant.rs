@@ -1,5 +1,6 @@
 //! Determinants.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::argmax::ArgMax;
 use mind_core::ops::broadcast::BroadcastTo;
@@ -16,7 +17,6 @@ use super::Operator;
 use super::place::elements;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[Operator::one("Det", &[11, 22], determinant)];
 
@@ -25,12 +25,18 @@ fn determinant(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let shape = n.e.shape(x)?;
     let Some((outer, &[rows, columns])) = shape.split_last_chunk() else {
-        return Err(Refused::new("its input is no matrix"));
+        return Err(Refusal::rank(
+            n.operand(0),
+            n.e.g().type_text(x),
+            "2 or more",
+        ));
     };
     if rows != columns {
-        return Err(Refused::new(format!(
-            "a matrix [{rows}, {columns}] is not square"
-        )));
+        return Err(Refusal::extent(
+            "the number of columns",
+            columns,
+            format_args!("{rows}, the number of rows"),
+        ));
     }
     let e = &mut n.e;
     let of = e.dtype(x);
@@ -43,7 +49,7 @@ fn determinant(n: &mut Node<'_, '_, '_>) -> One {
     let operands = [matrices, product, steps];
     let results = e.scan(&attrs, &operands, 2, |e, arguments| {
         let &[matrices, product, step] = arguments else {
-            return Err(Refused::new("a step takes three values"));
+            return Err(Refusal::operands(arguments.len(), 3));
         };
         Ok(eliminated(e, [matrices, product, step], count, rows)?.to_vec())
     })?;
@@ -57,7 +63,7 @@ fn eliminated(
     [matrices, product, step]: [ValueId; 3],
     count: i64,
     rows: i64,
-) -> Result<[ValueId; 2], Refused> {
+) -> Result<[ValueId; 2], Refusal> {
     let of = e.dtype(matrices);
     let zero = e.number(of, 0.0);
     let list = [Dim::Fixed(count), Dim::Fixed(rows)];

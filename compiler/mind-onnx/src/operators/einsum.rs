@@ -1,6 +1,7 @@
 //! Sums of products of elements whose indices are named.
 
 use indexmap::IndexSet;
+use mind_convert::Refusal;
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::index::Slice;
 use mind_core::ops::reduce::Sum;
@@ -10,7 +11,6 @@ use mind_ir::scalar::ScalarFn;
 use super::Operator;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[Operator::one("Einsum", &[12], einsum)];
 
@@ -28,8 +28,14 @@ struct Labelled {
 }
 
 /// The names in a term; an ellipsis stands for `open` dimensions.
-fn labels(term: &str, open: usize) -> Result<Vec<Label>, Refused> {
-    let unreadable = || Refused::new(format!("`equation` has the term \"{term}\""));
+fn labels(term: &str, open: usize) -> Result<Vec<Label>, Refusal> {
+    let unreadable = || {
+        Refusal::value(
+            "equation",
+            format_args!("a term \"{term}\""),
+            "terms of letters and one `...`",
+        )
+    };
     let mut found = Vec::new();
     let mut rest = term.trim();
     while let Some(first) = rest.chars().next() {
@@ -48,10 +54,17 @@ fn labels(term: &str, open: usize) -> Result<Vec<Label>, Refused> {
     Ok(found)
 }
 
+/// The refusal of a term that has another number of indices than its input has dimensions.
+fn wrong_term(e: &Emit<'_>, term: &str, value: ValueId) -> Refusal {
+    let letters = term.chars().filter(char::is_ascii_alphabetic).count();
+    let expected = format!("{} (the indices of \"{}\")", letters, term.trim());
+    Refusal::rank("an input".to_owned(), e.g().type_text(value), expected)
+}
+
 fn einsum(n: &mut Node<'_, '_, '_>) -> One {
     let equation = n
         .word("equation")?
-        .ok_or_else(|| Refused::new("`equation` is left out"))?;
+        .ok_or_else(|| Refusal::missing("equation"))?;
     let (inputs, output) = match equation.split_once("->") {
         Some((inputs, output)) => (inputs, Some(output)),
         None => (equation, None),
@@ -59,18 +72,21 @@ fn einsum(n: &mut Node<'_, '_, '_>) -> One {
     let terms: Vec<&str> = inputs.split(',').collect();
     let values = n.all()?;
     if terms.len() != values.len() {
-        return Err(Refused::new("`equation` has not one term for each input"));
+        return Err(Refusal::length(
+            "equation",
+            terms.len(),
+            values.len(),
+            "1 term for each input",
+        ));
     }
     let mut operands = Vec::with_capacity(values.len());
     for (&value, term) in values.iter().zip(&terms) {
         let letters = term.chars().filter(char::is_ascii_alphabetic).count();
         let open = n.e.rank(value).checked_sub(letters);
-        let open = open.ok_or_else(|| Refused::new(format!("the term \"{term}\" is too long")))?;
+        let open = open.ok_or_else(|| wrong_term(&n.e, term, value))?;
         let labels = labels(term, open)?;
         if labels.len() != n.e.rank(value) {
-            return Err(Refused::new(format!(
-                "the term \"{term}\" does not fit its input"
-            )));
+            return Err(wrong_term(&n.e, term, value));
         }
         operands.push(diagonal(&mut n.e, Labelled { value, labels })?);
     }
@@ -87,7 +103,7 @@ fn einsum(n: &mut Node<'_, '_, '_>) -> One {
     let mut operands = operands.into_iter();
     let first = operands
         .next()
-        .ok_or_else(|| Refused::new("it has no input"))?;
+        .ok_or_else(|| Refusal::operands(0, "1 or more"))?;
     let rest: Vec<Labelled> = operands.collect();
     let mut product = first;
     for (at, next) in rest.iter().enumerate() {
@@ -98,7 +114,10 @@ fn einsum(n: &mut Node<'_, '_, '_>) -> One {
     let product = summed(&mut n.e, product, &wanted)?;
     let place = |label: &Label| product.labels.iter().position(|own| own == label);
     let order: Option<Vec<i64>> = wanted.iter().map(|own| Some(place(own)? as i64)).collect();
-    let order = order.ok_or_else(|| Refused::new("`equation` has an index in its result alone"))?;
+    let order = order.ok_or_else(|| {
+        let expected = "a result whose indices are all in its terms";
+        Refusal::value("equation", format_args!("\"{equation}\""), expected)
+    })?;
     n.e.transpose(product.value, &order)
 }
 
@@ -123,7 +142,7 @@ fn implied(operands: &[Labelled]) -> Vec<Label> {
 }
 
 /// The elements at which dimensions of one name have the same index.
-fn diagonal(e: &mut Emit<'_>, mut operand: Labelled) -> Result<Labelled, Refused> {
+fn diagonal(e: &mut Emit<'_>, mut operand: Labelled) -> Result<Labelled, Refusal> {
     loop {
         let labels = &operand.labels;
         let again = (0..labels.len()).find_map(|at| {
@@ -157,7 +176,7 @@ fn diagonal(e: &mut Emit<'_>, mut operand: Labelled) -> Result<Labelled, Refused
 }
 
 /// The sum over the names that are not kept.
-fn summed(e: &mut Emit<'_>, operand: Labelled, kept: &[Label]) -> Result<Labelled, Refused> {
+fn summed(e: &mut Emit<'_>, operand: Labelled, kept: &[Label]) -> Result<Labelled, Refusal> {
     let lost = |at: &usize| !kept.contains(&operand.labels[*at]);
     let axes: Vec<i64> = (0..operand.labels.len())
         .filter(lost)
@@ -179,7 +198,7 @@ fn multiplied(
     lhs: Labelled,
     rhs: &Labelled,
     kept: &[Label],
-) -> Result<Labelled, Refused> {
+) -> Result<Labelled, Refusal> {
     let with = |own: &[Label]| [kept, own].concat();
     let lhs = summed(e, lhs, &with(&rhs.labels))?;
     let rhs = Labelled {

@@ -1,5 +1,6 @@
 //! Functions at every position.
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::convert::{Bitcast, Cast};
 use mind_ir::ValueId;
@@ -9,7 +10,6 @@ use mind_ir::types::{DType, DTypeClass, Dim};
 use super::Operator;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 use crate::tensor::dtype;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -190,9 +190,8 @@ fn shift(n: &mut Node<'_, '_, '_>) -> One {
         Some("LEFT") => ScalarFn::ShiftLeft,
         Some("RIGHT") => ScalarFn::ShiftRight,
         other => {
-            return Err(Refused::new(format!(
-                "`direction` {other:?} is not supported"
-            )));
+            let found = other.map_or_else(|| "missing".to_owned(), |own| format!("\"{own}\""));
+            return Err(Refusal::value("direction", found, "\"LEFT\" or \"RIGHT\""));
         }
     };
     n.apply(function)
@@ -209,15 +208,13 @@ fn cast(n: &mut Node<'_, '_, '_>) -> One {
 }
 
 /// `saturate` and `round_mode` say how floats of 8 bits are made, which core does not have.
-fn saturates(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
+fn saturates(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     n.ignore("saturate");
     n.ignore("round_mode");
     Ok(())
 }
 
-fn wanted_dtype(n: &Node<'_, '_, '_>) -> Result<DType, Refused> {
-    let to = n
-        .int("to")?
-        .ok_or_else(|| Refused::new("`to` is left out"))?;
+fn wanted_dtype(n: &Node<'_, '_, '_>) -> Result<DType, Refusal> {
+    let to = n.int("to")?.ok_or_else(|| Refusal::missing("to"))?;
     dtype(to)
 }

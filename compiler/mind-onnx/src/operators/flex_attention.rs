@@ -1,15 +1,15 @@
 //! Attention with scores and weights that graphs of the model modify.
 
+use mind_convert::Refusal;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::normalize::Softmax;
 use mind_ir::ValueId;
 
-use super::attention::scores;
+use super::attention::{scores, wrong_rank};
 use super::{Operator, PREVIEW};
 use crate::import::emit::One;
 use crate::import::node::Node;
 use crate::import::value::Value;
-use crate::refused::Refused;
 use crate::tensor::dtype;
 
 pub(super) const ROWS: &[Operator] = &[Operator::one("FlexAttention", &[1], attention).of(PREVIEW)];
@@ -19,8 +19,10 @@ fn attention(n: &mut Node<'_, '_, '_>) -> One {
     let precision = n.int("softmax_precision")?.map(dtype).transpose()?;
     let (query, key, value) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let e = &mut n.e;
-    if [query, key, value].iter().any(|own| e.rank(*own) != 4) {
-        return Err(Refused::new("an operand is not of rank 4"));
+    for own in [query, key, value] {
+        if e.rank(own) != 4 {
+            return Err(wrong_rank(e, own, "4"));
+        }
     }
     let of = e.dtype(query);
     let precision = precision.unwrap_or(of.carrier());
@@ -42,6 +44,10 @@ fn changed(n: &mut Node<'_, '_, '_>, name: &'static str, x: ValueId) -> One {
     let found = n.inlined(graph, &[Value::Op(x)])?;
     match &found[..] {
         [one] => n.e.value(one),
-        _ => Err(Refused::new(format!("`{name}` has not one output"))),
+        _ => Err(Refusal::parts(
+            format_args!("the graph `{name}`"),
+            format_args!("{} outputs", found.len()),
+            "1",
+        )),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 
+use mind_convert::Refusal;
 use mind_core::ops::convolution::{Conv, Layout};
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::ops::pad::PadOp;
@@ -14,7 +15,6 @@ use mind_ir::types::{DType, Dim};
 use super::Operator;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 use crate::tensor::converted;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -58,19 +58,27 @@ impl Transform {
     }
 
     /// The coefficients `[inputs, parts, outputs, 2 or 1]` for inputs of one part, if they are real, or two.
-    fn matrix(self, parts: i64) -> Result<Tensor, Refused> {
+    fn matrix(self, parts: i64) -> Result<Tensor, Refusal> {
         let (inputs, (outputs, made)) = (self.inputs(), self.outputs());
         let count = [parts, outputs, made]
             .iter()
             .try_fold(inputs, |count, own| count.checked_mul(*own));
         if !matches!(parts, 1 | 2) {
-            return Err(Refused::new(format!("a number of {parts} parts")));
+            return Err(Refusal::extent(
+                "the last dimension of the signal",
+                parts,
+                "1 (real) or 2 (complex)",
+            ));
         }
         if self.length <= 0 || count.is_none_or(|count| count > MOST_COEFFICIENTS) {
             let length = self.length;
-            return Err(Refused::new(format!(
-                "a transform of length {length} is not supported"
-            )));
+            let expected =
+                format!("a positive length with at most {MOST_COEFFICIENTS} coefficients");
+            return Err(Refusal::value(
+                "the length of the transform".to_owned(),
+                length,
+                expected,
+            ));
         }
         let sign = if self.inverse { 1.0 } else { -1.0 };
         let mut coefficients = Vec::with_capacity(count.unwrap_or(0) as usize);
@@ -106,15 +114,6 @@ impl Transform {
     }
 }
 
-/// The number in input `at`, if it is given.
-fn number(n: &Node<'_, '_, '_>, at: usize) -> Result<Option<i64>, Refused> {
-    match n.ints_in(at)?.as_deref() {
-        None => Ok(None),
-        Some(&[own]) => Ok(Some(own)),
-        Some(_) => Err(Refused::new(format!("input {at} is not one number"))),
-    }
-}
-
 fn transform(n: &mut Node<'_, '_, '_>) -> One {
     let (inverse, onesided) = (n.flag("inverse")?, n.flag("onesided")?);
     let x = n.input(0)?;
@@ -122,11 +121,15 @@ fn transform(n: &mut Node<'_, '_, '_>) -> One {
     let axis = if n.opset < 20 {
         n.int("axis")?.unwrap_or(1)
     } else {
-        number(n, 2)?.unwrap_or(-2)
+        n.one_int(2)?.unwrap_or(-2)
     };
     let axis = n.e.axis(axis, rank)?;
     if axis + 1 == rank {
-        return Err(Refused::new("its axis is the one of the parts"));
+        return Err(Refusal::value(
+            "axis",
+            axis,
+            "an axis before the last, which has real and imaginary parts",
+        ));
     }
     let extent = n.e.extent(x, axis)?;
     let parts = n.e.extent(x, rank - 1)?;
@@ -135,7 +138,7 @@ fn transform(n: &mut Node<'_, '_, '_>) -> One {
     } else {
         extent
     };
-    let length = number(n, 1)?.unwrap_or(default);
+    let length = n.one_int(1)?.unwrap_or(default);
     let transform = Transform {
         length,
         inverse,
@@ -169,20 +172,28 @@ fn transform(n: &mut Node<'_, '_, '_>) -> One {
 /// Frames of a signal, weighted and transformed: a convolution with weighted waves.
 fn short_time(n: &mut Node<'_, '_, '_>) -> One {
     let onesided = n.int("onesided")? != Some(0);
-    let step = number(n, 1)?.filter(|step| *step > 0);
-    let step = step.ok_or_else(|| Refused::new("its step is not positive"))?;
+    let step = n
+        .one_int(1)?
+        .ok_or_else(|| Refusal::missing(n.operand(1)))?;
+    if step <= 0 {
+        return Err(Refusal::value(n.operand(1), step, "a positive step"));
+    }
     let (mut signal, window) = (n.input(0)?, n.optional(2)?);
     if n.e.rank(signal) == 2 {
         // Of real numbers the dimension of parts may be left out.
         signal = ExpandDims::with(&[2]).build(&mut n.e, signal)?;
     }
-    let length = match (number(n, 3)?, window) {
+    let length = match (n.one_int(3)?, window) {
         (Some(length), _) => length,
         (None, Some(window)) => n.e.extent(window, 0)?,
         (None, None) => n.e.extent(signal, 1)?,
     };
     if n.e.rank(signal) != 3 {
-        return Err(Refused::new("its signal is not of rank 3"));
+        return Err(Refusal::rank(
+            n.operand(0),
+            n.e.g().type_text(signal),
+            "2 or 3",
+        ));
     }
     let parts = n.e.extent(signal, 2)?;
     let transform = Transform {

@@ -1,10 +1,11 @@
 //! Operators into which optimisers for ONNX Runtime fuse others.
 
+use mind_convert::Refusal;
 use mind_core::ops::index::Gather;
 use mind_core::ops::reduce::Sum;
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
-use mind_ir::types::{DType, Dim};
+use mind_ir::types::DType;
 
 use super::activation::{Activation, swish, tanh_gelu};
 use super::convolution::biased;
@@ -14,7 +15,6 @@ use super::product::gemm;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::One;
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("BiasGelu", &[1], |n| {
@@ -69,7 +69,10 @@ fn fused_product(n: &mut Node<'_, '_, '_>) -> One {
     let alpha = n.float("alpha")?.unwrap_or(1.0);
     let transposed = [n.flag("transA")?, n.flag("transB")?];
     if n.flag("transBatchA")? || n.flag("transBatchB")? {
-        return Err(Refused::new("transposed batches are not supported"));
+        return Err(Refusal::unsupported(
+            "`transBatchA` and `transBatchB` are not supported",
+            "write a `Transpose` before a `MatMul`",
+        ));
     }
     let mut operands = [n.input(0)?, n.input(1)?];
     for (operand, is_transposed) in operands.iter_mut().zip(transposed) {
@@ -91,12 +94,12 @@ fn fused_product(n: &mut Node<'_, '_, '_>) -> One {
 fn activation(
     n: &Node<'_, '_, '_>,
     [alpha, beta]: &[&'static str; 2],
-) -> Result<Option<Activation>, Refused> {
+) -> Result<Option<Activation>, Refusal> {
     let (alpha, beta) = (n.float(alpha)?, n.float(beta)?);
     named(n, alpha.map(|own| own as f32), beta.map(|own| own as f32))
 }
 
-fn conv_activation(n: &Node<'_, '_, '_>) -> Result<Option<Activation>, Refused> {
+fn conv_activation(n: &Node<'_, '_, '_>) -> Result<Option<Activation>, Refusal> {
     let numbers = n.floats("activation_params")?.unwrap_or(&[]);
     named(n, numbers.first().copied(), numbers.get(1).copied())
 }
@@ -105,7 +108,7 @@ fn named(
     n: &Node<'_, '_, '_>,
     alpha: Option<f32>,
     beta: Option<f32>,
-) -> Result<Option<Activation>, Refused> {
+) -> Result<Option<Activation>, Refusal> {
     let Some(name) = n.word("activation")?.filter(|own| !own.is_empty()) else {
         return Ok(None);
     };
@@ -153,8 +156,9 @@ fn skip(n: &mut Node<'_, '_, '_>, norm: Norm) -> Many {
 
 /// The sum of embeddings of words, positions and segments, normalised; the number of words of each text; the sum.
 fn embedded(n: &mut Node<'_, '_, '_>) -> Many {
-    if n.int("mask_index_type")?.unwrap_or(0) != 0 {
-        return Err(Refused::new("`mask_index_type` is not supported"));
+    let mask_type = n.int("mask_index_type")?.unwrap_or(0);
+    if mask_type != 0 {
+        return Err(Refusal::value("mask_index_type", mask_type, 0));
     }
     let epsilon = n.float("epsilon")?.unwrap_or(f64::from(1e-12f32));
     let (words, segments) = (n.input(0)?, n.optional(1)?);
@@ -184,8 +188,8 @@ fn embedded(n: &mut Node<'_, '_, '_>) -> Many {
         }
         None => {
             let zero = e.number(DType::I32, 0.0);
-            let shape: [Dim; 1] = [e.dims(words)[0]];
-            mind_core::ops::broadcast::BroadcastTo::with(&shape).build(e, zero)?
+            let batch = e.extent_at(words, 0);
+            e.broadcast_extents(zero, &[batch])?
         }
     };
     Ok(vec![own, lengths, sum])

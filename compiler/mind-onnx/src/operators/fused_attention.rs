@@ -1,5 +1,6 @@
 //! Attention as optimisers for ONNX Runtime fuse it: with its projections, or with masks of keys.
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::index::Gather;
@@ -17,7 +18,6 @@ use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::many("Attention", &[1], |n| {
@@ -57,7 +57,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(n: &mut Node<'_, '_, '_>, mask: usize, bias: Option<usize>) -> Result<Seen, Refused> {
+    fn of(n: &mut Node<'_, '_, '_>, mask: usize, bias: Option<usize>) -> Result<Seen, Refusal> {
         let bias = bias.map(|at| n.optional(at)).transpose()?.flatten();
         Ok(Seen {
             unidirectional: n.flag("unidirectional")?,
@@ -80,9 +80,11 @@ impl Seen {
             2 => (&[1, 2], e.convert(wide, DType::Bool)?),
             3 => (&[1], e.convert(wide, DType::Bool)?),
             rank => {
-                return Err(Refused::new(format!(
-                    "a mask of rank {rank} is not supported"
-                )));
+                return Err(Refusal::rank(
+                    "the mask".to_owned(),
+                    format_args!("of rank {rank}"),
+                    "1, 2 or 3",
+                ));
             }
         };
         let seen = ExpandDims::with(axes).build(e, seen)?;
@@ -118,16 +120,16 @@ impl Seen {
     }
 }
 
-fn head_count(n: &Node<'_, '_, '_>) -> Result<i64, Refused> {
-    let count = n.int("num_heads")?.filter(|own| *own > 0);
-    count.ok_or_else(|| Refused::new("the number of heads is left out"))
+fn head_count(n: &Node<'_, '_, '_>) -> Result<i64, Refusal> {
+    n.positive("num_heads")
 }
 
 /// What queries see where they, keys and values are `all`, one product with the input.
 fn projected(n: &mut Node<'_, '_, '_>, all: ValueId, seen: &Seen, past: Option<ValueId>) -> Many {
     if n.flag("do_rotary")? || n.flag("past_present_share_buffer")? {
-        return Err(Refused::new(
+        return Err(Refusal::unsupported(
             "`do_rotary` and `past_present_share_buffer` are not supported",
+            "export with `GroupQueryAttention`, or with the standard operator `Attention`",
         ));
     }
     n.ignore("rotary_embedding_dim");
@@ -140,9 +142,12 @@ fn projected(n: &mut Node<'_, '_, '_>, all: ValueId, seen: &Seen, past: Option<V
         .iter()
         .try_fold(0i64, |sum, own| sum.checked_add(*own).filter(|_| *own >= 0));
     if sizes.len() != 3 || sum != Some(width) {
-        return Err(Refused::new(format!(
-            "{sizes:?} are not the parts of {width}"
-        )));
+        let expected = format!("3 sizes whose sum is {width}, the width of the product");
+        return Err(Refusal::value(
+            "qkv_hidden_sizes",
+            format_args!("{sizes:?}"),
+            expected,
+        ));
     }
     let mut parts = [all; 3];
     let mut start = 0;
@@ -177,7 +182,11 @@ fn of_parts(n: &mut Node<'_, '_, '_>) -> Many {
     let past = [n.optional(6)?, n.optional(7)?];
     let e = &mut n.e;
     if e.rank(parts[0]) != 3 {
-        return Err(Refused::new("packed operands are not supported"));
+        return Err(Refusal::rank(
+            "the query".to_owned(),
+            e.g().type_text(parts[0]),
+            "3 (packed operands are not supported)",
+        ));
     }
     let mut start = 0;
     for part in &mut parts {
@@ -208,8 +217,9 @@ fn rotary(n: &mut Node<'_, '_, '_>) -> One {
     let part = n.int("rotary_embedding_dim")?.unwrap_or(0);
     let count = n.int("num_heads")?.filter(|own| *own != 0);
     if n.flag("is_packed_batching")? || n.float("scale")?.is_some_and(|own| own != 1.0) {
-        return Err(Refused::new(
+        return Err(Refusal::unsupported(
             "`is_packed_batching` and `scale` are not supported",
+            "export with the standard operator `RotaryEmbedding`",
         ));
     }
     let (x, given) = (n.input(0)?, n.input(1)?);
@@ -225,7 +235,7 @@ fn rotary(n: &mut Node<'_, '_, '_>) -> One {
     let given = e.convert(given, DType::I64)?;
     let given = if e.dims(given) == [Dim::Fixed(1)] {
         // One number is the place of the first position of each text.
-        let positions = e.dims(x)[2];
+        let positions = e.extent_at(x, 2);
         let own = places(e, positions, 1, 2)?;
         e.apply(ScalarFn::Add, &[own, given])?
     } else {

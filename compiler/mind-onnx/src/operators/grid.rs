@@ -1,5 +1,6 @@
 //! Images at the coordinates of grids, and the grids.
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::dot_general::DotGeneral;
@@ -20,7 +21,6 @@ use super::resize::{interpolation, unsupported};
 use super::slice::part_of;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 use crate::tensor::converted;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -69,7 +69,12 @@ fn affine_grid(n: &mut Node<'_, '_, '_>) -> One {
     let spatial = size.get(2..).unwrap_or_default();
     let rank = spatial.len();
     if !(2..=3).contains(&rank) || spatial.iter().any(|extent| *extent <= 0) {
-        return Err(Refused::new(format!("{size:?} is no size of images")));
+        let expected = "batch, channels, then 2 or 3 positive extents";
+        return Err(Refusal::value(
+            n.operand(1),
+            format_args!("{size:?}"),
+            expected,
+        ));
     }
     let e = &mut n.e;
     let of = e.dtype(theta);
@@ -123,8 +128,9 @@ fn roi_align(n: &mut Node<'_, '_, '_>) -> One {
     let bins = [n.int("output_height")?, n.int("output_width")?].map(|own| own.unwrap_or(1));
     let points = n.int("sampling_ratio")?.unwrap_or(0);
     if points <= 0 {
-        return Err(Refused::new(
-            "`sampling_ratio` is 0: how many points a bin has follows from the regions",
+        let refusal = Refusal::value("sampling_ratio", points, "a positive number of points");
+        return Err(refusal.help(
+            "0 takes as many points for each bin as its region has pixels, which only a run knows; export with `sampling_ratio=2`",
         ));
     }
     let (x, regions, images) = (n.input(0)?, n.input(1)?, n.input(2)?);
@@ -185,7 +191,7 @@ impl Regions {
         start: i64,
         bins: i64,
         extent: i64,
-    ) -> Result<Points, Refused> {
+    ) -> Result<Points, Refusal> {
         let of = e.dtype(self.regions);
         let mut ends = [start, start + 2].map(|at| part_of(e, self.regions, 1, at, at + 1));
         for end in &mut ends {
@@ -198,9 +204,10 @@ impl Regions {
             length = e.apply_number(ScalarFn::Maximum, length, least)?;
         }
         // Point `p` of all is in the middle of its part of the region.
-        let count = bins
-            .checked_mul(self.points)
-            .ok_or_else(|| Refused::new("its regions have too many points"))?;
+        let count = bins.checked_mul(self.points).ok_or_else(|| {
+            let found = format!("{bins} bins of {}", self.points);
+            Refusal::too_large("the number of points of a region", found, "2^63 - 1")
+        })?;
         let step = e.apply_number(ScalarFn::Div, length, count as f64)?;
         let place = Iota::with(of, &[Dim::Fixed(1), Dim::Fixed(count)])
             .axis(1)
@@ -281,7 +288,7 @@ impl Sample {
 }
 
 /// The elements before and behind points, with their weights.
-fn corners(e: &mut Emit<'_>, points: &Points) -> Result<[(ValueId, ValueId); 2], Refused> {
+fn corners(e: &mut Emit<'_>, points: &Points) -> Result<[(ValueId, ValueId); 2], Refusal> {
     let low = e.apply(ScalarFn::Floor, &[points.index])?;
     let next = e.apply_number(ScalarFn::Add, low, 1.0)?;
     let high = e.apply_number(ScalarFn::Minimum, next, (points.extent - 1) as f64)?;
@@ -299,7 +306,11 @@ fn deform_conv(n: &mut Node<'_, '_, '_>) -> One {
     let moved_groups = n.int("offset_group")?.unwrap_or(1);
     let weights = n.e.shape(filter)?;
     if weights.len() != n.e.rank(x) {
-        return Err(Refused::new("its filter has another rank than its input"));
+        return Err(Refusal::rank(
+            n.operand(1),
+            n.e.g().type_text(filter),
+            n.e.rank(x),
+        ));
     }
     let taps = weights.get(2..).unwrap_or_default().to_vec();
     let geometry = Geometry::of(n, x, &taps)?;
@@ -317,11 +328,26 @@ fn deform_conv(n: &mut Node<'_, '_, '_>) -> One {
         || elements(&[moved_groups, count, rank])? != made[1]
         || weights[1] != channels / groups
     {
-        return Err(Refused::new("its channels, groups and offsets do not fit"));
+        return Err(Refusal::parts(
+            "the node",
+            format_args!(
+                "input {shape:?}, filter {weights:?} and offsets {made:?} in {groups} and {moved_groups} groups"
+            ),
+            format_args!(
+                "channels that the groups divide, filters of {} channels and {} offsets for each group of offsets",
+                channels.checked_div(groups).unwrap_or(0),
+                count.saturating_mul(rank),
+            ),
+        ));
     }
     let area = elements(&out)?;
     if elements(&[count, rank, area])? > MOST_TAPS {
-        return Err(Refused::new("its windows have too many elements"));
+        let found = format!("{count} in each of {area}");
+        return Err(Refusal::too_large(
+            "the number of elements of all windows",
+            found,
+            MOST_TAPS,
+        ));
     }
     let e = &mut n.e;
     let of = e.dtype(x);

@@ -1,5 +1,6 @@
 //! Attention of decoders as exporters for ONNX Runtime write it: a cache of keys and values that several heads share.
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::gather::GatherNd;
@@ -16,7 +17,7 @@ use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
+use crate::import::value::Extent;
 
 pub(super) const ROWS: &[Operator] =
     &[Operator::many("GroupQueryAttention", &[1], grouped).of(MICROSOFT)];
@@ -24,7 +25,7 @@ pub(super) const ROWS: &[Operator] =
 fn grouped(n: &mut Node<'_, '_, '_>) -> Many {
     let heads_of = |name: &'static str| {
         let count = n.int(name)?.filter(|own| *own > 0);
-        count.ok_or_else(|| Refused::new(format!("`{name}` is left out")))
+        count.ok_or_else(|| Refusal::missing(name))
     };
     let (own_heads, key_heads) = (heads_of("num_heads")?, heads_of("kv_num_heads")?);
     let scale = n.float("scale")?.filter(|own| *own != 0.0);
@@ -57,7 +58,8 @@ fn grouped(n: &mut Node<'_, '_, '_>) -> Many {
     let start = cache.start(e, query)?;
     if rotates {
         let [Some(cos), Some(sin)] = angles else {
-            return Err(Refused::new("the angles are left out"));
+            return Err(Refusal::missing("cos_cache and sin_cache".to_owned())
+                .help("`do_rotary` needs inputs 7 and 8"));
         };
         let positions = match positions {
             Some(positions) => e.convert(positions, DType::I64)?,
@@ -99,8 +101,13 @@ fn grouped(n: &mut Node<'_, '_, '_>) -> Many {
 /// # Errors
 ///
 /// What is asked for beyond the attention itself.
-fn unsupported(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
-    let refused = |what: &str| Err(Refused::new(format!("{what} is not supported")));
+fn unsupported(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
+    let refused = |what: &str| {
+        Err(Refusal::unsupported(
+            format!("{what} is not supported"),
+            "export the model without it, or with the standard operator `Attention`",
+        ))
+    };
     if n.int("smooth_softmax")?.unwrap_or(0) > 0 || n.given(11).is_some() {
         return refused("a smooth softmax");
     }
@@ -122,16 +129,18 @@ fn unpacked(
     all: ValueId,
     own_heads: i64,
     key_heads: i64,
-) -> Result<[ValueId; 3], Refused> {
+) -> Result<[ValueId; 3], Refusal> {
     let width = e.extent(all, 2)?;
     let count = own_heads.checked_add(key_heads.saturating_mul(2));
     let features = count
         .filter(|count| width % count == 0)
         .map(|count| width / count);
     let features = features.ok_or_else(|| {
-        Refused::new(format!(
-            "{own_heads} and {key_heads} heads do not share {width}"
-        ))
+        Refusal::extent(
+            "the width of the packed operand",
+            width,
+            format_args!("a multiple of {own_heads} + 2 * {key_heads} heads"),
+        )
     })?;
     let (first, second) = (own_heads * features, (own_heads + key_heads) * features);
     Ok([
@@ -154,7 +163,11 @@ impl Cache {
     /// The place of the first query of each text: `[batch, 1]`.
     fn start(&self, e: &mut Emit<'_>, query: ValueId) -> One {
         let &[batch, ..] = &e.dims(query)[..] else {
-            return Err(Refused::new("its queries are not of rank 4"));
+            return Err(Refusal::rank(
+                "the query".to_owned(),
+                e.g().type_text(query),
+                4,
+            ));
         };
         let last = e.convert(self.lengths, DType::I64)?;
         let last = e.reshape(last, &[batch, Dim::Fixed(1)])?;
@@ -178,7 +191,7 @@ impl Cache {
         };
         let both = e.concat(&[past, new], 2)?;
         let place = match (self.total, e.dims(past)[2]) {
-            (Some(total), Dim::Fixed(room)) => places(e, Dim::Fixed(total.max(room)), 1, 2)?,
+            (Some(total), Dim::Fixed(room)) => places(e, Extent::Known(total.max(room)), 1, 2)?,
             (_, _) => places_along(e, both, 2, 1, 2)?,
         };
         let room = e.extent_value(past, 2)?;

@@ -1,5 +1,6 @@
 //! Elements by their places: gathered, scattered, sorted, found.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
@@ -18,7 +19,7 @@ use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::One;
 use crate::import::node::Node;
-use crate::refused::Refused;
+use crate::import::value::Extent;
 use crate::tensor::dtype;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -84,7 +85,7 @@ fn scatter_elements(n: &mut Node<'_, '_, '_>) -> One {
     Ok(scatter.build(&mut n.e, data, indices, updates)?)
 }
 
-fn reduction(n: &Node<'_, '_, '_>) -> Result<Update, Refused> {
+fn reduction(n: &Node<'_, '_, '_>) -> Result<Update, Refusal> {
     Ok(match n.word("reduction")?.unwrap_or("none") {
         "none" => Update::Replace,
         "add" => Update::Add,
@@ -92,9 +93,8 @@ fn reduction(n: &Node<'_, '_, '_>) -> Result<Update, Refused> {
         "min" => Update::Min,
         "max" => Update::Max,
         other => {
-            return Err(Refused::new(format!(
-                "`reduction` \"{other}\" is not supported"
-            )));
+            let words = ["none", "add", "mul", "min", "max"];
+            return Err(Refusal::word("reduction", other, &words));
         }
     })
 }
@@ -102,10 +102,9 @@ fn reduction(n: &Node<'_, '_, '_>) -> Result<Update, Refused> {
 /// An index from -depth to below depth gives a row with one `on`; any other gives `off` alone.
 fn one_hot(n: &mut Node<'_, '_, '_>) -> One {
     let axis = n.int("axis")?.unwrap_or(-1);
-    let depth = n.ints_in(1)?;
-    let Some(&[depth]) = depth.as_deref() else {
-        return Err(Refused::new("its depth is not one number"));
-    };
+    let depth = n
+        .one_int(1)?
+        .ok_or_else(|| Refusal::missing(n.operand(1)))?;
     let (indices, values) = (n.input(0)?, n.input(2)?);
     let indices = n.e.convert(indices, DType::I64)?;
     let rank = n.e.rank(indices) + 1;
@@ -128,13 +127,16 @@ fn one_hot(n: &mut Node<'_, '_, '_>) -> One {
 }
 
 /// Whether `column - row` compares to `offset`, at every position of a matrix.
-fn diagonal(n: &mut Node<'_, '_, '_>, shape: [Dim; 2], direction: Direction, offset: i64) -> One {
+fn diagonal(
+    n: &mut Node<'_, '_, '_>,
+    shape: [Extent; 2],
+    direction: Direction,
+    offset: i64,
+) -> One {
     let [rows, columns] = shape;
-    let one = Dim::Fixed(1);
-    let row = Iota::with(DType::I64, &[rows, one]).build(&mut n.e)?;
-    let column = Iota::with(DType::I64, &[one, columns])
-        .axis(1)
-        .build(&mut n.e)?;
+    let one = Extent::Known(1);
+    let row = n.e.iota(DType::I64, &[rows, one], 0)?;
+    let column = n.e.iota(DType::I64, &[one, columns], 1)?;
     let bound = n.e.apply_number(ScalarFn::Add, row, offset as f64)?;
     Ok(Compare::with(direction).build(&mut n.e, column, bound)?)
 }
@@ -146,9 +148,12 @@ fn trilu(n: &mut Node<'_, '_, '_>) -> One {
         .and_then(|own| own.first().copied())
         .unwrap_or(0);
     let x = n.input(0)?;
-    let dims = n.e.dims(x);
-    let &[.., rows, columns] = &dims[..] else {
-        return Err(Refused::new("its input is no matrix"));
+    let &[.., rows, columns] = &n.e.extents_of(x)[..] else {
+        return Err(Refusal::rank(
+            n.operand(0),
+            n.e.g().type_text(x),
+            "2 or more",
+        ));
     };
     let direction = if upper { Direction::Ge } else { Direction::Le };
     let kept = diagonal(n, [rows, columns], direction, offset)?;
@@ -161,8 +166,8 @@ fn eye_like(n: &mut Node<'_, '_, '_>) -> One {
     let of = n.int("dtype")?.map(dtype).transpose()?;
     let of = of.unwrap_or(n.e.dtype(x));
     let offset = n.int("k")?.unwrap_or(0);
-    let &[rows, columns] = &n.e.dims(x)[..] else {
-        return Err(Refused::new("its input is no matrix"));
+    let &[rows, columns] = &n.e.extents_of(x)[..] else {
+        return Err(Refusal::rank(n.operand(0), n.e.g().type_text(x), 2));
     };
     let ones = diagonal(n, [rows, columns], Direction::Eq, offset)?;
     n.e.convert(ones, of)
@@ -174,7 +179,7 @@ fn top_k(n: &mut Node<'_, '_, '_>) -> Many {
     } else {
         n.ints_in(1)?.and_then(|own| own.first().copied())
     };
-    let k = k.ok_or_else(|| Refused::new("`k` is left out"))?;
+    let k = k.ok_or_else(|| Refusal::missing("k"))?;
     // Elements in order are one of the orders that `sorted=0` leaves open.
     n.ignore("sorted");
     let axis = n.int("axis")?.unwrap_or(-1);

@@ -1,6 +1,7 @@
 //! Sums of products of bytes, which are exact in integers of 32 bits, and products of the numbers that bytes stand for,
 //! which become such sums times a scale.
 
+use mind_convert::Refusal;
 use mind_core::elements_of;
 use mind_core::ops::convolution::{Conv, Layout, SumType};
 use mind_core::ops::dot_general::DotGeneral;
@@ -15,7 +16,6 @@ use super::dequantised::{Dequantised, differences, integers};
 use super::pool::{Geometry, reduce_windows};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 /// The most products of differences of bytes whose sum `i32` holds for certain.
 const MOST_TERMS: i64 = i32::MAX as i64 / (255 * 255);
@@ -40,7 +40,7 @@ pub(super) fn convolution(n: &mut Node<'_, '_, '_>, x: ValueId, filter: ValueId)
     conv(n, x, filter)
 }
 
-fn product_of_bytes(e: &mut Emit<'_>, operands: [ValueId; 2]) -> Result<Option<ValueId>, Refused> {
+fn product_of_bytes(e: &mut Emit<'_>, operands: [ValueId; 2]) -> Result<Option<ValueId>, Refusal> {
     let [Some(lhs), Some(rhs)] = operands.map(|own| Dequantised::of(e.g(), own)) else {
         return Ok(None);
     };
@@ -62,7 +62,7 @@ fn product_of_bytes(e: &mut Emit<'_>, operands: [ValueId; 2]) -> Result<Option<V
 fn convolution_of_bytes(
     n: &mut Node<'_, '_, '_>,
     operands: [ValueId; 2],
-) -> Result<Option<ValueId>, Refused> {
+) -> Result<Option<ValueId>, Refusal> {
     let [Some(x), Some(filter)] = operands.map(|own| Dequantised::of(n.e.g(), own)) else {
         return Ok(None);
     };
@@ -248,7 +248,7 @@ fn settled_bytes(
     bytes: ValueId,
     zero: Option<ValueId>,
     axis: usize,
-) -> Result<(ValueId, Option<ValueId>), Refused> {
+) -> Result<(ValueId, Option<ValueId>), Refusal> {
     let Some((zero, zeros)) = zero.and_then(|own| Some((own, elements_of(e.g(), own)?))) else {
         return Ok((bytes, zero));
     };

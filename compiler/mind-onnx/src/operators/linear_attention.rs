@@ -1,6 +1,6 @@
 //! Attention whose state has a fixed size: recurrent layers of keys and values, and the convolution before them.
 
-use mind_core::ops::broadcast::BroadcastTo;
+use mind_convert::Refusal;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::control::Scan;
 use mind_core::ops::convolution::{Conv, Layout};
@@ -12,7 +12,7 @@ use super::slice::part_of;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
+use crate::import::value::Extent;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::many("LinearAttention", &[27], linear_attention),
@@ -31,13 +31,19 @@ struct Rule {
 /// `[batch, steps, heads * features]` as `[batch, steps, heads, 1, features]`, in `f32`.
 fn rows(e: &mut Emit<'_>, x: ValueId, heads: i64) -> One {
     let &[batch, steps, _] = &e.dims(x)[..] else {
-        return Err(Refused::new("an operand is not of rank 3"));
+        return Err(Refusal::rank(
+            "an operand".to_owned(),
+            e.g().type_text(x),
+            3,
+        ));
     };
     let all = e.extent(x, 2)?;
     if heads <= 0 || all % heads != 0 {
-        return Err(Refused::new(format!(
-            "{all} features are not those of {heads} heads"
-        )));
+        return Err(Refusal::extent(
+            "the number of features",
+            all,
+            format_args!("a multiple of {heads} heads"),
+        ));
     }
     let wide = e.convert(x, DType::F32)?;
     let shape = [heads, 1, all / heads].map(Dim::Fixed);
@@ -51,9 +57,8 @@ fn linear_attention(n: &mut Node<'_, '_, '_>) -> Many {
         "delta" => (false, true),
         "gated_delta" => (true, true),
         other => {
-            return Err(Refused::new(format!(
-                "`update_rule` \"{other}\" is not supported"
-            )));
+            let words = ["linear", "gated", "delta", "gated_delta"];
+            return Err(Refusal::word("update_rule", other, &words));
         }
     };
     let rule = Rule {
@@ -63,19 +68,28 @@ fn linear_attention(n: &mut Node<'_, '_, '_>) -> Many {
     // How long the parts are that a step may be computed in.
     n.ignore("chunk_size");
     let scale = n.float("scale")?.filter(|own| *own != 0.0);
-    let heads = [n.int("q_num_heads")?, n.int("kv_num_heads")?];
-    let [Some(many @ 1..), Some(few @ 1..)] = heads else {
-        return Err(Refused::new("the number of heads is left out"));
-    };
+    let (many, few) = (n.positive("q_num_heads")?, n.positive("kv_num_heads")?);
     if many % few != 0 {
-        return Err(Refused::new(format!(
-            "{many} heads do not share {few} of keys"
-        )));
+        let expected = format!("a multiple of `kv_num_heads`, {few}");
+        return Err(Refusal::value("q_num_heads", many, expected));
     }
     let (query, key, value) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let (past, decay, rate) = (n.optional(3)?, n.optional(4)?, n.optional(5)?);
     if rule.gated != decay.is_some() || rule.delta != rate.is_some() {
-        return Err(Refused::new("its rule and its inputs do not fit"));
+        let given = |own: bool| if own { "given" } else { "left out" };
+        return Err(Refusal::parts(
+            "the node",
+            format_args!(
+                "`decay` {} and `beta` {}",
+                given(decay.is_some()),
+                given(rate.is_some())
+            ),
+            format_args!(
+                "{} and {} as `update_rule` says",
+                given(rule.gated),
+                given(rule.delta)
+            ),
+        ));
     }
     let e = &mut n.e;
     let of = e.dtype(query);
@@ -111,8 +125,9 @@ fn linear_attention(n: &mut Node<'_, '_, '_>) -> Many {
         Some(past) => e.convert(past, DType::F32)?,
         None => {
             let zero = e.number(DType::F32, 0.0);
-            let shape = [few, features, made].map(Dim::Fixed);
-            BroadcastTo::with(&[&[batch][..], &shape].concat()).build(e, zero)?
+            let shape = [few, features, made].map(Extent::Known);
+            let batch = e.extent_at(value, 0);
+            e.broadcast_extents(zero, &[&[batch][..], &shape].concat())?
         }
     };
     let [state, seen] = scan(e, rule, state, &scanned)?;
@@ -127,7 +142,7 @@ fn scan(
     rule: Rule,
     state: ValueId,
     scanned: &[ValueId],
-) -> Result<[ValueId; 2], Refused> {
+) -> Result<[ValueId; 2], Refusal> {
     let axes = vec![1; scanned.len()];
     let attrs = Scan::attrs(1, scanned.len() as i64, &axes, &[1], &[], &[]);
     let operands = [&[state], scanned].concat();
@@ -140,7 +155,7 @@ impl Rule {
     fn step(self, e: &mut Emit<'_>, arguments: &[ValueId]) -> Many {
         let (&[mut state, query, key, mut value], rest) = arguments
             .split_first_chunk()
-            .ok_or_else(|| Refused::new("a step has too few arguments"))?;
+            .ok_or_else(|| Refusal::operands(arguments.len(), "4 or more"))?;
         let decay = rest.first().filter(|_| self.gated);
         if let Some(&decay) = decay {
             state = e.apply(ScalarFn::Mul, &[decay, state])?;
@@ -164,9 +179,11 @@ fn causal_conv(n: &mut Node<'_, '_, '_>) -> Many {
         "none" => false,
         "silu" | "swish" => true,
         other => {
-            return Err(Refused::new(format!(
-                "`activation` \"{other}\" is not supported"
-            )));
+            return Err(Refusal::word(
+                "activation",
+                other,
+                &["none", "silu", "swish"],
+            ));
         }
     };
     let (x, filter) = (n.input(0)?, n.input(1)?);
@@ -179,8 +196,9 @@ fn causal_conv(n: &mut Node<'_, '_, '_>) -> Many {
         Some(past) => past,
         None => {
             let zero = e.number(of, 0.0);
-            let shape = [e.dims(x)[0], Dim::Fixed(channels), Dim::Fixed(taps - 1)];
-            BroadcastTo::with(&shape).build(e, zero)?
+            let batch = e.extent_at(x, 0);
+            let shape = [batch, Extent::Known(channels), Extent::Known(taps - 1)];
+            e.broadcast_extents(zero, &shape)?
         }
     };
     let all = e.concat(&[past, x], 2)?;

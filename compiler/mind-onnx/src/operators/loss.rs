@@ -1,5 +1,6 @@
 //! Losses.
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::gather::GatherElements;
 use mind_core::ops::index::Gather;
@@ -13,7 +14,6 @@ use super::activation::log_softmax;
 use super::{Many, Operator};
 use crate::import::emit::One;
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("NegativeLogLikelihoodLoss", &[12, 13, 22], |n| {
@@ -68,15 +68,13 @@ fn negative_log_likelihood(n: &mut Node<'_, '_, '_>, logs: ValueId) -> One {
         "sum" => total(n, loss),
         "mean" => {
             let one = n.e.number(of, 1.0);
-            let dims = n.e.dims(loss);
-            let ones = mind_core::ops::broadcast::BroadcastTo::with(&dims).build(&mut n.e, one)?;
+            let shape = n.e.extents_of(loss);
+            let ones = n.e.broadcast_extents(one, &shape)?;
             let weights = n.e.apply(ScalarFn::Mul, &[weights, ones])?;
             let (sum, count) = (total(n, loss)?, total(n, weights)?);
             n.e.apply(ScalarFn::Div, &[sum, count])
         }
-        other => Err(Refused::new(format!(
-            "`reduction` \"{other}\" is not supported"
-        ))),
+        other => Err(Refusal::word("reduction", other, &["none", "sum", "mean"])),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Why operators have no row.
 
+use mind_convert::Refusal;
+
 use super::{ONNX, domain};
 
 /// Reasons, with the operators of ONNX's own set that have no row for it.
@@ -59,8 +61,16 @@ const DOMAINS: &[(&str, &str)] = &[
     ("ai.onnx.training", "operators that train are not supported"),
 ];
 
+/// The refusal of an operator without a row.
+pub(crate) fn missing(of: &str, name: &str) -> Refusal {
+    Refusal::unsupported(
+        reason(of, name),
+        "docs/onnx.md lists the operators that are read; a function of the model with this name would be used",
+    )
+}
+
 /// Why an operator without a row is not read.
-pub(crate) fn reason(of: &str, name: &str) -> &'static str {
+fn reason(of: &str, name: &str) -> &'static str {
     let of = domain(of);
     let mut domains = DOMAINS.iter();
     if let Some((_, why)) = domains.find(|(own, _)| *own == of) {

@@ -40,17 +40,18 @@ mod window;
 
 use std::sync::LazyLock;
 
+use mind_convert::Refusal;
+use mind_diag::Code;
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use rustc_hash::FxHashMap;
 
-pub(crate) use missing::reason;
+pub(crate) use missing::missing;
 pub(crate) use resize::reads_as;
 
 use crate::import::emit::One;
 use crate::import::node::Node;
 use crate::import::value::Value;
-use crate::refused::Refused;
 
 /// The last version of ONNX's own operator set that rows were checked against.
 const LAST_OPSET: i64 = 28;
@@ -68,7 +69,7 @@ const PREVIEW: &str = "ai.onnx.preview";
 pub(crate) const OWN: &str = "mind";
 
 /// The results of a node.
-type Many = Result<Vec<ValueId>, Refused>;
+type Many = Result<Vec<ValueId>, Refusal>;
 
 /// An operator.
 pub(crate) struct Operator {
@@ -92,7 +93,7 @@ enum Import {
     /// With several results.
     Many(fn(&mut Node<'_, '_, '_>) -> Many),
     /// With results that may be known.
-    Values(fn(&mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused>),
+    Values(fn(&mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal>),
 }
 
 impl Operator {
@@ -130,7 +131,7 @@ impl Operator {
     const fn values(
         name: &'static str,
         since: &'static [i64],
-        import: fn(&mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused>,
+        import: fn(&mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal>,
     ) -> Operator {
         Operator::new(name, since, Import::Values(import))
     }
@@ -172,23 +173,25 @@ impl Operator {
     /// # Errors
     ///
     /// A version before the first one that is supported, or after the last.
-    pub fn check(&self, opset: i64) -> Result<(), Refused> {
+    pub fn check(&self, opset: i64) -> Result<(), Refusal> {
         let first = self.since[0];
         if opset < first {
-            return Err(Refused::new(format!(
-                "the operator is supported from opset {first} on"
+            let message = format!("found opset {opset}, expected {first} or later");
+            return Err(Refusal::new(Code(4101), message).help(format!(
+                "convert the model to opset {first} or later: `onnx.version_converter`"
             )));
         }
         if self.domain == ONNX && opset > LAST_OPSET {
-            return Err(Refused::new(format!(
-                "opsets up to {LAST_OPSET} are supported"
+            let message = format!("found opset {opset}, expected {LAST_OPSET} or earlier");
+            return Err(Refusal::new(Code(4101), message).help(format!(
+                "export the model with opset {LAST_OPSET} or earlier"
             )));
         }
         Ok(())
     }
 
     /// Appends what a node of the operator is in core.
-    pub fn import(&self, n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+    pub fn import(&self, n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
         let values = match self.import {
             Import::Scalar(function) => vec![n.apply(function)?],
             Import::One(import) => vec![import(n)?],

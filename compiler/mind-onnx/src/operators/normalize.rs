@@ -1,16 +1,16 @@
 //! Normalisations.
 
+use mind_convert::Refusal;
 use mind_core::ops::reduce::{Mean, Sum};
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::ValueId;
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::types::DType;
 
-use super::place::elements;
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
+use crate::import::value::Extent;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::many("BatchNormalization", &[6, 7, 9, 14, 15], batch),
@@ -41,7 +41,7 @@ struct Moments {
 }
 
 impl Moments {
-    fn of(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<Moments, Refused> {
+    fn of(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<Moments, Refusal> {
         let mean = Mean::with().axes(axes).keepdims(true).build(e, x)?;
         let centred = e.apply(ScalarFn::Sub, &[x, mean])?;
         let square = e.apply(ScalarFn::Mul, &[centred, centred])?;
@@ -69,17 +69,22 @@ fn affine(e: &mut Emit<'_>, x: ValueId, scale: ValueId, bias: Option<ValueId>) -
     }
 }
 
-fn epsilon(n: &Node<'_, '_, '_>) -> Result<f64, Refused> {
+fn epsilon(n: &Node<'_, '_, '_>) -> Result<f64, Refusal> {
     Ok(n.float("epsilon")?.unwrap_or(f64::from(1e-5f32)))
+}
+
+/// The refusal of an operator of opset 6 and earlier without `is_test`.
+pub(super) fn training_step() -> Refusal {
+    Refusal::value("is_test", 0, 1).help("it is a step of training: export the model for inference")
 }
 
 /// By the moments that the model brings, or in training by those of the batch.
 fn batch(n: &mut Node<'_, '_, '_>) -> Many {
     if n.opset < 7 && n.int("is_test")? != Some(1) {
-        return Err(Refused::new("it is a step of training"));
+        return Err(training_step());
     }
     if n.int("spatial")? == Some(0) {
-        return Err(Refused::new("`spatial=0` is not supported"));
+        return Err(Refusal::value("spatial", 0, 1));
     }
     let momentum = n.float("momentum")?.unwrap_or(f64::from(0.9f32));
     let epsilon = epsilon(n)?;
@@ -99,7 +104,11 @@ fn batch(n: &mut Node<'_, '_, '_>) -> Many {
     let axes: Vec<i64> = (0..e.rank(x) as i64).filter(|axis| *axis != 1).collect();
     let own = Moments::of(e, x, &axes)?;
     let Some(&channels) = e.dims(x).get(1) else {
-        return Err(Refused::new("its input has no channels"));
+        return Err(Refusal::rank(
+            "the input".to_owned(),
+            e.g().type_text(x),
+            "2 or more",
+        ));
     };
     let (own_mean, own_variance) = (
         e.reshape(own.mean, &[channels])?,
@@ -150,18 +159,19 @@ fn instance(n: &mut Node<'_, '_, '_>) -> One {
 /// Before opset 21 scale and bias are one for each group, then one for each channel.
 fn group(n: &mut Node<'_, '_, '_>) -> One {
     let epsilon = epsilon(n)?;
-    let groups = n.int("num_groups")?.filter(|own| *own > 0);
-    let groups = groups.ok_or_else(|| Refused::new("`num_groups` is not positive"))?;
+    let groups = n.positive("num_groups")?;
     let single = stash_type(n)?;
     let (x, scale, bias) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let of = n.e.dtype(x);
-    let shape = n.e.shape(x)?;
+    let shape = n.e.extents_of(x);
     let (&[batch, channels], spatial) = shape
         .split_first_chunk()
-        .ok_or_else(|| Refused::new("its input has no channels"))?;
-    let grouped = elements(&[&[channels / groups], spatial].concat())?;
+        .ok_or_else(|| Refusal::rank(n.operand(0), n.e.g().type_text(x), "2 or more"))?;
+    let own = n.e.divided(channels, groups)?;
+    let grouped = n.e.product(&[&[own], spatial].concat())?;
     let wide = n.e.convert(x, single)?;
-    let apart = n.e.reshape_to(wide, &[batch, groups, grouped])?;
+    let apart = [batch, Extent::Known(groups), grouped];
+    let apart = n.e.reshape_extents(wide, &apart)?;
     let moments = Moments::of(&mut n.e, apart, &[2])?;
     let factor = inverse_root(&mut n.e, moments.variance, epsilon)?;
     let own = n.e.apply(ScalarFn::Mul, &[moments.centred, factor])?;
@@ -169,9 +179,9 @@ fn group(n: &mut Node<'_, '_, '_>) -> One {
         let own = n.e.convert(own, of)?;
         let (scale, bias) = (n.e.per_channel(scale, 3)?, n.e.per_channel(bias, 3)?);
         let own = affine(&mut n.e, own, scale, Some(bias))?;
-        return n.e.reshape_to(own, &shape);
+        return n.e.reshape_extents(own, &shape);
     }
-    let own = n.e.reshape_to(own, &shape)?;
+    let own = n.e.reshape_extents(own, &shape)?;
     let own = n.e.convert(own, of)?;
     let rank = shape.len();
     let (scale, bias) = (n.e.per_channel(scale, rank)?, n.e.per_channel(bias, rank)?);
@@ -179,7 +189,7 @@ fn group(n: &mut Node<'_, '_, '_>) -> One {
 }
 
 /// The dtype that a normalisation is computed in.
-fn stash_type(n: &Node<'_, '_, '_>) -> Result<DType, Refused> {
+fn stash_type(n: &Node<'_, '_, '_>) -> Result<DType, Refusal> {
     match n.int("stash_type")? {
         None => Ok(DType::F32),
         Some(own) => crate::tensor::dtype(own),
@@ -187,7 +197,7 @@ fn stash_type(n: &Node<'_, '_, '_>) -> Result<DType, Refused> {
 }
 
 /// The axes from the attribute `axis` on.
-fn trailing(n: &Node<'_, '_, '_>, rank: usize) -> Result<Vec<i64>, Refused> {
+fn trailing(n: &Node<'_, '_, '_>, rank: usize) -> Result<Vec<i64>, Refusal> {
     let first = n.e.axis(n.int("axis")?.unwrap_or(-1), rank)?;
     Ok((first as i64..rank as i64).collect())
 }
@@ -207,7 +217,7 @@ pub(super) fn layer_of(
     axes: &[i64],
     (scale, bias): (ValueId, Option<ValueId>),
     (single, epsilon): (DType, f64),
-) -> Result<[ValueId; 3], Refused> {
+) -> Result<[ValueId; 3], Refusal> {
     let of = e.dtype(x);
     let wide = e.convert(x, single)?;
     let moments = Moments::of(e, wide, axes)?;
@@ -233,7 +243,7 @@ pub(super) fn rms_of(
     axes: &[i64],
     scale: ValueId,
     (single, epsilon): (DType, f64),
-) -> Result<[ValueId; 2], Refused> {
+) -> Result<[ValueId; 2], Refusal> {
     let of = e.dtype(x);
     let wide = e.convert(x, single)?;
     let square = e.apply(ScalarFn::Mul, &[wide, wide])?;
@@ -251,7 +261,7 @@ fn lp(n: &mut Node<'_, '_, '_>) -> One {
     let of_one = match p {
         1 => n.e.apply(ScalarFn::Abs, &[x])?,
         2 => n.e.apply(ScalarFn::Mul, &[x, x])?,
-        p => return Err(Refused::new(format!("`p` {p} is not supported"))),
+        p => return Err(Refusal::value("p", p, "1 or 2")),
     };
     let sum = Sum::with()
         .axes(&[axis])
@@ -271,8 +281,7 @@ fn lp(n: &mut Node<'_, '_, '_>) -> One {
 
 /// `x / (bias + alpha / size * sum of squares of near channels) ^ beta`.
 fn local_response(n: &mut Node<'_, '_, '_>) -> One {
-    let size = n.int("size")?.filter(|own| *own > 0);
-    let size = size.ok_or_else(|| Refused::new("`size` is not positive"))?;
+    let size = n.positive("size")?;
     let alpha = n.float("alpha")?.unwrap_or(f64::from(1e-4f32));
     let beta = n.float("beta")?.unwrap_or(0.75);
     let bias = n.float("bias")?.unwrap_or(1.0);

@@ -2,17 +2,17 @@
 
 use std::rc::Rc;
 
+use mind_convert::Refusal;
 use mind_ir::tensor::Tensor;
 
 use super::Operator;
 use crate::import::value::Value;
-use crate::refused::Refused;
 use crate::tensor::Constant;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::values("OptionalGetElement", &[15, 18, 28], |n| {
         let value = n.given(0).cloned();
-        let value = value.ok_or_else(|| Refused::new("input 0 is left out"))?;
+        let value = value.ok_or_else(|| Refusal::missing(n.operand(0)))?;
         Ok(vec![value])
     }),
     Operator::values("OptionalHasElement", &[15, 18, 28], |n| {

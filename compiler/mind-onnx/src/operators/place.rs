@@ -1,12 +1,11 @@
 //! Elements that move to other places: written into a cache, back from windows, and in the other order.
 
+use mind_convert::{Argument, Refusal};
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
-use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::gather::GatherNd;
 use mind_core::ops::pad::PadOp;
-use mind_core::ops::runtime_shape::DynamicIota;
 use mind_core::ops::scatter::{ScatterNd, Update};
 use mind_core::ops::shape::ExpandDims;
 use mind_ir::ValueId;
@@ -15,9 +14,10 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
 use super::Operator;
+use super::pool::{spatial_list, spatial_pads};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
+use crate::import::value::Extent;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("ReverseSequence", &[10, 28], reverse_sequence),
@@ -27,11 +27,10 @@ pub(super) const ROWS: &[Operator] = &[
 ];
 
 /// 0, 1, .. along `axis` of a value of that rank, 1 along the others.
-pub(super) fn places(e: &mut Emit<'_>, extent: Dim, axis: usize, rank: usize) -> One {
-    let mut shape = vec![Dim::Fixed(1); rank];
+pub(super) fn places(e: &mut Emit<'_>, extent: Extent, axis: usize, rank: usize) -> One {
+    let mut shape = vec![Extent::Known(1); rank];
     shape[axis] = extent;
-    let places = Iota::with(DType::I64, &shape).axis(axis as i64);
-    Ok(places.build(e)?)
+    e.iota(DType::I64, &shape, axis)
 }
 
 /// As [`places`], as many as `x` has along its axis `of`, which only a run may know.
@@ -42,22 +41,8 @@ pub(super) fn places_along(
     axis: usize,
     rank: usize,
 ) -> One {
-    let own = e.dims(x)[of];
-    if own != Dim::Dynamic {
-        return places(e, own, axis, rank);
-    }
-    let extent = ExtentOf::with(of as i64).build(e, x)?;
-    let one = e.tensor(&Tensor::scalar(1i64));
-    let extents = (0..rank).map(|at| {
-        let own = if at == axis { extent } else { one };
-        e.reshape_to(own, &[1])
-    });
-    let extents: Vec<ValueId> = extents.collect::<Result<_, Refused>>()?;
-    let extents = e.concat(&extents, 0)?;
-    let mut shape = vec![Dim::Fixed(1); rank];
-    shape[axis] = Dim::Dynamic;
-    let places = DynamicIota::with(DType::I64, &shape).axis(axis as i64);
-    Ok(places.build(e, extents)?)
+    let extent = e.extent_at(x, of);
+    places(e, extent, axis, rank)
 }
 
 /// Zeros of a dtype.
@@ -87,7 +72,11 @@ fn reverse_sequence(n: &mut Node<'_, '_, '_>) -> One {
     let rank = n.e.rank(x);
     let (batch, time) = (n.e.axis(batch, rank)?, n.e.axis(time, rank)?);
     if batch == time {
-        return Err(Refused::new("its axes are the same one"));
+        return Err(Refusal::value(
+            "time_axis",
+            time,
+            format_args!("another axis than `batch_axis`, {batch}"),
+        ));
     }
     let e = &mut n.e;
     let (order, back) = moved_first(&[batch, time], rank);
@@ -109,21 +98,25 @@ fn tensor_scatter(n: &mut Node<'_, '_, '_>) -> One {
     let circular = match n.word("mode")?.unwrap_or("linear") {
         "linear" => false,
         "circular" => true,
-        other => return Err(Refused::new(format!("`mode` \"{other}\" is not supported"))),
+        other => return Err(Refusal::word("mode", other, &["linear", "circular"])),
     };
     let axis = n.int("axis")?.unwrap_or(-2);
     let (cache, update, starts) = (n.input(0)?, n.input(1)?, n.optional(2)?);
     let rank = n.e.rank(cache);
     let axis = n.e.axis(axis, rank)?;
     if axis == 0 {
-        return Err(Refused::new("its axis is the one of the batch"));
+        return Err(Refusal::value("axis", 0, "an axis after that of the batch"));
     }
     let room = n.e.extent(cache, axis)?;
     let e = &mut n.e;
     let (order, back) = moved_first(&[0, axis], rank);
     let (cache, update) = (e.transpose(cache, &order)?, e.transpose(update, &order)?);
-    let &[batch, steps, ..] = &e.dims(update)[..] else {
-        return Err(Refused::new("its cache has no sequences"));
+    let &[batch, steps, ..] = &e.extents_of(update)[..] else {
+        return Err(Refusal::rank(
+            n.operand(1),
+            n.e.g().type_text(update),
+            "2 or more",
+        ));
     };
     let mut place = places(e, steps, 1, 2)?;
     if let Some(starts) = starts {
@@ -137,7 +130,7 @@ fn tensor_scatter(n: &mut Node<'_, '_, '_>) -> One {
     let row = places(e, batch, 0, 2)?;
     let mut index = [row, place];
     for part in &mut index {
-        let whole = BroadcastTo::with(&[batch, steps]).build(e, *part)?;
+        let whole = e.broadcast_extents(*part, &[batch, steps])?;
         *part = ExpandDims::with(&[2]).build(e, whole)?;
     }
     let index = e.concat(&index, 2)?;
@@ -150,17 +143,12 @@ fn max_unpool(n: &mut Node<'_, '_, '_>) -> One {
     let (x, index) = (n.input(0)?, n.input(1)?);
     let shape = n.e.shape(x)?;
     let spatial = shape.len().saturating_sub(2);
-    let taps = n
-        .ints("kernel_shape")?
-        .ok_or_else(|| Refused::new("`kernel_shape` is left out"))?;
-    let (ones, zero) = (vec![1; spatial], vec![0; 2 * spatial]);
-    let strides = n.ints("strides")?.unwrap_or(&ones);
-    let pads = n.ints("pads")?.unwrap_or(&zero);
-    if [taps.len(), strides.len(), pads.len()] != [spatial, spatial, 2 * spatial] {
-        return Err(Refused::new(
-            "a list has not one entry for each spatial dimension",
-        ));
+    if n.ints("kernel_shape")?.is_none() {
+        return Err(Refusal::missing("kernel_shape"));
     }
+    let taps = spatial_list(n, "kernel_shape", spatial, 1)?;
+    let strides = spatial_list(n, "strides", spatial, 1)?;
+    let pads = spatial_pads(n, spatial)?.unwrap_or_else(|| vec![0; 2 * spatial]);
     let mut whole = shape.clone();
     for at in 0..spatial {
         let extent = (shape[2 + at] - 1).checked_mul(strides[at]);
@@ -168,13 +156,26 @@ fn max_unpool(n: &mut Node<'_, '_, '_>) -> One {
             extent.and_then(|own| own.checked_sub(pads[at].checked_add(pads[spatial + at])?));
         let own = padded.and_then(|own| own.checked_add(taps[at]));
         let own = own.filter(|own| *own >= 0);
-        whole[2 + at] = own.ok_or_else(|| Refused::new("its result has a negative extent"))?;
+        whole[2 + at] = own.ok_or_else(|| {
+            let found = padded.map_or_else(
+                || "out of range".to_owned(),
+                |own| (own + taps[at]).to_string(),
+            );
+            Refusal::extent(
+                format_args!("dimension {} of the result", 2 + at),
+                found,
+                "0 or more",
+            )
+        })?;
     }
     let wanted = n.ints_in(2)?.unwrap_or_else(|| whole.clone());
     if wanted.len() != whole.len() || wanted.iter().any(|own| *own < 0) {
-        return Err(Refused::new(format!(
-            "{wanted:?} is no shape of its result"
-        )));
+        let expected = format!("{} extents of 0 or more", whole.len());
+        return Err(Refusal::value(
+            n.operand(2),
+            format_args!("{wanted:?}"),
+            expected,
+        ));
     }
     let (count, places) = (elements(&whole)?, elements(&shape)?);
     let e = &mut n.e;
@@ -196,11 +197,17 @@ fn resized(e: &mut Emit<'_>, x: ValueId, own: &[i64], wanted: &[i64]) -> One {
 }
 
 /// The number of elements of a shape.
-pub(super) fn elements(shape: &[i64]) -> Result<i64, Refused> {
+pub(super) fn elements(shape: &[i64]) -> Result<i64, Refusal> {
     let count = shape
         .iter()
         .try_fold(1i64, |count, extent| count.checked_mul(*extent));
-    count.ok_or_else(|| Refused::new("its result is too large"))
+    count.ok_or_else(|| {
+        Refusal::too_large(
+            "the number of elements",
+            format_args!("that of {shape:?}"),
+            "2^63 - 1",
+        )
+    })
 }
 
 /// The most elements that windows of an image have.
@@ -211,43 +218,51 @@ fn col2im(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let known = |at: usize| {
         let own = n.ints_in(at)?;
-        own.ok_or_else(|| Refused::new(format!("input {at} is left out")))
+        own.ok_or_else(|| Refusal::missing(n.operand(at)))
     };
     let (image, block) = (known(1)?, known(2)?);
     let rank = image.len();
-    let (ones, zero) = (vec![1; rank], vec![0; 2 * rank]);
-    let strides = n.ints("strides")?.unwrap_or(&ones);
-    let dilations = n.ints("dilations")?.unwrap_or(&ones);
-    let pads = n.ints("pads")?.unwrap_or(&zero);
-    if [block.len(), strides.len(), dilations.len(), pads.len()] != [rank, rank, rank, 2 * rank] {
-        return Err(Refused::new(
-            "a list has not one entry for each spatial dimension",
-        ));
+    if block.len() != rank {
+        let reason = "1 for each extent of the image";
+        return Err(Refusal::length(n.operand(2), block.len(), rank, reason));
     }
-    let lists = image.iter().chain(&block).chain(strides).chain(dilations);
-    let is_small = |own: &i64| (1..1 << 31).contains(own);
-    if !lists.clone().all(is_small) || !pads.iter().all(|own| (0..1 << 31).contains(own)) {
-        return Err(Refused::new(
-            "a window, stride, dilation or pad is out of range",
-        ));
+    let strides = spatial_list(n, "strides", rank, 1)?;
+    let dilations = spatial_list(n, "dilations", rank, 1)?;
+    let pads = spatial_pads(n, rank)?.unwrap_or_else(|| vec![0; 2 * rank]);
+    let lists: [(Argument, &[i64], i64); 5] = [
+        (n.operand(1).into(), &image, 1),
+        (n.operand(2).into(), &block, 1),
+        ("strides".into(), &strides, 1),
+        ("dilations".into(), &dilations, 1),
+        ("pads".into(), &pads, 0),
+    ];
+    for (argument, list, least) in lists {
+        if !list.iter().all(|own| (least..1 << 31).contains(own)) {
+            let expected = format!("numbers from {least} to 2^31 - 1");
+            return Err(Refusal::value(argument, format_args!("{list:?}"), expected));
+        }
     }
     let windows = Windows {
         padded: (0..rank)
             .map(|at| image[at] + pads[at] + pads[rank + at])
             .collect(),
         block,
-        strides: strides.to_vec(),
-        dilations: dilations.to_vec(),
+        strides,
+        dilations,
     };
     let area = elements(&windows.padded)?;
     let (places, taps, count) = windows.places()?;
     let &[batch, columns, own] = &n.e.shape(x)?[..] else {
-        return Err(Refused::new("its columns are not of rank 3"));
+        return Err(Refusal::rank(n.operand(0), n.e.g().type_text(x), 3));
     };
     if columns % taps != 0 || own != count {
-        return Err(Refused::new(format!(
-            "windows of {taps} elements at {count} places do not make [{batch}, {columns}, {own}]"
-        )));
+        return Err(Refusal::extent(
+            n.operand(0),
+            format_args!("[{batch}, {columns}, {own}]"),
+            format_args!(
+                "a multiple of {taps} columns of {count} (windows of {taps} elements at {count} places)"
+            ),
+        ));
     }
     let channels = columns / taps;
     let e = &mut n.e;
@@ -284,7 +299,7 @@ struct Windows {
 impl Windows {
     /// The places in the image of each tap in each window, window after window for each tap; how many taps a window has,
     /// and how many windows there are.
-    fn places(&self) -> Result<(Vec<i64>, i64, i64), Refused> {
+    fn places(&self) -> Result<(Vec<i64>, i64, i64), Refusal> {
         let rank = self.block.len();
         let counts: Vec<i64> = (0..rank)
             .map(|at| {
@@ -294,7 +309,12 @@ impl Windows {
             .collect();
         let (taps, count) = (elements(&self.block)?, elements(&counts)?);
         if taps.checked_mul(count).is_none_or(|all| all > MOST_TAPS) {
-            return Err(Refused::new("its windows have too many elements"));
+            let found = format!("{taps} in each of {count}");
+            return Err(Refusal::too_large(
+                "the number of elements of all windows",
+                found,
+                MOST_TAPS,
+            ));
         }
         let mut places = Vec::with_capacity((taps * count) as usize);
         for tap in 0..taps {

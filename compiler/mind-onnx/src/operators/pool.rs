@@ -1,5 +1,6 @@
 //! Pools, and how windows slide.
 
+use mind_convert::Refusal;
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::reduce::{Max, Mean};
 use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
@@ -9,7 +10,6 @@ use mind_ir::scalar::{Reduction, ScalarFn};
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::many("MaxPool", &[1, 8, 10, 11, 12, 22], max_pool),
@@ -26,9 +26,52 @@ pub(super) const ROWS: &[Operator] = &[
 ];
 
 /// The input, and its axes behind batch and channels.
-fn spatial(n: &mut Node<'_, '_, '_>) -> Result<(ValueId, Vec<i64>), Refused> {
+fn spatial(n: &mut Node<'_, '_, '_>) -> Result<(ValueId, Vec<i64>), Refusal> {
     let x = n.input(0)?;
     Ok((x, (2..n.e.rank(x) as i64).collect()))
+}
+
+/// The words of `auto_pad`.
+pub(super) const AUTO_PADS: &[&str] = &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"];
+
+/// An attribute with an entry for each spatial dimension; all of them are `default` if it is left out.
+///
+/// # Errors
+///
+/// A list of another length.
+pub(super) fn spatial_list(
+    n: &Node<'_, '_, '_>,
+    name: &'static str,
+    spatial: usize,
+    default: i64,
+) -> Result<Vec<i64>, Refusal> {
+    let Some(list) = n.ints(name)? else {
+        return Ok(vec![default; spatial]);
+    };
+    if list.len() != spatial {
+        let reason = format!("1 for each of {spatial} spatial dimensions");
+        return Err(Refusal::length(name, list.len(), spatial, reason));
+    }
+    Ok(list.to_vec())
+}
+
+/// The attribute `pads`: those before each spatial dimension, then those after each.
+///
+/// # Errors
+///
+/// A list of another length.
+pub(super) fn spatial_pads(
+    n: &Node<'_, '_, '_>,
+    spatial: usize,
+) -> Result<Option<Vec<i64>>, Refusal> {
+    let Some(list) = n.ints("pads")? else {
+        return Ok(None);
+    };
+    if list.len() != 2 * spatial {
+        let reason = format!("begin and end for each of {spatial} spatial dimensions");
+        return Err(Refusal::length("pads", list.len(), 2 * spatial, reason));
+    }
+    Ok(Some(list.to_vec()))
 }
 
 /// How windows slide along the spatial dimensions of `[N, C, ..]`.
@@ -42,37 +85,43 @@ pub(super) struct Geometry {
 
 impl Geometry {
     /// What the attributes of a node say of windows with `taps` elements.
-    pub fn of(n: &Node<'_, '_, '_>, x: ValueId, taps: &[i64]) -> Result<Geometry, Refused> {
+    pub fn of(n: &Node<'_, '_, '_>, x: ValueId, taps: &[i64]) -> Result<Geometry, Refusal> {
         let spatial = taps.len();
         if let Some(own) = n.ints("kernel_shape")?
             && own != taps
         {
-            return Err(Refused::new(format!(
-                "`kernel_shape` {own:?} is not that of the filter, {taps:?}"
-            )));
-        }
-        let ones = vec![1; spatial];
-        let strides = n.ints("strides")?.unwrap_or(&ones).to_vec();
-        let dilations = n.ints("dilations")?.unwrap_or(&ones).to_vec();
-        let pads = n.ints("pads")?;
-        let auto = n.word("auto_pad")?.unwrap_or("NOTSET");
-        let is_short = |list: &[i64], count: usize| list.len() != count;
-        if n.e.rank(x) != spatial + 2
-            || is_short(&strides, spatial)
-            || is_short(&dilations, spatial)
-            || pads.is_some_and(|pads| is_short(pads, 2 * spatial))
-        {
-            return Err(Refused::new(
-                "a list has not one entry for each spatial dimension",
+            let expected = format!("{taps:?}, the spatial extents of the filter");
+            return Err(Refusal::value(
+                "kernel_shape",
+                format_args!("{own:?}"),
+                expected,
             ));
         }
-        if strides
-            .iter()
-            .chain(&dilations)
-            .chain(taps)
-            .any(|&own| own <= 0)
-        {
-            return Err(Refused::new("a window, stride or dilation is not positive"));
+        if n.e.rank(x) != spatial + 2 {
+            let expected = format!(
+                "{} (batch, channels and {spatial} spatial dimensions)",
+                spatial + 2
+            );
+            return Err(Refusal::rank(
+                "the input".to_owned(),
+                n.e.g().type_text(x),
+                expected,
+            ));
+        }
+        let strides = spatial_list(n, "strides", spatial, 1)?;
+        let dilations = spatial_list(n, "dilations", spatial, 1)?;
+        let pads = spatial_pads(n, spatial)?;
+        let auto = n.word("auto_pad")?.unwrap_or("NOTSET");
+        let lists = [
+            ("kernel_shape", taps),
+            ("strides", &strides),
+            ("dilations", &dilations),
+        ];
+        for (name, list) in lists {
+            if list.iter().any(|own| *own <= 0) {
+                let found = format!("{list:?}");
+                return Err(Refusal::value(name, found, "positive numbers"));
+            }
         }
         let mut geometry = Geometry {
             window: taps.to_vec(),
@@ -81,7 +130,7 @@ impl Geometry {
             low: vec![0; spatial],
             high: vec![0; spatial],
         };
-        match (auto, pads) {
+        match (auto, &pads) {
             ("NOTSET", Some(pads)) => {
                 geometry.low = pads[..spatial].to_vec();
                 geometry.high = pads[spatial..].to_vec();
@@ -89,13 +138,17 @@ impl Geometry {
             ("NOTSET", None) | ("VALID", _) => {}
             ("SAME_UPPER" | "SAME_LOWER", _) => {
                 for at in 0..spatial {
-                    let extent = n.e.extent(x, 2 + at)?;
                     let stride = geometry.strides[at];
-                    let last = extent.saturating_add(stride - 1) / stride - 1;
-                    let end = last
-                        .saturating_mul(stride)
-                        .saturating_add(geometry.reach(at));
-                    let total = end.saturating_sub(extent).max(0);
+                    let total = match stride {
+                        1 => geometry.reach(at) - 1,
+                        _ => {
+                            let extent = n.e.extent(x, 2 + at)?;
+                            let last = extent.saturating_add(stride - 1) / stride - 1;
+                            let end = last.saturating_mul(stride);
+                            let end = end.saturating_add(geometry.reach(at));
+                            end.saturating_sub(extent).max(0)
+                        }
+                    };
                     let low = if auto == "SAME_UPPER" {
                         total / 2
                     } else {
@@ -105,9 +158,7 @@ impl Geometry {
                 }
             }
             (other, _) => {
-                return Err(Refused::new(format!(
-                    "`auto_pad` \"{other}\" is not supported"
-                )));
+                return Err(Refusal::word("auto_pad", other, AUTO_PADS));
             }
         }
         Ok(geometry)
@@ -135,7 +186,7 @@ impl Geometry {
     }
 
     /// Pads further, so that the last window that starts inside of the input and its first pad is whole.
-    fn raise(&mut self, n: &Node<'_, '_, '_>, x: ValueId) -> Result<(), Refused> {
+    fn raise(&mut self, n: &Node<'_, '_, '_>, x: ValueId) -> Result<(), Refusal> {
         for at in 0..self.window.len() {
             let extent = n.e.extent(x, 2 + at)?;
             let (stride, reach) = (self.strides[at], self.reach(at));
@@ -178,10 +229,10 @@ fn whole(list: &[i64], outer: i64) -> Vec<i64> {
 }
 
 /// The windows of a pool over `x`.
-fn windows(n: &Node<'_, '_, '_>, x: ValueId) -> Result<Geometry, Refused> {
+fn windows(n: &Node<'_, '_, '_>, x: ValueId) -> Result<Geometry, Refusal> {
     let taps = n
         .ints("kernel_shape")?
-        .ok_or_else(|| Refused::new("`kernel_shape` is left out"))?;
+        .ok_or_else(|| Refusal::missing("kernel_shape"))?;
     Geometry::of(n, x, taps)
 }
 
@@ -231,7 +282,11 @@ fn max_pool(n: &mut Node<'_, '_, '_>) -> Many {
 /// Places in images that are stored column after column.
 fn by_columns(n: &mut Node<'_, '_, '_>, x: ValueId, place: ValueId) -> One {
     let &[.., height, width] = &n.e.shape(x)?[..] else {
-        return Err(Refused::new("`storage_order` is for images"));
+        return Err(Refusal::value(
+            "storage_order",
+            1,
+            "0, because the input has no rows and columns",
+        ));
     };
     let by = |n: &mut Node<'_, '_, '_>, function, x, number: i64| {
         n.e.apply_number(function, x, number as f64)

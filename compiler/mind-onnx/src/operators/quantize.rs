@@ -1,5 +1,6 @@
 //! Numbers as integers on a scale.
 
+use mind_convert::Refusal;
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_core::ops::reduce::{Max, Min};
 use mind_ir::ValueId;
@@ -10,7 +11,6 @@ use super::integers::{convolution, matrix_product};
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 use crate::tensor::dtype;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -61,13 +61,13 @@ pub(super) fn point(e: &mut Emit<'_>, value: ValueId) -> One {
 pub(super) fn optional_point(
     n: &mut Node<'_, '_, '_>,
     at: usize,
-) -> Result<Option<ValueId>, Refused> {
+) -> Result<Option<ValueId>, Refusal> {
     let value = n.optional(at)?;
     value.map(|value| point(&mut n.e, value)).transpose()
 }
 
 /// Blocks follow from the extents of the scale.
-fn axis(n: &Node<'_, '_, '_>) -> Result<i64, Refused> {
+fn axis(n: &Node<'_, '_, '_>) -> Result<i64, Refusal> {
     n.ignore("block_size");
     n.ignore("saturate");
     Ok(n.int("axis")?.unwrap_or(1))
@@ -83,7 +83,7 @@ fn valid_axis(e: &Emit<'_>, x: ValueId, scale: ValueId, axis: i64) -> i64 {
 }
 
 /// The dtype that a node asks for, if it does.
-fn output_dtype(n: &Node<'_, '_, '_>) -> Result<Option<DType>, Refused> {
+fn output_dtype(n: &Node<'_, '_, '_>) -> Result<Option<DType>, Refusal> {
     let asked = n.int("output_dtype")?.filter(|own| *own != 0);
     asked.map(dtype).transpose()
 }
@@ -127,7 +127,7 @@ fn dynamic(n: &mut Node<'_, '_, '_>) -> Many {
 }
 
 /// All elements in `u8`, their scale and their zero point, which follow from the largest and the smallest.
-pub(super) fn dynamically(e: &mut Emit<'_>, x: ValueId) -> Result<[ValueId; 3], Refused> {
+pub(super) fn dynamically(e: &mut Emit<'_>, x: ValueId) -> Result<[ValueId; 3], Refusal> {
     let axes: Vec<i64> = (0..e.rank(x) as i64).collect();
     let high = Max::with().axes(&axes).build(e, x)?;
     let low = Min::with().axes(&axes).build(e, x)?;

@@ -1,6 +1,7 @@
 //! Operators on quantised elements as optimisers for ONNX Runtime write them: on the numbers that the elements stand for,
 //! which core turns into products of integers.
 
+use mind_convert::Refusal;
 use mind_core::ops::join::Concat;
 use mind_core::ops::quantize::Dequantize;
 use mind_core::ops::reduce::Mean;
@@ -18,7 +19,6 @@ use super::slice::part_of;
 use super::{MICROSOFT, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("QLinearAdd", &[1], |n| between(n, ScalarFn::Add)).of(MICROSOFT),
@@ -43,7 +43,8 @@ pub(super) const ROWS: &[Operator] = &[
         let rank = n.e.rank(x);
         let axis = n.e.axis(n.int("axis")?.unwrap_or(-1), rank)?;
         if version < 13 && axis + 1 != rank {
-            return Err(Refused::new("it is along several axes"));
+            let expected = format!("{} (the last axis) before opset 13", rank - 1);
+            return Err(Refusal::value("axis", axis, expected));
         }
         let own = softmax(&mut n.e, x, axis as i64)?;
         requantized(n, own, 3)
@@ -66,13 +67,13 @@ pub(super) const ROWS: &[Operator] = &[
     .of(MICROSOFT),
     Operator::one("QLinearConcat", &[1], |n| {
         let axis = n.int("axis")?;
-        let axis = axis.ok_or_else(|| Refused::new("`axis` is left out"))?;
+        let axis = axis.ok_or_else(|| Refusal::missing("axis"))?;
         let mut parts = Vec::new();
         for at in (2..n.inputs.len()).step_by(3) {
             parts.push(real(n, at, -1)?);
         }
         if parts.is_empty() {
-            return Err(Refused::new("it has no input"));
+            return Err(Refusal::operands(n.inputs.len(), "5 or more"));
         }
         let own = Concat::with(axis).build(&mut n.e, &parts)?;
         requantized(n, own, 0)
@@ -105,9 +106,9 @@ fn between(n: &mut Node<'_, '_, '_>, function: ScalarFn) -> One {
     requantized(n, own, 6)
 }
 
-fn channels_first(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
+fn channels_first(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     if n.flag("channels_last")? {
-        return Err(Refused::new("`channels_last` is not supported"));
+        return Err(Refusal::value("channels_last", 1, 0));
     }
     Ok(())
 }
@@ -184,18 +185,22 @@ fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
     // How exact the sums are; a copy in an order of ONNX Runtime's own is another input.
     n.ignore("accuracy_level");
     if n.flag("weight_prepacked")? || n.given(4).is_some() {
-        return Err(Refused::new(
-            "prepacked weights and `g_idx` are not supported",
+        return Err(Refusal::unsupported(
+            "`weight_prepacked` and `g_idx` are not supported",
+            "quantise the model without an order of its columns (`act_order=False`)",
         ));
     }
-    let size = |name: &'static str| -> Result<i64, Refused> {
-        let own = n.int(name)?.filter(|own| (1..1 << 31).contains(own));
-        own.ok_or_else(|| Refused::new(format!("`{name}` is not positive")))
+    let size = |name: &'static str| -> Result<i64, Refusal> {
+        let own = n.positive(name)?;
+        match own < 1 << 31 {
+            true => Ok(own),
+            false => Err(Refusal::value(name, own, "at most 2^31 - 1")),
+        }
     };
     let (columns, rows, block) = (size("N")?, size("K")?, size("block_size")?);
     let bits = n.int("bits")?.unwrap_or(4);
     if !matches!(bits, 4 | 8) {
-        return Err(Refused::new(format!("{bits} bits are not supported")));
+        return Err(Refusal::value("bits", bits, "4 or 8"));
     }
     let (x, packed, scales) = (n.input(0)?, n.input(1)?, n.input(2)?);
     let (zeros, bias) = (n.optional(3)?, n.optional(5)?);
@@ -211,7 +216,13 @@ fn packed_product(n: &mut Node<'_, '_, '_>) -> One {
             let zeros = e.reshape_to(zeros, &[columns, -1])?;
             unpacked(e, zeros, bits, [columns, blocks])?
         }
-        Some(_) => return Err(Refused::new("zero points of floats are not supported")),
+        Some(zeros) => {
+            return Err(Refusal::dtype(
+                "the zero points".to_owned(),
+                e.dtype(zeros),
+                DType::U8,
+            ));
+        }
         None => {
             let middle = e.number(DType::U8, f64::from(1 << (bits - 1)));
             let shape = [columns, blocks].map(Dim::Fixed);

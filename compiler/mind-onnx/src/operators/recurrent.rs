@@ -1,10 +1,10 @@
 //! Recurrent layers: the products with the input for all steps at once, then a scan that takes a step after the other.
 
+use mind_convert::Refusal;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::control::Scan;
-use mind_core::ops::extents::Iota;
 use mind_core::ops::shape::ExpandDims;
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
@@ -17,7 +17,7 @@ use super::slice::part_of;
 use super::{MICROSOFT, Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
+use crate::import::value::Extent;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::many("RNN", &[7, 14, 22], |n| {
@@ -153,9 +153,8 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind, weights: Weights) -> Many {
         "reverse" => &[true],
         "bidirectional" => &[false, true],
         other => {
-            return Err(Refused::new(format!(
-                "`direction` \"{other}\" is not supported"
-            )));
+            let words = ["forward", "reverse", "bidirectional"];
+            return Err(Refusal::word("direction", other, &words));
         }
     };
     let batch_first = n.flag("layout")?;
@@ -169,8 +168,8 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind, weights: Weights) -> Many {
     if batch_first {
         x = n.e.transpose(x, &[1, 0, 2])?;
     }
-    let &[steps, batch, _] = &n.e.dims(x)[..] else {
-        return Err(Refused::new("its sequence is not of rank 3"));
+    let &[steps, batch, _] = &n.e.extents_of(x)[..] else {
+        return Err(Refusal::rank(n.operand(0), n.e.g().type_text(x), 3));
     };
     let recurrence = n.input(2)?;
     let units = match weights {
@@ -181,16 +180,20 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind, weights: Weights) -> Many {
     let names = names.unwrap_or_else(|| wanted.repeat(directions.len()));
     let activations = Activation::list(&names, alpha, beta)?;
     if activations.len() != wanted.len() * directions.len() {
-        return Err(Refused::new(format!(
-            "{} activations are not supported",
-            names.len()
-        )));
+        let expected = wanted.len() * directions.len();
+        let reason = format!("{} for each direction", wanted.len());
+        return Err(Refusal::length(
+            "activations",
+            names.len(),
+            expected,
+            reason,
+        ));
     }
     let lengths = n.optional(4)?;
     let lengths = lengths
         .map(|list| {
             let wide = n.e.convert(list, DType::I64)?;
-            Ok::<_, Refused>(ExpandDims::with(&[1]).build(&mut n.e, wide)?)
+            Ok::<_, Refusal>(ExpandDims::with(&[1]).build(&mut n.e, wide)?)
         })
         .transpose()?;
     let mut found: Vec<Vec<ValueId>> = Vec::new();
@@ -218,7 +221,7 @@ fn layer(n: &mut Node<'_, '_, '_>, kind: Kind, weights: Weights) -> Many {
                 }
                 None => {
                     let zero = n.e.number(n.e.dtype(x), 0.0);
-                    BroadcastTo::with(&[batch, Dim::Fixed(units)]).build(&mut n.e, zero)?
+                    n.e.broadcast_extents(zero, &[batch, Extent::Known(units)])?
                 }
             });
         }
@@ -263,7 +266,7 @@ fn inputs(
     cell: &Cell,
     x: ValueId,
     at: usize,
-) -> Result<(ValueId, Fixed), Refused> {
+) -> Result<(ValueId, Fixed), Refusal> {
     let (weight, recurrence) = (n.input(1)?, n.input(2)?);
     let e = &mut n.e;
     let (mut weight, mut hidden) = (one_of(e, weight, at)?, one_of(e, recurrence, at)?);
@@ -330,7 +333,7 @@ fn scale_of(
     scale: ValueId,
     zero: Option<ValueId>,
     at: usize,
-) -> Result<(ValueId, Option<ValueId>), Refused> {
+) -> Result<(ValueId, Option<ValueId>), Refusal> {
     let zero = zero.filter(|&zero| !is_zero(e.g(), zero));
     let zero = zero.map(|zero| one_of(e, zero, at)).transpose()?;
     Ok((one_of(e, scale, at)?, zero))
@@ -343,11 +346,11 @@ fn scan(
     initial: &[ValueId],
     sums: ValueId,
     fixed: &Fixed,
-    steps: Option<Dim>,
+    steps: Option<Extent>,
     backwards: bool,
 ) -> Many {
     let carried = initial.len();
-    let places = steps.map(|steps| Iota::with(DType::I64, &[steps]).build(e));
+    let places = steps.map(|steps| e.iota(DType::I64, &[steps], 0));
     let scanned: Vec<ValueId> = [sums].into_iter().chain(places.transpose()?).collect();
     let reversed = vec![i64::from(backwards); scanned.len()];
     let attrs = Scan::attrs(

@@ -1,5 +1,6 @@
 //! Reductions.
 
+use mind_convert::Refusal;
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::cumulative::{Accumulation, Cumulative};
@@ -12,7 +13,6 @@ use mind_ir::types::DTypeClass;
 use super::Operator;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("ReduceSum", &[1, 11, 13], |n| {
@@ -117,7 +117,7 @@ fn reduced(
         true => (0..rank as i64).collect(),
         false => {
             let axes = axes.iter().map(|&axis| Ok(n.e.axis(axis, rank)? as i64));
-            axes.collect::<Result<Vec<i64>, Refused>>()?
+            axes.collect::<Result<Vec<i64>, Refusal>>()?
         }
     };
     if rank == 0 {
@@ -145,10 +145,11 @@ fn square_sum(e: &mut Emit<'_>, x: ValueId, over: &Over) -> One {
 /// `max + log(sum(exp(x - max)))`, where an infinite maximum counts as 0. Integers are taken as they are.
 fn log_sum_exp(e: &mut Emit<'_>, x: ValueId, over: &Over) -> One {
     if e.dtype(x).class() != DTypeClass::Float {
-        return Err(Refused::new(format!(
-            "it is not defined for {}",
-            e.dtype(x)
-        )));
+        return Err(Refusal::dtype(
+            "the operand".to_owned(),
+            e.dtype(x),
+            "floats",
+        ));
     }
     let kept = Over {
         axes: over.axes.clone(),
@@ -173,17 +174,16 @@ fn log_sum_exp(e: &mut Emit<'_>, x: ValueId, over: &Over) -> One {
 }
 
 /// The axis of a search, whether it stays, and whether the last of equals is found.
-fn place(n: &Node<'_, '_, '_>) -> Result<(i64, bool, bool), Refused> {
+fn place(n: &Node<'_, '_, '_>) -> Result<(i64, bool, bool), Refusal> {
     let axis = n.int("axis")?.unwrap_or(0);
     let keep = n.int("keepdims")? != Some(0);
     Ok((axis, keep, n.flag("select_last_index")?))
 }
 
 fn cumulative(n: &mut Node<'_, '_, '_>, kind: Accumulation) -> One {
-    let axis = n.ints_in(1)?;
-    let Some(&[axis]) = axis.as_deref() else {
-        return Err(Refused::new("its axis is not one number"));
-    };
+    let axis = n
+        .one_int(1)?
+        .ok_or_else(|| Refusal::missing(n.operand(1)))?;
     let (exclusive, reverse) = (n.flag("exclusive")?, n.flag("reverse")?);
     let x = n.input(0)?;
     let op = Cumulative::with(axis)

@@ -1,11 +1,13 @@
 //! Loops: scans where the number of steps is that of their limit, else loops with a condition.
 
+use mind_convert::Refusal;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::control::{Scan, While};
 use mind_core::ops::extents::Iota;
 use mind_core::ops::runtime_shape::{DynamicIota, DynamicReshape};
 use mind_core::ops::shape::ExpandDims;
+use mind_core::region::Carried;
 use mind_ir::ValueId;
 use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
@@ -13,7 +15,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
 
 use super::Operator;
-use super::control::{Values, declared_rank, of_module, scan, yielded};
+use super::control::{Values, declared_rank, few_outputs, of_module, promised, scan, yielded};
 use super::runtime_shape::{Align, own_extents};
 use crate::files::Files;
 use crate::import::emit::{Emit, One};
@@ -22,7 +24,6 @@ use crate::import::region::{Body, Captures};
 use crate::import::scope::read_names;
 use crate::import::value::Value;
 use crate::proto::GraphProto;
-use crate::refused::Refused;
 use crate::tensor::{Constant, constant};
 
 pub(super) const ROWS: &[Operator] = &[Operator::values(
@@ -38,7 +39,7 @@ fn repeated(n: &mut Node<'_, '_, '_>) -> Values {
         carried.push(n.input(at)?);
     }
     let outputs = body.output.len().checked_sub(1 + carried.len());
-    let outputs = outputs.ok_or_else(|| Refused::new("its graph has too few outputs"))?;
+    let outputs = outputs.ok_or_else(|| few_outputs(body, 1 + carried.len()))?;
     let is_true = |own: &Constant| own.bytes.iter().all(|byte| *byte == 1);
     let starts = n.known(1);
     let starts = starts.is_ok_and(|own| own.is_none_or(|own| is_true(&own)));
@@ -56,9 +57,11 @@ fn repeated(n: &mut Node<'_, '_, '_>) -> Values {
         };
     }
     if n.importer.tried_loops == MOST_TRIED {
-        return Err(Refused::new(format!(
-            "more than {MOST_TRIED} loops inside of each other, whose types their graphs do not tell"
-        )));
+        return Err(Refusal::too_large(
+            "the number of nested loops whose graphs do not declare the types of their inputs",
+            format_args!("more than {MOST_TRIED}"),
+            MOST_TRIED,
+        ));
     }
     n.importer.tried_loops += 1;
     let made = tried(n, body, &mut carried, &replaced).and_then(|rows| match is_counted {
@@ -79,7 +82,7 @@ fn tried<'a>(
     body: &'a GraphProto,
     carried: &mut [ValueId],
     replaced: &[usize],
-) -> Result<Vec<TensorType>, Refused> {
+) -> Result<Vec<TensorType>, Refusal> {
     let mut yields = yields(n, body, carried)?;
     let rows = yields.split_off(carried.len());
     for &at in replaced {
@@ -152,11 +155,12 @@ fn counted<'a>(
         }
         Ok(values)
     });
-    scan(n, &attrs, &operands, states + outputs, (step, &captures))
+    let counts = (states, states + outputs);
+    scan(n, &attrs, &operands, counts, (step, &captures))
 }
 
 /// What ends a loop: the number of steps that it may take, and whether it starts.
-fn ends(n: &mut Node<'_, '_, '_>) -> Result<[ValueId; 2], Refused> {
+fn ends(n: &mut Node<'_, '_, '_>) -> Result<[ValueId; 2], Refusal> {
     let limit = match n.optional(0)? {
         Some(limit) => n.e.reshape(limit, &[])?,
         None => n.e.tensor(&Tensor::scalar(i64::MAX)),
@@ -173,7 +177,7 @@ fn yields<'a>(
     n: &mut Node<'a, '_, '_>,
     body: &'a GraphProto,
     carried: &[ValueId],
-) -> Result<Vec<TensorType>, Refused> {
+) -> Result<Vec<TensorType>, Refusal> {
     let captures = Captures::of(n, &[body])?;
     let [_, goes] = ends(n)?;
     let place = n.e.tensor(&Tensor::scalar(0i64));
@@ -208,9 +212,13 @@ fn yields<'a>(
 /// No row of a type yet, where there may be any number.
 fn no_rows(e: &mut Emit<'_>, row: &TensorType) -> One {
     if let Some(axis) = row.shape.iter().position(|dim| *dim == Dim::Dynamic) {
-        return Err(Refused::new(format!(
-            "only a run knows the extent of dimension {axis} of the values that it stacks, and how many steps there are"
-        )));
+        let refusal = Refusal::unsupported(
+            format!(
+                "only a run knows dimension {axis} of the values that it stacks, and the number of steps"
+            ),
+            "give the extent with `--dim`, or make the trip count a constant",
+        );
+        return Err(refusal);
     }
     any_value(e, row.dtype, &[&[Dim::Dynamic], &row.shape[..]].concat())
 }
@@ -261,13 +269,13 @@ fn conditional<'a>(
         }
         Ok(values)
     });
-    let results = n.closed(
-        While::DEF,
-        &attrs,
+    let results = n.looped(
+        (While::DEF, &attrs),
         &operands,
         states,
         &mut [test, step],
         &captures,
+        Carried::new(states, 1),
     )?;
     of_module(results[2..].to_vec())
 }
@@ -279,7 +287,7 @@ fn of_rank(e: &mut Emit<'_>, body: &GraphProto, at: usize, value: ValueId, befor
     let (own, wanted) = (e.dims(value), e.dims(before));
     let is_declared = declared_rank(&body.output[1 + at]) == Some(wanted.len());
     if own.len() == wanted.len() || !is_one(&own) || !is_one(&wanted) || !is_declared {
-        return Ok(value);
+        return promised(e, &body.output[1 + at], value, before);
     }
     e.reshape(value, &wanted)
 }

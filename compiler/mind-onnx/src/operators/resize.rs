@@ -1,5 +1,6 @@
 //! Images with other extents.
 
+use mind_convert::Refusal;
 use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Rounding};
 use mind_ir::ValueId;
 use mind_ir::tensor::Tensor;
@@ -7,18 +8,21 @@ use mind_ir::tensor::Tensor;
 use super::Operator;
 use crate::import::emit::One;
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Resize", &[10, 11, 13, 18, 19], resize),
     Operator::one("Upsample", &[7, 9], upsample),
 ];
 
-pub(super) fn unsupported(name: &str, word: &str) -> Refused {
-    Refused::new(format!("`{name}` \"{word}\" is not supported"))
+pub(super) fn unsupported(name: &str, word: &str) -> Refusal {
+    let expected = match name {
+        "mode" => "a mode that the operator has",
+        _ => "a word that the operator has",
+    };
+    Refusal::value(name, format_args!("\"{word}\""), expected)
 }
 
-pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refused> {
+pub(super) fn interpolation(word: &str) -> Result<Interpolation, Refusal> {
     Ok(match word {
         "nearest" => Interpolation::Nearest,
         "linear" | "bilinear" => Interpolation::Linear,
@@ -39,22 +43,18 @@ impl Target {
     ///
     /// The product is one of `f32`, as in the shape inference of the package onnx and in ONNX Runtime, because 10 elements
     /// scaled by the `f32` that is nearest to 0.7 are meant to become 7.
-    fn scaled(axes: Vec<i64>, shape: &[i64], scales: &[f64]) -> Result<Target, Refused> {
+    fn scaled(axes: Vec<i64>, shape: &[i64], scales: &[f64]) -> Result<Target, Refusal> {
         if scales.len() != axes.len() {
-            return Err(Refused::new(format!(
-                "`scales` has {} numbers, expected {} (one for each axis)",
-                scales.len(),
-                axes.len()
-            )));
+            let reason = "1 for each resized axis";
+            return Err(Refusal::length("scales", scales.len(), axes.len(), reason));
         }
         let mut sizes = Vec::with_capacity(axes.len());
         let mut meant = Vec::with_capacity(axes.len());
         for (&axis, &scale) in axes.iter().zip(scales) {
             let scale = scale as f32;
             if !(scale > 0.0 && scale.is_finite()) {
-                return Err(Refused::new(format!(
-                    "`scales` has {scale} for axis {axis}, expected a positive number"
-                )));
+                let found = format!("{scale} for axis {axis}");
+                return Err(Refusal::value("scales", found, "a positive number"));
             }
             sizes.push((shape[axis as usize] as f32 * scale).floor() as i64);
             meant.push(simplest(scale));
@@ -177,7 +177,7 @@ impl How {
         }
     }
 
-    fn of(n: &Node<'_, '_, '_>) -> Result<How, Refused> {
+    fn of(n: &Node<'_, '_, '_>) -> Result<How, Refusal> {
         let mode = interpolation(n.word("mode")?.unwrap_or("nearest"))?;
         if n.opset < 11 {
             return Ok(How::asymmetric(mode));
@@ -204,11 +204,8 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
         let region = n.floats_in(1)?.unwrap_or_default();
         let count = target.axes.len();
         if region.len() != 2 * count {
-            return Err(Refused::new(format!(
-                "`roi` has {} numbers, expected {} (a start and an end for each axis)",
-                region.len(),
-                2 * count
-            )));
+            let reason = "a start and an end for each resized axis";
+            return Err(Refusal::length("roi", region.len(), 2 * count, reason));
         }
         let target = Target {
             scales: Some(region),
@@ -232,13 +229,13 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
 }
 
 /// The sizes or scales that a node asks for, along the axes that it names.
-fn target(n: &Node<'_, '_, '_>, shape: &[i64]) -> Result<Target, Refused> {
+fn target(n: &Node<'_, '_, '_>, shape: &[i64]) -> Result<Target, Refusal> {
     let axes = match n.ints("axes")? {
         Some(axes) => {
             let axes = axes
                 .iter()
                 .map(|&axis| Ok(n.e.axis(axis, shape.len())? as i64));
-            axes.collect::<Result<Vec<i64>, Refused>>()?
+            axes.collect::<Result<Vec<i64>, Refusal>>()?
         }
         None => (0..shape.len() as i64).collect(),
     };
@@ -253,15 +250,16 @@ fn target(n: &Node<'_, '_, '_>, shape: &[i64]) -> Result<Target, Refused> {
     match (scales, sizes) {
         (Some(scales), None) => Target::scaled(axes, shape, &scales),
         (None, Some(sizes)) if sizes.len() == axes.len() => aspect(policy, axes, shape, sizes),
-        (None, Some(sizes)) => Err(Refused::new(format!(
-            "`sizes` has {} numbers, expected {} (one for each axis)",
-            sizes.len(),
-            axes.len()
-        ))),
-        (Some(_), Some(_)) => Err(Refused::new(
-            "it has both `scales` and `sizes`, expected one of them",
+        (None, Some(sizes)) => {
+            let reason = "1 for each resized axis";
+            Err(Refusal::length("sizes", sizes.len(), axes.len(), reason))
+        }
+        (Some(_), Some(_)) => Err(Refusal::parts(
+            "the node",
+            "`scales` and `sizes`",
+            "one of them",
         )),
-        (None, None) => Err(Refused::new("it has neither `scales` nor `sizes`")),
+        (None, None) => Err(Refusal::missing("scales")),
     }
 }
 
@@ -327,7 +325,7 @@ fn resized(n: &mut Node<'_, '_, '_>, x: ValueId, target: &Target, how: &How) -> 
     Ok(op.build(&mut n.e, x, scales)?)
 }
 
-fn coordinates(word: &str) -> Result<Coordinates, Refused> {
+fn coordinates(word: &str) -> Result<Coordinates, Refusal> {
     Ok(match word {
         "half_pixel" => Coordinates::HalfPixel,
         "pytorch_half_pixel" => Coordinates::PytorchHalfPixel,
@@ -339,7 +337,7 @@ fn coordinates(word: &str) -> Result<Coordinates, Refused> {
     })
 }
 
-fn rounding(word: &str) -> Result<Rounding, Refused> {
+fn rounding(word: &str) -> Result<Rounding, Refusal> {
     Ok(match word {
         "round_prefer_floor" => Rounding::PreferFloor,
         "round_prefer_ceil" => Rounding::PreferCeil,
@@ -350,7 +348,7 @@ fn rounding(word: &str) -> Result<Rounding, Refused> {
 }
 
 /// Sizes as they are, or one scale for all axes: the smallest or the largest that the sizes ask for.
-fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Result<Target, Refused> {
+fn aspect(policy: &str, axes: Vec<i64>, shape: &[i64], sizes: Vec<i64>) -> Result<Target, Refusal> {
     let ratios = axes
         .iter()
         .zip(&sizes)
@@ -388,7 +386,7 @@ fn upsample(n: &mut Node<'_, '_, '_>) -> One {
             .map(|own| own.iter().map(|&own| f64::from(own)).collect()),
         _ => n.floats_in(1)?,
     };
-    let scales = scales.ok_or_else(|| Refused::new("`scales` are left out"))?;
+    let scales = scales.ok_or_else(|| Refusal::missing("scales"))?;
     let axes = (0..shape.len() as i64).collect();
     let target = Target::scaled(axes, &shape, &scales)?.changed(&shape);
     if target.axes.is_empty() {

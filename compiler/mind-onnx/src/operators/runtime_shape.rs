@@ -1,5 +1,6 @@
 //! Shapes that are inputs: numbers where they are known, else what a run computes.
 
+use mind_convert::Refusal;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::extents::Iota;
@@ -15,7 +16,6 @@ use super::shape::element_count;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::value::{Extent, Extents};
-use crate::refused::Refused;
 use crate::tensor::Constant;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -33,7 +33,11 @@ fn constant_of_shape(n: &mut Node<'_, '_, '_>) -> One {
     let zero = || Constant::of(&Tensor::of(vec![1], vec![0.0f32]));
     let value = n.tensor("value")?.unwrap_or_else(zero);
     if value.count() != 1 {
-        return Err(Refused::new("its value is not one number"));
+        return Err(Refusal::value(
+            "value",
+            format_args!("a tensor of {} elements", value.count()),
+            "1 element",
+        ));
     }
     let value = Tensor::new(Vec::new(), value.tensor().buffer().clone());
     let value = n.e.tensor(&value);
@@ -53,10 +57,14 @@ fn known_dims(n: &Node<'_, '_, '_>, at: usize) -> Option<Vec<Dim>> {
 }
 
 /// As many open dimensions as a list of extents has.
-fn open(e: &Emit<'_>, extents: ValueId) -> Result<Vec<Dim>, Refused> {
+fn open(e: &Emit<'_>, extents: ValueId) -> Result<Vec<Dim>, Refusal> {
     let rank = usize::try_from(e.extent(extents, 0)?).unwrap_or(0);
     if rank > mind_ir::types::MAX_RANK {
-        return Err(Refused::new(format!("a shape of rank {rank}")));
+        return Err(Refusal::too_large(
+            "the rank of the shape",
+            rank,
+            mind_ir::types::MAX_RANK,
+        ));
     }
     Ok(vec![Dim::Dynamic; rank])
 }
@@ -113,13 +121,20 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
     let own = n.e.dims(x);
     let dims = wanted.iter().enumerate().map(|(at, &dim)| match dim {
         Dim::Fixed(0) if !keeps_zero => own.get(at).copied().ok_or_else(|| {
-            Refused::new(format!(
-                "dimension {at} of the shape is 0, and the input has no such one"
-            ))
+            let expected = format!(
+                "a number of 1 or more, because the input has rank {}",
+                own.len()
+            );
+            Refusal::value(format!("dimension {at} of the shape"), 0, expected)
         }),
         dim => Ok(dim),
     });
     let dims: Vec<Dim> = dims.collect::<Result<_, _>>()?;
+    let is_open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
+    if dims.iter().filter(is_open).count() > 1 {
+        let extents = n.input(1)?;
+        return reshape_at_run_time(&mut n.e, x, extents, keeps_zero);
+    }
     n.e.reshape(x, &dims)
 }
 
@@ -197,11 +212,19 @@ fn range(n: &mut Node<'_, '_, '_>) -> One {
 
 /// 0, 1, .. for each element of a range, in its dtype.
 fn places(n: &mut Node<'_, '_, '_>) -> One {
-    let numbers = |at: usize| -> Result<Option<f64>, Refused> {
+    let numbers = |at: usize| -> Result<Option<f64>, Refusal> {
         match (n.given(at), n.floats_in(at)) {
-            (None, _) => Err(Refused::new("it takes three numbers")),
+            (None, _) => Err(Refusal::missing(n.operand(at))),
             (Some(_), Ok(Some(own))) if own.len() == 1 => Ok(Some(own[0])),
-            (Some(_), Ok(_)) => Err(Refused::new(format!("input {at} is not one number"))),
+            (Some(_), Ok(own)) => {
+                let found = own.map_or(0, |own| own.len());
+                Err(Refusal::length(
+                    n.operand(at),
+                    found,
+                    1,
+                    "a start, a limit and a step",
+                ))
+            }
             (Some(_), Err(_)) => Ok(None),
         }
     };
@@ -211,7 +234,11 @@ fn places(n: &mut Node<'_, '_, '_>) -> One {
     if let [Some(start), Some(limit), Some(step)] = all {
         let count = ((limit - start) / step).ceil().max(0.0);
         if !count.is_finite() || count > f64::from(i32::MAX) {
-            return Err(Refused::new(format!("it has {count} elements")));
+            return Err(Refusal::too_large(
+                "the number of elements",
+                count,
+                i32::MAX,
+            ));
         }
         return Ok(Iota::with(of, &[Dim::Fixed(count as i64)]).build(&mut n.e)?);
     }

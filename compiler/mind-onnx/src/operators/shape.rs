@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use mind_convert::Refusal;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::extents::ExtentOf;
 use mind_core::ops::index::Slice;
@@ -15,11 +16,11 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 
 use super::Operator;
+use super::normalize::training_step;
 use super::runtime_shape::{Align, own_extents, replaced};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::value::{Extent, Extents, Value};
-use crate::refused::Refused;
 use crate::tensor::Constant;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -41,9 +42,7 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::one("Tile", &[6, 13], tile).moving(),
     Operator::one("Concat", &[4, 11, 13], |n| {
         let all = n.all()?;
-        let axis = n
-            .int("axis")?
-            .ok_or_else(|| Refused::new("`axis` is left out"))?;
+        let axis = n.int("axis")?.ok_or_else(|| Refusal::missing("axis"))?;
         let axis = n.e.axis(axis, n.e.rank(all[0]))?;
         n.e.concat(&all, axis)
     })
@@ -52,16 +51,16 @@ pub(super) const ROWS: &[Operator] = &[
 ];
 
 /// The first input, as it is.
-fn given(n: &Node<'_, '_, '_>) -> Result<Value, Refused> {
+fn given(n: &Node<'_, '_, '_>) -> Result<Value, Refusal> {
     let value = n.given(0).cloned();
-    value.ok_or_else(|| Refused::new("input 0 is left out"))
+    value.ok_or_else(|| Refusal::missing(n.operand(0)))
 }
 
 fn known(tensor: &Tensor) -> Value {
     Value::Known(Rc::new(Constant::of(tensor)))
 }
 
-fn shape(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+fn shape(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     let (start, end) = (n.int("start")?.unwrap_or(0), n.int("end")?);
     let elements: Vec<Extent> = match given(n)? {
         Value::Known(constant) => {
@@ -94,7 +93,7 @@ fn shape(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
     }])
 }
 
-fn size(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+fn size(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     let fixed: Option<i64> = match given(n)? {
         Value::Known(constant) => Some(constant.count() as i64),
         Value::Extents(extents) => Some(extents.elements.len() as i64),
@@ -124,7 +123,7 @@ pub(super) fn element_count(e: &mut Emit<'_>, x: ValueId) -> One {
     Ok(count)
 }
 
-fn constant(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+fn constant(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     let list = |len: usize| vec![len];
     let tensor = if let Some(constant) = n.tensor("value")? {
         return Ok(vec![Value::Known(Rc::new(constant))]);
@@ -137,17 +136,18 @@ fn constant(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
     } else if let Some(own) = n.ints("value_ints")? {
         Tensor::of(list(own.len()), own.to_vec())
     } else {
-        return Err(Refused::new("its value is no dense tensor of numbers"));
+        return Err(Refusal::missing("value")
+            .help("dense tensors of numbers are supported; sparse tensors and strings are not"));
     };
     Ok(vec![known(&tensor)])
 }
 
 /// For inference the input as it is, and a mask that keeps all of it.
-fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
+fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     n.ignore("seed");
     n.ignore("ratio");
     if n.opset < 7 && n.int("is_test")? != Some(1) {
-        return Err(Refused::new("it is a step of training"));
+        return Err(training_step());
     }
     let is_training = match n.opset {
         ..12 => false,
@@ -155,24 +155,22 @@ fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refused> {
     };
     let keeps_all = n.floats_in(1)?.is_some_and(|own| own == [0.0]);
     if is_training && !keeps_all {
-        return Err(Refused::new(
-            "`training_mode` is true: which elements are dropped is open",
-        ));
+        return Err(Refusal::value("training_mode", "true", "false")
+            .help("which elements are dropped is random: export the model for inference"));
     }
     let value = given(n)?;
     if n.proto.output.len() < 2 {
         return Ok(vec![value]);
     }
     let x = n.e.value(&value)?;
-    let dims = n.e.dims(x);
+    let extents = n.e.extents_of(x);
     // Masks were of the dtype of the input before opset 10.
-    let of = if n.opset < 10 {
-        n.e.dtype(x)
-    } else {
-        DType::Bool
+    let of = match n.opset {
+        ..10 => n.e.dtype(x),
+        _ => DType::Bool,
     };
     let keep = n.e.number(of, 1.0);
-    let mask = BroadcastTo::with(&dims).build(&mut n.e, keep)?;
+    let mask = n.e.broadcast_extents(keep, &extents)?;
     Ok(vec![value, Value::Op(mask)])
 }
 
@@ -196,13 +194,16 @@ fn flatten(n: &mut Node<'_, '_, '_>) -> One {
         (Some(rows), Some(columns)) => [rows, columns],
         (Some(rows), None) => [rows, Dim::Fixed(-1)],
         (None, Some(columns)) => [Dim::Fixed(-1), columns],
-        (None, None) => return Err(Refused::new("two of its extents are not known here")),
+        (None, None) => {
+            let refusal = Refusal::not_constant(n.operand(0), "has two extents that are not known");
+            return Err(refusal.help("`--dim NAME=EXTENT` gives an extent"));
+        }
     };
     n.e.reshape(x, &shape)
 }
 
 /// The axes of an operator that took them as an attribute before opset 13, counted from the front.
-fn axes(n: &Node<'_, '_, '_>, rank: usize) -> Result<Option<Vec<i64>>, Refused> {
+fn axes(n: &Node<'_, '_, '_>, rank: usize) -> Result<Option<Vec<i64>>, Refusal> {
     let Some(axes) = n.ints_since(13, "axes", 1)? else {
         return Ok(None);
     };
@@ -273,10 +274,10 @@ fn ones_at_run_time(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> One {
 fn unsqueeze(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let given = n.ints_since(13, "axes", 1)?;
-    let given = given.ok_or_else(|| Refused::new("`axes` are left out"))?;
+    let given = given.ok_or_else(|| Refusal::missing("axes"))?;
     let rank = n.e.rank(x) + given.len();
     let axes = given.iter().map(|&axis| Ok(n.e.axis(axis, rank)? as i64));
-    let mut axes: Vec<i64> = axes.collect::<Result<_, Refused>>()?;
+    let mut axes: Vec<i64> = axes.collect::<Result<_, Refusal>>()?;
     axes.sort_unstable();
     Ok(ExpandDims::with(&axes).build(&mut n.e, x)?)
 }
@@ -292,7 +293,7 @@ fn transpose(n: &mut Node<'_, '_, '_>) -> One {
 fn tile(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     if n.given(1).is_none() {
-        return Err(Refused::new("input 1 is left out"));
+        return Err(Refusal::missing(n.operand(1)));
     }
     let own = n.e.dims(x);
     let repeats = match n.dims_in(1) {
@@ -300,19 +301,23 @@ fn tile(n: &mut Node<'_, '_, '_>) -> One {
         Err(_) => vec![Dim::Dynamic; n.input(1).and_then(|list| n.e.extent(list, 0))? as usize],
     };
     if repeats.len() != own.len() {
-        return Err(Refused::new(
-            "it has not one number of repeats for each dimension",
+        let reason = "1 for each dimension of the input";
+        return Err(Refusal::length(
+            n.operand(1),
+            repeats.len(),
+            own.len(),
+            reason,
         ));
     }
     if let Some(Dim::Fixed(less)) = repeats.iter().find(|dim| matches!(dim, Dim::Fixed(..0))) {
-        return Err(Refused::new(format!(
-            "a dimension is repeated {less} times"
-        )));
+        return Err(Refusal::value(n.operand(1), less, "repeats of 0 or more"));
     }
     let pairs = || repeats.iter().copied().zip(own.iter().copied());
     let wide: Vec<Dim> = pairs().flat_map(|(n, own)| [n, own]).collect();
     let whole: Option<Vec<Dim>> = pairs().map(|(n, own)| product(n, own)).collect();
-    let whole = whole.ok_or_else(|| Refused::new("its result is too large"))?;
+    let whole = whole.ok_or_else(|| {
+        Refusal::too_large("an extent of the result", "their product", "2^63 - 1")
+    })?;
     let between: Vec<i64> = (0..own.len() as i64).map(|axis| 2 * axis).collect();
     let apart = ExpandDims::with(&between).build(&mut n.e, x)?;
     if wide.iter().all(|dim| dim.fixed().is_some()) {
@@ -356,14 +361,15 @@ fn pad(n: &mut Node<'_, '_, '_>) -> One {
     let mut x = n.input(0)?;
     let rank = n.e.rank(x);
     let pads = n.ints_since(11, "pads", 1)?;
-    let pads = pads.ok_or_else(|| Refused::new("`pads` are left out"))?;
+    let pads = pads.ok_or_else(|| Refusal::missing("pads"))?;
     let axes = match n.opset {
         ..18 => None,
         _ => n.ints_in(3)?,
     };
     let axes = axes.unwrap_or_else(|| (0..rank as i64).collect());
     if pads.len() != 2 * axes.len() {
-        return Err(Refused::new("it has not two pads for each axis"));
+        let reason = format!("begin and end for each of {} axes", axes.len());
+        return Err(Refusal::length("pads", pads.len(), 2 * axes.len(), reason));
     }
     let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
     for (at, &axis) in axes.iter().enumerate() {
@@ -375,7 +381,10 @@ fn pad(n: &mut Node<'_, '_, '_>) -> One {
         "edge" => PadMode::Edge,
         "reflect" => PadMode::Reflect,
         "wrap" => PadMode::Wrap,
-        other => return Err(Refused::new(format!("`mode` \"{other}\" is not supported"))),
+        other => {
+            let words = ["constant", "edge", "reflect", "wrap"];
+            return Err(Refusal::word("mode", other, &words));
+        }
     };
     let value = if n.opset < 11 {
         let of = n.e.dtype(x);

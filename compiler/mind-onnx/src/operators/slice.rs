@@ -1,5 +1,6 @@
 //! Parts of tensors along their axes.
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::pad::PadOp;
@@ -13,7 +14,7 @@ use mind_ir::types::{DType, Dim};
 use super::{Many, Operator};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
+use crate::import::value::Value;
 
 pub(super) const ROWS: &[Operator] = &[
     Operator::one("Slice", &[1, 10, 11, 13], slice).moving(),
@@ -25,7 +26,12 @@ fn split(n: &mut Node<'_, '_, '_>) -> Many {
     let x = n.input(0)?;
     let axis = n.int("axis")?.unwrap_or(0);
     let axis = n.e.axis(axis, n.e.rank(x))?;
-    let extent = n.e.extent(x, axis)?;
+    let Dim::Fixed(extent) = n.e.dims(x)[axis] else {
+        return split_at_run_time(n, x, axis);
+    };
+    if n.opset >= 13 && matches!(n.given(1), Some(Value::Op(_) | Value::Extents(_))) {
+        return split_at_run_time(n, x, axis);
+    }
     let sizes = match n.ints_since(13, "split", 1)? {
         Some(sizes) => sizes,
         None => {
@@ -42,9 +48,12 @@ fn split(n: &mut Node<'_, '_, '_>) -> Many {
         .iter()
         .try_fold(0i64, |sum, own| sum.checked_add(*own));
     if sum != Some(extent) {
-        return Err(Refused::new(format!(
-            "parts of {sizes:?} are not {extent} elements"
-        )));
+        let expected = format!("{extent}, the extent of axis {axis}");
+        return Err(Refusal::extent(
+            format_args!("the sum of the sizes {sizes:?}"),
+            sum.map_or_else(|| "more than 2^63 - 1".to_owned(), |sum| sum.to_string()),
+            expected,
+        ));
     }
     let mut start = 0;
     let mut parts = Vec::with_capacity(sizes.len());
@@ -55,12 +64,71 @@ fn split(n: &mut Node<'_, '_, '_>) -> Many {
     Ok(parts)
 }
 
+/// Parts of an axis whose extent, or how it is split, only a run knows. Sizes that are no numbers are taken as they come:
+/// the last part ends where the axis does.
+fn split_at_run_time(n: &mut Node<'_, '_, '_>, x: ValueId, axis: usize) -> Many {
+    let count = n.proto.output.len().max(1);
+    let attribute = if n.opset < 13 { n.ints("split")? } else { None };
+    let sizes = match (attribute, n.opset >= 13 && n.given(1).is_some()) {
+        (Some(sizes), _) => Some(n.e.tensor(&Tensor::of(vec![sizes.len()], sizes.to_vec()))),
+        (None, true) => Some(n.input(1)?),
+        (None, false) => None,
+    };
+    if let Some(sizes) = sizes {
+        let found = n.e.extent(sizes, 0)? as usize;
+        if found != count {
+            return Err(Refusal::length("split", found, count, "1 for each output"));
+        }
+    }
+    let parts = n.int("num_outputs")?.unwrap_or(count as i64);
+    if parts != count as i64 {
+        let expected = format!("{count}, the number of outputs");
+        return Err(Refusal::value("num_outputs", parts, expected));
+    }
+    let e = &mut n.e;
+    let extent = e.extent_value(x, axis)?;
+    let sizes = sizes.map(|own| e.convert(own, DType::I64)).transpose()?;
+    // All parts but the last have the same size, rounded up.
+    let more = e.apply_number(ScalarFn::Add, extent, (count - 1) as f64)?;
+    let even = e.apply_number(ScalarFn::Div, more, count as f64)?;
+    let mut start = e.number(DType::I64, 0.0);
+    let mut found = Vec::with_capacity(count);
+    for part in 0..count {
+        let size = match sizes {
+            Some(sizes) => {
+                let own = part_of(e, sizes, 0, part as i64, part as i64 + 1)?;
+                e.reshape_to(own, &[])?
+            }
+            None => even,
+        };
+        let end = match (part + 1 == count, sizes) {
+            (true, None) => extent,
+            (_, _) => e.apply(ScalarFn::Add, &[start, size])?,
+        };
+        found.push(cut_at_run_time(e, x, axis, [start, end], 1)?);
+        start = end;
+    }
+    Ok(found)
+}
+
+/// The refusal of lists of which one has another length than the list of starts.
+fn wrong_lists(count: usize, lengths: [usize; 3]) -> Refusal {
+    let names = ["ends", "axes", "steps"];
+    let mut lists = names.iter().zip(lengths);
+    let other = lists.find(|(_, found)| *found != count);
+    let (name, found) = other.unwrap_or((&"ends", count));
+    Refusal::length(*name, found, count, "1 for each start")
+}
+
 /// The elements `start..end` along an axis.
 pub(super) fn part_of(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> One {
     let rank = e.rank(x);
     if axis >= rank {
-        let ty = e.g().type_text(x);
-        return Err(Refused::new(format!("an operand {ty} has no axis {axis}")));
+        return Err(Refusal::rank(
+            "an operand".to_owned(),
+            e.g().type_text(x),
+            format_args!("{} or more", axis + 1),
+        ));
     }
     let (mut starts, mut ends) = (vec![0; rank], vec![mind_ir::attr::OPEN_END; rank]);
     (starts[axis], ends[axis]) = (start, end);
@@ -75,13 +143,19 @@ fn center(n: &mut Node<'_, '_, '_>) -> One {
     let all: Vec<i64> = (0..shape.len() as i64).collect();
     let axes = n.ints("axes")?.unwrap_or(&all);
     if axes.len() != wanted.len() {
-        return Err(Refused::new("it has not one extent for each axis"));
+        return Err(Refusal::length(
+            n.operand(1),
+            wanted.len(),
+            axes.len(),
+            "1 for each axis",
+        ));
     }
     let (mut low, mut high) = (vec![0; shape.len()], vec![0; shape.len()]);
     for (&axis, &extent) in axes.iter().zip(&wanted) {
         let axis = n.e.axis(axis, shape.len())?;
         let more = extent.checked_sub(shape[axis]).filter(|_| extent >= 0);
-        let more = more.ok_or_else(|| Refused::new(format!("{extent} is no extent")))?;
+        let more =
+            more.ok_or_else(|| Refusal::value(n.operand(1), extent, "extents of 0 or more"))?;
         (low[axis], high[axis]) = (more / 2, more - more / 2);
     }
     Ok(PadOp::with(&low, &high).build(&mut n.e, x, None)?)
@@ -99,14 +173,17 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
     let (starts, ends) = match (list(n, "starts", 1), list(n, "ends", 2)) {
         (Ok(Some(starts)), Ok(Some(ends))) => (starts, ends),
         (Ok(None), _) | (_, Ok(None)) => {
-            return Err(Refused::new("where it starts or ends is left out"));
+            return Err(Refusal::missing("starts and ends".to_owned()));
         }
         (Err(_), _) | (_, Err(_)) => return slice_at_run_time(n, axes, steps),
     };
     let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
-        return Err(Refused::new("its lists have different lengths"));
+        return Err(wrong_lists(
+            starts.len(),
+            [ends.len(), axes.len(), steps.len()],
+        ));
     }
     let (mut from, mut to, mut by) = (
         vec![0; rank],
@@ -122,7 +199,7 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
             step: steps[at],
         };
         if cut.step == 0 {
-            return Err(Refused::new("a step is 0"));
+            return Err(Refusal::value("steps", 0, "steps other than 0"));
         }
         if cut.is_whole() {
             continue;
@@ -130,9 +207,9 @@ fn slice(n: &mut Node<'_, '_, '_>) -> One {
         let extent = match n.e.dims(x)[axis] {
             Dim::Fixed(extent) => extent,
             Dim::Symbol(_) => {
-                return Err(Refused::new(format!(
-                    "it cuts dimension {axis}, whose extent is not known here; `--dim` gives it"
-                )));
+                let dimension = format!("dimension {axis}, which it cuts,");
+                let refusal = Refusal::not_constant(dimension, "is not known");
+                return Err(refusal.help("`--dim NAME=EXTENT` gives the extent"));
             }
             Dim::Dynamic => {
                 open.push((axis, cut));
@@ -168,12 +245,14 @@ fn slice_at_run_time(
     let axes = axes.unwrap_or_else(|| (0..count.min(rank as i64)).collect());
     let steps = steps.unwrap_or_else(|| vec![1; axes.len()]);
     if axes.len() as i64 != count || steps.len() != axes.len() || e.extent(ends, 0)? != count {
-        return Err(Refused::new("its lists have different lengths"));
+        let count = usize::try_from(count).unwrap_or(0);
+        let found = e.extent(ends, 0)? as usize;
+        return Err(wrong_lists(count, [found, axes.len(), steps.len()]));
     }
     let (starts, ends) = (e.convert(starts, DType::I64)?, e.convert(ends, DType::I64)?);
     for (at, (&axis, &step)) in axes.iter().zip(&steps).enumerate() {
         if step == 0 {
-            return Err(Refused::new("a step is 0"));
+            return Err(Refusal::value("steps", 0, "steps other than 0"));
         }
         let axis = e.axis(axis, rank)?;
         let [start, end] = [starts, ends].map(|list| {

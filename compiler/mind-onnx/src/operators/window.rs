@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 
+use mind_convert::Refusal;
 use mind_core::ops::extents::Iota;
 use mind_core::ops::runtime_shape::DynamicIota;
 use mind_ir::ValueId;
@@ -12,7 +13,6 @@ use mind_ir::types::{DType, Dim};
 use super::Operator;
 use crate::import::emit::One;
 use crate::import::node::Node;
-use crate::refused::Refused;
 use crate::tensor::{converted, dtype};
 
 pub(super) const ROWS: &[Operator] = &[
@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Operator] = &[
 ];
 
 /// The dtype that a node asks for, `f32` unless it does.
-fn output_dtype(n: &Node<'_, '_, '_>) -> Result<DType, Refused> {
+fn output_dtype(n: &Node<'_, '_, '_>) -> Result<DType, Refusal> {
     n.int("output_datatype")?.map_or(Ok(DType::F32), dtype)
 }
 
@@ -33,7 +33,11 @@ fn output_dtype(n: &Node<'_, '_, '_>) -> Result<DType, Refused> {
 pub(super) fn places(n: &mut Node<'_, '_, '_>, at: usize) -> One {
     if let Ok(Some(count)) = n.ints_in(at) {
         let &[count] = &count[..] else {
-            return Err(Refused::new(format!("{count:?} is not one length")));
+            return Err(Refusal::value(
+                n.operand(at),
+                format_args!("{count:?}"),
+                "1 number",
+            ));
         };
         return Ok(Iota::with(DType::F64, &[Dim::Fixed(count)]).build(&mut n.e)?);
     }
@@ -76,10 +80,14 @@ const MOST_WEIGHTS: i64 = 1 << 24;
 /// Triangles over the bins of a spectrum, as far from each other on the mel scale.
 fn mel_weights(n: &mut Node<'_, '_, '_>) -> One {
     let to = output_dtype(n)?;
-    let number = |at: usize| -> Result<f64, Refused> {
+    let number = |at: usize| -> Result<f64, Refusal> {
         match n.floats_in(at)?.as_deref() {
             Some(&[own]) if own.is_finite() => Ok(own),
-            _ => Err(Refused::new(format!("input {at} is not one number"))),
+            found => Err(Refusal::value(
+                n.operand(at),
+                format_args!("{:?}", found.unwrap_or(&[])),
+                "1 finite number",
+            )),
         }
     };
     let (bands, length, rate) = (number(0)? as i64, number(1)? as i64, number(2)?);
@@ -89,14 +97,21 @@ fn mel_weights(n: &mut Node<'_, '_, '_>) -> One {
         || !sizes.contains(&length)
         || (length / 2 + 1) * bands > MOST_WEIGHTS
     {
-        return Err(Refused::new(format!(
-            "{bands} bands of a transform of length {length} are not supported"
-        )));
+        return Err(Refusal::too_large(
+            "the number of weights",
+            format_args!("that of {bands} bands of a transform of length {length}"),
+            MOST_WEIGHTS,
+        ));
     }
     let bins = length / 2 + 1;
     let edges = edges(bands, length, rate, [low, high]);
     if edges.iter().any(|edge| !(0..=bins).contains(edge)) {
-        return Err(Refused::new("its bands are outside of the spectrum"));
+        let expected = format!("bins from 0 to {bins}");
+        return Err(Refusal::value(
+            "the edges of the bands".to_owned(),
+            format_args!("{edges:?}"),
+            expected,
+        ));
     }
     let mut weights = vec![0.0f64; (bins * bands) as usize];
     for band in 0..bands as usize {

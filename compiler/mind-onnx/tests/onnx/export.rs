@@ -5,7 +5,7 @@ use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_onnx::proto::{GraphProto, ModelProto, NodeProto};
-use mind_onnx::{ExportOptions, Exported, OPSETS, write};
+use mind_onnx::{ExportOptions, Exported, ImportOptions, OPSETS, read, write};
 use mind_text::Limits;
 use mind_text::core::Syntax;
 use prost::Message;
@@ -78,14 +78,39 @@ fn names_and_types_of_the_interface_are_kept() {
 }
 
 #[test]
-fn outputs_are_called_as_in_the_model_that_was_read() {
-    let options = ExportOptions {
-        outputs: vec!["scores".to_owned()],
-        ..ExportOptions::default()
-    };
-    let exported = written(ADD, &options).expect("a model");
-    assert_eq!(mind_onnx::output_names(&exported.model), ["scores"]);
-    assert!(mind_onnx::output_names(b"no model").is_empty());
+fn the_interface_of_a_module_comes_back_from_its_model() {
+    for version in ["7", "1.2-rc"] {
+        let text = format!(
+            "metadata: author=\"Jane Doe\"\nmetadata: description=sums\nmetadata: license=MIT\n\
+             metadata: version=\"{version}\"\nmetadata: \"key\"=\"value\"\n\
+             input: x {{description=\"two of these\"}}\n\
+             %0 = Input {{name=x}} : tensor<f32[2]>\n%1 = Add (%0, %0) : tensor<f32[2]>\n\
+             outputs: %1 {{description=\"the sum\", name=\"a/sum:0\"}}, %1 {{name=again}}"
+        );
+        let g = module(&text);
+        let exported = write(&g, &ExportOptions::default()).expect("a model");
+        let model = ModelProto::decode(&exported.model[..]).expect("a model");
+        let output = &model.graph.as_ref().expect("a graph").output[0];
+        assert_eq!(
+            (&output.name[..], &output.doc_string[..]),
+            ("a/sum:0", "the sum")
+        );
+        let back = read(exported.model.into(), &ImportOptions::default()).expect("our own model");
+        assert_eq!(back.interface, g.interface, "{version}");
+    }
+}
+
+#[test]
+fn an_output_that_is_listed_twice_has_one_name() {
+    let graph = crate::model::graph(
+        vec![crate::model::value("x", crate::model::FLOAT, &[])],
+        Vec::new(),
+        Vec::new(),
+        &["x", "x"],
+    );
+    let imported = crate::model::imported(&crate::model::model(graph)).expect("a module");
+    let names = [0, 1].map(|at| imported.interface.output_name(at));
+    assert_eq!(names, [Some("x"), None]);
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub fn value(name: &str, element: i32, dims: &[Dim]) -> ValueInfoProto {
     ValueInfoProto {
         name: name.to_owned(),
         r#type: Some(TypeProto { tensor_type }),
+        doc_string: String::new(),
     }
 }
 
@@ -135,8 +136,10 @@ pub fn graph(
     let output = outputs.iter().map(|name| ValueInfoProto {
         name: (*name).to_owned(),
         r#type: None,
+        doc_string: String::new(),
     });
     GraphProto {
+        value_info: Vec::new(),
         name: "g".to_owned(),
         input,
         initializer,
@@ -169,6 +172,7 @@ pub fn with_functions(graph: GraphProto, functions: Vec<FunctionProto>) -> Model
         graph: Some(graph),
         opset_import: vec![opset(17), own],
         functions,
+        ..ModelProto::default()
     }
 }
 

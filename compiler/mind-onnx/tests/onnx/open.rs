@@ -243,3 +243,74 @@ fn loops_inside_of_each_other_take_no_time_without_bound() {
         "{found}"
     );
 }
+
+/// A loop of [`repeated`] that ends with its limit of five steps.
+fn counted(mut nodes: Vec<NodeProto>) -> Vec<NodeProto> {
+    let body = nodes[0].attribute[0].g.as_mut().expect("a graph");
+    let last = body.node.last_mut().expect("the condition");
+    *last = node("goes = Identity(go)", vec![]);
+    nodes
+}
+
+#[test]
+fn steps_of_a_loop_may_change_extents() {
+    let any = |name: &str| value(name, INT64, &[Dim::Named("length")]);
+    let twice = || {
+        let joined = node("t = Concat(s, s)", vec![int("axis", 0)]);
+        repeated("[1 3]", any("s"), vec![joined], any("t"))
+    };
+    assert_eq!(made(2, twice()).0, [16]);
+    assert_eq!(made(-1, twice()).0, [4]);
+    assert_eq!(made(0, counted(twice())).0, [64]);
+    let fewer = || {
+        let cut = node("t = Slice(s, [1], [9], [0])", vec![]);
+        repeated("[1 3]", any("s"), vec![cut], any("t"))
+    };
+    assert_eq!(made(-1, fewer()), (vec![1], vec![3]));
+    assert_eq!(made(1, fewer()), (vec![0], vec![]));
+    // The value is open from the start, since `r` is.
+    let joined = node("t = Concat(s, r)", vec![int("axis", 0)]);
+    let longer = repeated("r", any("s"), vec![joined], any("t"));
+    assert_eq!(made(2, longer), (vec![8], [0, 1].repeat(4)));
+}
+
+#[test]
+fn a_step_keeps_extents_that_its_graph_declares() {
+    let own = || {
+        let any = value("s", INT64, &[Dim::Named("length")]);
+        let step = vec![node("t = Concat(r)", vec![int("axis", 0)])];
+        repeated("[1 3]", any, step, value("t", INT64, &[Dim::Of(2)]))
+    };
+    assert_eq!(made(2, own()), (vec![2], vec![0, 1]));
+    let failure = of_range(3, own()).expect_err("three elements");
+    assert!(failure.contains("promise"), "{failure}");
+}
+
+#[test]
+fn loops_that_change_extents_inside_of_each_other_take_no_time_without_bound() {
+    let nested = |depth: usize| {
+        let any = |name: &str| value(name, INT64, &[Dim::Named("length")]);
+        let mut row = node("t0 = Concat(s, s)", vec![int("axis", 0)]);
+        for level in 1..=depth {
+            let inner = format!("t{}", level - 1);
+            let inputs = vec![value("i", INT64, &[]), value("go", BOOL, &[]), any("s")];
+            let nodes = vec![node("goes = Less(i, n)", vec![]), row];
+            let body = graph(inputs, vec![], nodes, &["goes", &inner]);
+            row = node(
+                &format!("t{level} = Loop(five, , s)"),
+                vec![graph_of("body", body)],
+            );
+        }
+        row.output[0] = "y".to_owned();
+        row.input[2] = "[1 3]".to_owned();
+        model(graph(
+            vec![value("n", INT64, &[])],
+            known(),
+            vec![row],
+            &["y"],
+        ))
+    };
+    assert!(text(&nested(2)).contains("i64[?]"));
+    let found = problems(&nested(24));
+    assert!(found.contains("imported again more than"), "{found}");
+}

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
+use mind_convert::Refusal;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, MAX_RANK};
 
 use super::emit::Emit;
 use super::value::{Extent, Extents, Value};
-use crate::refused::Refused;
 
 /// A function of integers that texts compute extents with.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) fn computed(
     op: &str,
     inputs: &[Value],
     e: &mut Emit<'_>,
-) -> Result<Option<Value>, Refused> {
+) -> Result<Option<Value>, Refusal> {
     let function = match op {
         "stablehlo.add" => Function::Two(ScalarFn::Add),
         "stablehlo.subtract" => Function::Two(ScalarFn::Sub),
@@ -93,7 +93,7 @@ fn two(
     rhs: Extent,
     dtype: DType,
     e: &mut Emit<'_>,
-) -> Result<Extent, Refused> {
+) -> Result<Extent, Refusal> {
     use Extent::{Known, Named};
     let known = match (function, lhs, rhs) {
         (ScalarFn::Add, Known(a), Known(b)) => a.checked_add(b).map(Known),

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use mind_convert::Refusal;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::compare::{Compare, Direction};
 use mind_core::ops::convert::Cast;
@@ -20,10 +21,9 @@ use rustc_hash::FxHashMap;
 
 use super::value::{Extent, Extents, Value};
 use crate::constant::{Constant, converted};
-use crate::refused::Refused;
 
 /// The value that an op becomes.
-pub(crate) type One = Result<ValueId, Refused>;
+pub(crate) type One = Result<ValueId, Refusal>;
 
 /// The constants and extents of a block.
 #[derive(Default)]
@@ -144,7 +144,7 @@ impl Emit<'_> {
     }
 
     /// A dimension of a value as an extent.
-    pub fn extent_of(&mut self, value: ValueId, axis: usize) -> Result<Extent, Refused> {
+    pub fn extent_of(&mut self, value: ValueId, axis: usize) -> Result<Extent, Refusal> {
         Ok(match self.dims(value)[axis] {
             Dim::Fixed(extent) => Extent::Known(extent),
             Dim::Symbol(name) => Extent::Named(name),
@@ -160,7 +160,7 @@ impl Emit<'_> {
         &mut self,
         value: ValueId,
         axes: std::ops::Range<usize>,
-    ) -> Result<Vec<Extent>, Refused> {
+    ) -> Result<Vec<Extent>, Refusal> {
         axes.map(|axis| self.extent_of(value, axis)).collect()
     }
 
@@ -251,7 +251,7 @@ impl Emit<'_> {
 
     pub fn concat(&mut self, inputs: &[ValueId], axis: usize) -> One {
         match inputs {
-            [] => Err(Refused::new("nothing is concatenated")),
+            [] => Err(Refusal::operands(0, "1 or more")),
             [one] => Ok(*one),
             _ => Ok(Concat::with(axis as i64).build(self, inputs)?),
         }

@@ -5,7 +5,9 @@
 
 use std::rc::Rc;
 
+use mind_convert::{DimSymbols, Refusal};
 use mind_core::ops::input::Input;
+use mind_diag::Code;
 use mind_ir::Graph;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::Op as _;
@@ -18,7 +20,6 @@ use super::scope::Scope;
 use super::value::Value;
 use super::{Importer, unknown_names};
 use crate::constant::{Constant, dtype};
-use crate::refused::Refused;
 use crate::text::{Argument, Attr, Function, Op, Type};
 
 /// An open dimension of an argument: which argument, and which axis of it.
@@ -48,13 +49,14 @@ impl<'t> Importer<'t> {
         let found = self.dimensions(main);
         let labels = self.labels(main, &found);
         let (mut known, mut used) = (Vec::new(), FxHashSet::default());
+        let mut symbols = DimSymbols::of(found.names.values().map(|name| &name[..]));
         for (at, (argument, label)) in main.body.arguments.iter().zip(&labels).enumerate() {
             let mut dims = Vec::new();
             let ty = match &argument.ty {
                 Type::Tensor(ty) => ty,
                 Type::Other(text) => {
-                    let problem = format!("argument `{label}`: type `{text}` is not supported");
-                    self.report.module(argument.span, problem);
+                    let refusal = unknown_type(text).within(format_args!("argument `{label}`"));
+                    self.report.model(argument.span, refusal);
                     scope.refuse(&[(argument.name, 1)]);
                     continue;
                 }
@@ -62,8 +64,8 @@ impl<'t> Importer<'t> {
             let element = match dtype(ty.element) {
                 Ok(element) => element,
                 Err(refused) => {
-                    let problem = format!("argument `{label}`: {refused}");
-                    self.report.module(argument.span, problem);
+                    let refused = refused.within(format_args!("argument `{label}`"));
+                    self.report.model(argument.span, refused);
                     scope.refuse(&[(argument.name, 1)]);
                     continue;
                 }
@@ -76,7 +78,7 @@ impl<'t> Importer<'t> {
                 let first = found.first((at, axis));
                 let own = || format!("{}_{}", labels[first.0], first.1);
                 let name = found.names.get(&first).cloned().unwrap_or_else(own);
-                let symbol = symbol_name(&name);
+                let symbol = symbols.symbol(&name);
                 let given = self.options.dims.get_key_value(&name);
                 let given = given.or_else(|| self.options.dims.get_key_value(&symbol));
                 dims.push(match given {
@@ -105,8 +107,8 @@ impl<'t> Importer<'t> {
                         scope.define_one(argument.name, Value::Known(Rc::new(constant)));
                     }
                     Err(refused) => {
-                        let problem = format!("argument `{label}`: {refused}");
-                        self.report.module(argument.span, problem);
+                        let refused = refused.within(format_args!("argument `{label}`"));
+                        self.report.model(argument.span, refused);
                         scope.refuse(&[(argument.name, 1)]);
                     }
                 },
@@ -125,13 +127,13 @@ impl<'t> Importer<'t> {
         };
         for name in unknown_names(options.dims.keys().map(|name| &name[..]), used) {
             let problem = format!("the module has no dimension `{name}`; {open}");
-            self.report.module(span, problem);
+            self.report.model(span, Refusal::new(Code(4206), problem));
         }
         let own: FxHashSet<&str> = labels.iter().map(|label| &label[..]).collect();
         for name in unknown_names(options.bound.keys().map(|name| &name[..]), &own) {
             let inputs = labels.join("`, `");
             let problem = format!("the module has no input `{name}`; its inputs are `{inputs}`");
-            self.report.module(span, problem);
+            self.report.model(span, Refusal::new(Code(4206), problem));
         }
     }
 
@@ -251,6 +253,17 @@ pub(crate) fn is_assertion(op: &Op<'_>) -> bool {
     })
 }
 
+/// The refusal of a type that is not a tensor.
+pub(crate) fn unknown_type(text: &str) -> Refusal {
+    let shown: String = text.chars().take(60).collect();
+    Refusal::dtype(
+        "a value".to_owned(),
+        format_args!("`{shown}`"),
+        "a `tensor<..>`",
+    )
+    .help("tokens, tuples and quantised types are not supported")
+}
+
 /// A tensor that a run gives.
 fn input<'t>(
     graph: &mut Graph,
@@ -277,7 +290,7 @@ fn input<'t>(
 }
 
 /// An array as the constant of an argument: of its dtype, where the bits of `bf16` may come as `u16`, and of its shape.
-fn bound_to(ty: &TensorType, array: &Tensor) -> Result<Constant, Refused> {
+fn bound_to(ty: &TensorType, array: &Tensor) -> Result<Constant, Refusal> {
     let wanted = ty.view();
     let mut own = array.clone();
     if (wanted.dtype, own.dtype()) == (DType::BF16, DType::U16) {
@@ -291,23 +304,18 @@ fn bound_to(ty: &TensorType, array: &Tensor) -> Result<Constant, Refused> {
     let is_same =
         wanted.shape.len() == own.rank() && wanted.shape.iter().zip(own.shape()).all(fits);
     if own.dtype() != wanted.dtype || !is_same {
-        let (found, extents) = (own.dtype(), own.shape());
-        return Err(Refused::new(format!(
-            "the array {found}{extents:?} that is bound to it is not of its type"
-        )));
+        let found = format!("{}{:?}", own.dtype(), own.shape());
+        let extents = wanted.shape.iter().map(|dim| match dim {
+            Dim::Fixed(extent) => extent.to_string(),
+            Dim::Symbol(_) | Dim::Dynamic => "?".to_owned(),
+        });
+        let extents = extents.collect::<Vec<_>>().join(", ");
+        let expected = format!("{}[{extents}]", wanted.dtype);
+        return Err(Refusal::declared(
+            "the array that is bound to it",
+            found,
+            expected,
+        ));
     }
     Ok(Constant::of(&own))
-}
-
-/// A name as the texts of modules spell dimensions.
-fn symbol_name(name: &str) -> String {
-    let spelled = name.chars().map(|own| match own {
-        own if own.is_ascii_alphanumeric() => own,
-        _ => '_',
-    });
-    let spelled: String = spelled.collect();
-    match spelled.chars().next() {
-        Some(first) if first.is_ascii_alphabetic() => spelled,
-        _ => format!("d{spelled}"),
-    }
 }

@@ -13,7 +13,8 @@ pub(crate) mod region;
 pub(crate) mod scope;
 pub(crate) mod value;
 
-use mind_diag::{Diagnostics, Span};
+use mind_convert::{Imported, Refusal, Report, Site};
+use mind_diag::{Code, Diagnostics, Span};
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
@@ -25,8 +26,6 @@ use rustc_hash::FxHashSet;
 use crate::constant::dtype;
 use crate::ops;
 use crate::options::ImportOptions;
-use crate::refused::Refused;
-use crate::report::Report;
 use crate::text::{Block, Module, Op, Type};
 use emit::{Cache, Emit};
 use node::Node;
@@ -54,7 +53,7 @@ pub(crate) struct Importer<'t> {
 /// # Errors
 ///
 /// Everything in it that cannot be imported.
-pub(crate) fn import(text: &Module<'_>, options: &ImportOptions) -> Result<Graph, Diagnostics> {
+pub(crate) fn import(text: &Module<'_>, options: &ImportOptions) -> Result<Imported, Diagnostics> {
     let mut importer = Importer {
         module: text,
         options,
@@ -64,11 +63,7 @@ pub(crate) fn import(text: &Module<'_>, options: &ImportOptions) -> Result<Graph
     };
     let mut graph = Graph::new();
     importer.main(&mut graph);
-    if importer.report.is_empty() {
-        Ok(graph)
-    } else {
-        Err(importer.report.diagnostics())
-    }
+    importer.report.imported(graph)
 }
 
 /// What an operation makes.
@@ -92,8 +87,12 @@ impl<'t> Importer<'t> {
     fn main(&mut self, graph: &mut Graph) {
         let module = self.module;
         let Some(main) = module.main() else {
-            let problem = "the text has no function `@main`, and not one public function alone";
-            return self.report.module(module.span(), problem);
+            let count = module.functions.len();
+            let message =
+                format!("the text has {count} functions, expected `@main` or one public function");
+            let refusal = Refusal::new(Code(4206), message)
+                .help("name the function `@main`, or make it the one `public` function");
+            return self.report.model(module.span(), refusal);
         };
         let mut cache = Cache::default();
         let mut scope = Scope::default();
@@ -113,18 +112,18 @@ impl<'t> Importer<'t> {
         for value in &found {
             match e.value(value) {
                 Ok(value) => values.push(value),
-                Err(refused) => return self.report.module(main.span, refused.0),
+                Err(refused) => return self.report.model(main.span, refused),
             }
         }
         if values.is_empty() || values.len() != main.results.len() {
             let (found, wanted) = (values.len(), main.results.len());
-            let problem =
-                format!("the function returns {found} values, and is declared with {wanted}");
-            return self.report.module(main.span, problem);
+            let expected = format!("{wanted}, as it is declared, and at least 1");
+            let refusal = Refusal::parts("the function", format_args!("{found} results"), expected);
+            return self.report.model(main.span, refusal);
         }
         for (value, result) in found.iter().zip(&main.results) {
             if let Err(refused) = check_type(&e, value, &result.ty) {
-                return self.report.module(main.span, refused.0);
+                return self.report.model(main.span, refused);
             }
         }
         let end = InsertPoint::End(graph.body());
@@ -138,6 +137,13 @@ impl<'t> Importer<'t> {
                 span: Span::FILE,
             },
         );
+        for (at, result) in main.results.iter().enumerate() {
+            let interface = &mut graph.interface;
+            let name = result.name.as_deref().filter(|name| !name.is_empty());
+            if let Some(name) = name.filter(|name| interface.output_position(name).is_none()) {
+                interface.output_mut(at).name = Some(name.to_owned());
+            }
+        }
     }
 
     /// Imports the operations of a block that its results depend on; the results, or `None` if what makes one was refused.
@@ -159,10 +165,11 @@ impl<'t> Importer<'t> {
                 continue;
             }
             let Some(left) = self.left.checked_sub(1) else {
-                self.report.module(
-                    op.span,
-                    format!("more than {OPERATION_LIMIT} operations, with those of functions wherever they are called"),
-                );
+                let what =
+                    "the number of operations, with those of functions wherever they are called,";
+                let found = format!("more than {OPERATION_LIMIT} operations");
+                self.report
+                    .model(op.span, Refusal::too_large(what, found, OPERATION_LIMIT));
                 return None;
             };
             self.left = left;
@@ -171,14 +178,16 @@ impl<'t> Importer<'t> {
                 Ok(Made::Skipped) => scope.refuse(&op.results),
                 Err(refused) => {
                     scope.refuse(&op.results);
-                    self.report.operation(op.name, refused, op.span);
+                    self.report.op(refused, site(op, scope, e.g()));
                 }
             }
         }
         if results.is_none() {
             let span = block.ops.last().map_or(self.module.span(), |op| op.span);
-            self.report
-                .module(span, "this block does not end with `return`");
+            let message = "this block does not end with `return`";
+            let refusal = Refusal::new(Code(4116), message)
+                .help("the last operation of a block returns its results");
+            self.report.model(span, refusal);
         }
         results
     }
@@ -191,8 +200,8 @@ impl<'t> Importer<'t> {
                 Named::Value(value) => found.push(value),
                 Named::Refused => return None,
                 Named::Nothing => {
-                    let problem = format!("nothing makes `%{}`", operand.name);
-                    self.report.module(operand.span, problem);
+                    let refusal = Refusal::undefined(&format!("%{}", operand.name));
+                    self.report.model(operand.span, refusal);
                     return None;
                 }
             }
@@ -206,7 +215,7 @@ impl<'t> Importer<'t> {
         scope: &Scope<'t>,
         place: Place,
         e: &mut Emit<'_>,
-    ) -> Result<Made, Refused> {
+    ) -> Result<Made, Refusal> {
         let mut inputs = Vec::with_capacity(op.operands.len());
         let mut is_skipped = false;
         for operand in &op.operands {
@@ -214,20 +223,22 @@ impl<'t> Importer<'t> {
                 Named::Value(value) => inputs.push(value),
                 Named::Refused => is_skipped = true,
                 Named::Nothing => {
-                    let name = operand.name;
-                    return Err(Refused::new(format!("nothing makes its operand `%{name}`")));
+                    return Err(Refusal::undefined(&format!("%{}", operand.name)));
                 }
             }
         }
         let Some(row) = ops::find(op.name) else {
-            return Err(Refused::new(ops::reason(op)));
+            return Err(ops::missing(op));
         };
-        if let Some(why) = ops::refusal(op) {
-            return Err(Refused::new(why));
+        if let Some(refusal) = ops::refusal(op) {
+            return Err(refusal);
         }
         if place.is_pointwise && !row.is_pointwise() {
-            let why = "it is no function of single elements, so it cannot be in this region";
-            return Err(Refused::new(why));
+            return Err(Refusal::new(
+                Code(4021),
+                "this region holds functions of single elements only",
+            )
+            .help("move the op out of the region"));
         }
         if is_skipped {
             return Ok(Made::Skipped);
@@ -252,20 +263,22 @@ impl<'t> Importer<'t> {
         scope: &Scope<'t>,
         place: Place,
         e: &mut Emit<'_>,
-    ) -> Result<Option<Vec<Value>>, Refused> {
+    ) -> Result<Option<Vec<Value>>, Refusal> {
         let mut n = Node::new(op, inputs, scope, place, self, e);
         let Some(values) = row.import(&mut n)? else {
             return Ok(None);
         };
         if let Some(name) = n.unknown_attribute() {
-            return Err(Refused::new(format!("attribute `{name}` is not supported")));
+            return Err(Refusal::unknown(name));
         }
         let named: usize = op.results.iter().map(|(_, count)| count).sum();
         if named != values.len() || (named != op.types.len() && !op.types.is_empty()) {
-            let (made, types) = (values.len(), op.types.len());
-            return Err(Refused::new(format!(
-                "{named} results and {types} types of results, where it has {made}"
-            )));
+            let found = format!("{named} results and {} types of results", op.types.len());
+            return Err(Refusal::parts(
+                "the op",
+                found,
+                format_args!("{} of each", values.len()),
+            ));
         }
         if !place.is_pointwise {
             for (value, ty) in values.iter().zip(&op.types) {
@@ -276,11 +289,13 @@ impl<'t> Importer<'t> {
     }
 
     /// Runs `import` inside of one more call or region.
-    pub fn deeper<T>(&mut self, import: impl FnOnce(&mut Importer<'t>) -> T) -> Result<T, Refused> {
+    pub fn deeper<T>(&mut self, import: impl FnOnce(&mut Importer<'t>) -> T) -> Result<T, Refusal> {
         if self.depth >= DEPTH_LIMIT {
-            return Err(Refused::new(format!(
-                "more than {DEPTH_LIMIT} calls and regions are inside of each other"
-            )));
+            return Err(Refusal::too_large(
+                "the nesting of calls and regions",
+                format_args!("more than {DEPTH_LIMIT} calls"),
+                DEPTH_LIMIT,
+            ));
         }
         self.depth += 1;
         let imported = import(self);
@@ -289,8 +304,24 @@ impl<'t> Importer<'t> {
     }
 }
 
+/// Where a refused operation is, with the types of its operands.
+fn site(op: &Op<'_>, scope: &Scope<'_>, g: &Graph) -> Site {
+    const SHOWN: usize = 8;
+    let types = op.operands.iter().filter_map(|own| {
+        let value = scope.value(own)?;
+        Some(format!("`%{}` is {}", own.name, value.type_text(g)))
+    });
+    Site {
+        operator: op.name.to_owned(),
+        opset: None,
+        node: None,
+        span: op.span,
+        operands: types.take(SHOWN).collect(),
+    }
+}
+
 /// Checks what was made of an operation against the type in the text.
-fn check_type(e: &Emit<'_>, value: &Value, ty: &Type<'_>) -> Result<(), Refused> {
+fn check_type(e: &Emit<'_>, value: &Value, ty: &Type<'_>) -> Result<(), Refusal> {
     let Value::Op(value) = value else {
         return Ok(());
     };
@@ -312,9 +343,8 @@ fn check_type(e: &Emit<'_>, value: &Value, ty: &Type<'_>) -> Result<(), Refused>
     let extents = extents.map(|own| own.map_or("?x".to_owned(), |own| format!("{own}x")));
     let (extents, element) = (extents.collect::<String>(), wanted.element);
     let made = e.g().type_text(*value);
-    Err(Refused::new(format!(
-        "its result is {made}, where the text has tensor<{extents}{element}>"
-    )))
+    let declared = format!("tensor<{extents}{element}>");
+    Err(Refusal::declared("its result", made, declared))
 }
 
 /// Names that were given for what the text does not have.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use mind_convert::Refusal;
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, Dim};
@@ -13,7 +14,6 @@ use super::emit::{Emit, One};
 use super::scope::Scope;
 use super::value::{Extent, Value};
 use crate::constant::{Constant, constant, dtype};
-use crate::refused::Refused;
 use crate::text::{Attr, Block, Op, TensorText, Type};
 
 /// An operation, and the block that its ops are appended to.
@@ -51,14 +51,23 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
         }
     }
 
+    /// Operand `at` as messages name it, for example ``operand 1 (`%3`)``.
+    pub fn operand(&self, at: usize) -> String {
+        match self.op.operands.get(at) {
+            Some(own) => format!("operand {at} (`%{}`)", own.name),
+            None => format!("operand {at}"),
+        }
+    }
+
     /// Operand `at`.
     ///
     /// # Errors
     ///
     /// One that is missing.
-    pub fn given(&self, at: usize) -> Result<&'n Value, Refused> {
+    pub fn given(&self, at: usize) -> Result<&'n Value, Refusal> {
         let given = self.inputs.get(at);
-        given.ok_or_else(|| Refused::new(format!("it has no operand {at}")))
+        given
+            .ok_or_else(|| Refusal::operands(self.inputs.len(), format_args!("{} or more", at + 1)))
     }
 
     /// Operand `at` as a value of the module.
@@ -78,17 +87,15 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
     }
 
     /// Checks the number of operands.
-    pub fn count(&self, wanted: usize) -> Result<(), Refused> {
+    pub fn count(&self, wanted: usize) -> Result<(), Refusal> {
         match self.inputs.len() {
             found if found == wanted => Ok(()),
-            found => Err(Refused::new(format!(
-                "{found} operands, where it takes {wanted}"
-            ))),
+            found => Err(Refusal::operands(found, wanted)),
         }
     }
 
     /// Operands from `first` on as values of the module.
-    pub fn rest(&mut self, first: usize) -> Result<Vec<ValueId>, Refused> {
+    pub fn rest(&mut self, first: usize) -> Result<Vec<ValueId>, Refusal> {
         (first..self.inputs.len())
             .map(|at| self.input(at))
             .collect()
@@ -99,36 +106,44 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
     /// # Errors
     ///
     /// Those that only a run knows.
-    pub fn known(&self, at: usize) -> Result<Rc<Constant>, Refused> {
+    pub fn known(&self, at: usize) -> Result<Rc<Constant>, Refusal> {
         match self.given(at)? {
             Value::Known(constant) => Ok(Rc::clone(constant)),
-            Value::Extents(_) => Err(Refused::new(format!(
-                "operand {at} is an extent that is not known here; `--dim` gives it"
-            ))),
-            Value::Op(_) | Value::Compared(_) => Err(Refused::new(format!(
-                "operand {at} is computed at run time, and has to be known here"
-            ))),
+            Value::Extents(_) => {
+                let refusal =
+                    Refusal::not_constant(self.operand(at), "is an extent that is not known");
+                Err(refusal.help("`--dim NAME=EXTENT` gives the extent"))
+            }
+            Value::Op(_) | Value::Compared(_) => Err(Refusal::not_constant(
+                self.operand(at),
+                "is computed at run time",
+            )),
         }
     }
 
     /// The integers in operand `at`.
-    pub fn ints_in(&self, at: usize) -> Result<Vec<i64>, Refused> {
+    pub fn ints_in(&self, at: usize) -> Result<Vec<i64>, Refusal> {
         self.known(at)?.integers()
     }
 
     /// The extents in operand `at`, which is a list of them.
-    pub fn extents_in(&mut self, at: usize) -> Result<Vec<Extent>, Refused> {
+    pub fn extents_in(&mut self, at: usize) -> Result<Vec<Extent>, Refusal> {
         match self.given(at)? {
             Value::Known(constant) => {
                 let all = constant.integers()?;
                 Ok(all.into_iter().map(Extent::Known).collect())
             }
             Value::Extents(extents) => Ok(extents.elements.clone()),
-            Value::Compared(_) => Err(Refused::new(format!("operand {at} is no list of extents"))),
+            Value::Compared(_) => Err(Refusal::dtype(self.operand(at), "i1", "a list of extents")),
             Value::Op(value) => {
                 let value = *value;
                 let [Dim::Fixed(count)] = self.e.dims(value)[..] else {
-                    return Err(Refused::new(format!("operand {at} is no list of extents")));
+                    let ty = self.e.g().type_text(value);
+                    return Err(Refusal::rank(
+                        self.operand(at),
+                        ty,
+                        "1, with a fixed extent",
+                    ));
                 };
                 if count == 1 {
                     return Ok(vec![Extent::Computed(value)]);
@@ -156,11 +171,11 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
     }
 
     /// An attribute that is an integer.
-    pub fn optional_int(&self, names: &[&'static str]) -> Result<Option<i64>, Refused> {
+    pub fn optional_int(&self, names: &[&'static str]) -> Result<Option<i64>, Refusal> {
         match self.attribute(names) {
             None => Ok(None),
             Some(Attr::Int(own)) => Ok(Some(*own)),
-            Some(_) => Err(kind(names, "a number")),
+            Some(other) => Err(kind(names, other, "a number")),
         }
     }
 
@@ -169,21 +184,21 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
     /// # Errors
     ///
     /// One that is missing.
-    pub fn int(&self, names: &[&'static str]) -> Result<i64, Refused> {
+    pub fn int(&self, names: &[&'static str]) -> Result<i64, Refusal> {
         let found = self.optional_int(names)?;
         found.ok_or_else(|| missing(names))
     }
 
     /// An attribute that is a dimension of a tensor of rank `rank`.
-    pub fn axis(&self, names: &[&'static str], rank: usize) -> Result<usize, Refused> {
+    pub fn axis(&self, names: &[&'static str], rank: usize) -> Result<usize, Refusal> {
         axis(self.int(names)?, rank)
     }
 
     /// An attribute that is a list of integers.
-    pub fn optional_ints(&self, names: &[&'static str]) -> Result<Option<Vec<i64>>, Refused> {
+    pub fn optional_ints(&self, names: &[&'static str]) -> Result<Option<Vec<i64>>, Refusal> {
         let found = self.attribute(names);
         let found = found.map(|own| {
-            integers(own, self.importer).ok_or_else(|| kind(names, "a list of numbers"))
+            integers(own, self.importer).ok_or_else(|| kind(names, own, "a list of numbers"))
         });
         found.transpose()
     }
@@ -193,23 +208,23 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
     /// # Errors
     ///
     /// One that is missing.
-    pub fn ints(&self, names: &[&'static str]) -> Result<Vec<i64>, Refused> {
+    pub fn ints(&self, names: &[&'static str]) -> Result<Vec<i64>, Refusal> {
         let found = self.optional_ints(names)?;
         found.ok_or_else(|| missing(names))
     }
 
     /// An attribute that is a list of dimensions of a tensor of rank `rank`.
-    pub fn axes(&self, names: &[&'static str], rank: usize) -> Result<Vec<usize>, Refused> {
+    pub fn axes(&self, names: &[&'static str], rank: usize) -> Result<Vec<usize>, Refusal> {
         let all = self.ints(names)?;
         all.into_iter().map(|own| axis(own, rank)).collect()
     }
 
     /// The fields of an attribute.
-    pub fn fields(&self, names: &[&'static str]) -> Result<Fields<'t>, Refused> {
+    pub fn fields(&self, names: &[&'static str]) -> Result<Fields<'t>, Refusal> {
         match self.attribute(names) {
             Some(Attr::Fields(fields)) => Ok(Fields { fields }),
             Some(Attr::Raw("")) | None => Err(missing(names)),
-            Some(_) => Err(kind(names, "a list of fields")),
+            Some(other) => Err(kind(names, other, "a list of fields")),
         }
     }
 
@@ -240,33 +255,39 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
     }
 
     /// The elements that attribute `name` writes out.
-    pub fn dense(&self, name: &'static str) -> Result<Constant, Refused> {
+    pub fn dense(&self, name: &'static str) -> Result<Constant, Refusal> {
         match self.attribute(&[name]) {
             Some(Attr::Dense(dense)) => constant(dense, self.importer.module),
-            Some(_) => Err(kind(&[name], "a list of elements")),
+            Some(other) => Err(kind(&[name], other, "a list of elements")),
             None => Err(missing(&[name])),
         }
     }
 
     /// The type of result `at` as the text has it.
-    pub fn result(&self, at: usize) -> Result<&'t TensorText<'t>, Refused> {
+    pub fn result(&self, at: usize) -> Result<&'t TensorText<'t>, Refusal> {
         match self.op.types.get(at) {
             Some(Type::Tensor(ty)) => Ok(ty),
-            Some(Type::Other(text)) => Err(Refused::new(format!("type `{text}` is not supported"))),
-            None => Err(Refused::new("it has no type of its result")),
+            Some(Type::Other(text)) => Err(super::inputs::unknown_type(text)),
+            None => Err(Refusal::missing("the type of its result".to_owned())),
         }
     }
 
     /// The dtype of the first result.
-    pub fn result_dtype(&self) -> Result<DType, Refused> {
+    pub fn result_dtype(&self) -> Result<DType, Refusal> {
         dtype(self.result(0)?.element)
     }
 
     /// The extents of the first result, none of which is open.
-    pub fn result_shape(&self) -> Result<Vec<i64>, Refused> {
+    pub fn result_shape(&self) -> Result<Vec<i64>, Refusal> {
         let shape = self.result(0)?.shape.iter().copied();
         let shape: Option<Vec<i64>> = shape.collect();
-        shape.ok_or_else(|| Refused::new("its result has an open dimension"))
+        shape.ok_or_else(|| {
+            Refusal::value(
+                "the type of its result".to_owned(),
+                "open (`?`)",
+                "extents that are numbers",
+            )
+        })
     }
 
     /// Region `at`.
@@ -274,9 +295,12 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
     /// # Errors
     ///
     /// One that is missing.
-    pub fn region(&self, at: usize) -> Result<&'t Block<'t>, Refused> {
+    pub fn region(&self, at: usize) -> Result<&'t Block<'t>, Refusal> {
         let region = self.op.regions.get(at);
-        region.ok_or_else(|| Refused::new(format!("it has no region {at}")))
+        region.ok_or_else(|| {
+            let found = format!("{} regions", self.op.regions.len());
+            Refusal::parts("the op", found, format_args!("{} or more", at + 1))
+        })
     }
 
     /// A scalar function of all operands.
@@ -305,28 +329,29 @@ impl<'t> Fields<'t> {
     /// # Errors
     ///
     /// One that is none.
-    pub fn optional_ints(self, name: &'static str) -> Result<Option<Vec<i64>>, Refused> {
+    pub fn optional_ints(self, name: &'static str) -> Result<Option<Vec<i64>>, Refusal> {
         let found = self.get(name);
-        let found = found.map(|own| list(own).ok_or_else(|| kind(&[name], "a list of numbers")));
+        let found =
+            found.map(|own| list(own).ok_or_else(|| kind(&[name], own, "a list of numbers")));
         found.transpose()
     }
 
     /// The same, where one that is missing is empty.
-    pub fn ints(self, name: &'static str) -> Result<Vec<i64>, Refused> {
+    pub fn ints(self, name: &'static str) -> Result<Vec<i64>, Refusal> {
         Ok(self.optional_ints(name)?.unwrap_or_default())
     }
 
     /// A field that is a list of dimensions of a tensor of rank `rank`.
-    pub fn axes(self, name: &'static str, rank: usize) -> Result<Vec<usize>, Refused> {
+    pub fn axes(self, name: &'static str, rank: usize) -> Result<Vec<usize>, Refusal> {
         let all = self.ints(name)?;
         all.into_iter().map(|own| axis(own, rank)).collect()
     }
 
     /// A field that is an integer, 0 if it is missing, as MLIR leaves that out.
-    pub fn int(self, name: &'static str) -> Result<i64, Refused> {
+    pub fn int(self, name: &'static str) -> Result<i64, Refusal> {
         match self.get(name) {
             Some(Attr::Int(own)) => Ok(*own),
-            Some(_) => Err(kind(&[name], "a number")),
+            Some(other) => Err(kind(&[name], other, "a number")),
             None => Ok(0),
         }
     }
@@ -336,11 +361,11 @@ impl<'t> Fields<'t> {
     /// # Errors
     ///
     /// That one.
-    pub fn check(self, known: &[&str]) -> Result<(), Refused> {
+    pub fn check(self, known: &[&str]) -> Result<(), Refusal> {
         let mut names = self.fields.iter().map(|(name, _)| *name);
         match names.find(|name| !known.contains(name)) {
             None => Ok(()),
-            Some(name) => Err(Refused::new(format!("attribute `{name}` is not supported"))),
+            Some(name) => Err(Refusal::unknown(name)),
         }
     }
 }
@@ -375,19 +400,17 @@ fn integers(attr: &Attr<'_>, importer: &Importer<'_>) -> Option<Vec<i64>> {
 }
 
 /// An axis of a tensor of rank `rank`.
-pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, Refused> {
+pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, Refusal> {
     match usize::try_from(axis) {
         Ok(own) if own < rank => Ok(own),
-        _ => Err(Refused::new(format!(
-            "axis {axis} is out of range for rank {rank}"
-        ))),
+        _ => Err(Refusal::axis(axis, rank)),
     }
 }
 
-fn missing(names: &[&'static str]) -> Refused {
-    Refused::new(format!("attribute `{}` is missing", names[0]))
+fn missing(names: &[&'static str]) -> Refusal {
+    Refusal::missing(names[0])
 }
 
-fn kind(names: &[&'static str], wanted: &str) -> Refused {
-    Refused::new(format!("attribute `{}` is not {wanted}", names[0]))
+fn kind(names: &[&'static str], found: &Attr<'_>, wanted: &str) -> Refusal {
+    Refusal::value(names[0], found.describe(), wanted)
 }

@@ -1,5 +1,7 @@
 //! Calls, and ops with closed regions. What regions read from outside becomes operands.
 
+use mind_convert::Refusal;
+use mind_core::region::Carried;
 use mind_ir::ValueId;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -13,11 +15,10 @@ use super::node::Node;
 use super::scope::{Captures, Scope};
 use super::value::Value;
 use super::{Importer, Place};
-use crate::refused::Refused;
 use crate::text::Block;
 
 /// What is imported, or `None` if something inside was refused, which is reported by itself.
-pub(crate) type Inner<T> = Result<Option<T>, Refused>;
+pub(crate) type Inner<T> = Result<Option<T>, Refusal>;
 
 /// What a region yields, given all of its arguments.
 pub(crate) type Body<'b, 't> =
@@ -31,7 +32,7 @@ impl<'t> Node<'_, 't, '_> {
     /// A function that the text does not have, another number of arguments.
     pub fn called(&mut self, name: &str) -> Inner<Vec<Value>> {
         let Some(function) = self.importer.module.functions.get(name) else {
-            return Err(Refused::new(format!("the text has no function `@{name}`")));
+            return Err(Refusal::undefined(&format!("@{name}")));
         };
         let values = self.inputs.to_vec();
         self.inlined(&function.body, &values, Scope::default(), self.place)
@@ -74,8 +75,63 @@ pub(crate) fn closed<'t>(
     results: usize,
     bodies: &mut [Body<'_, 't>],
 ) -> Inner<Vec<ValueId>> {
+    let mut carried = Carried::new(0, 0);
+    once(
+        importer,
+        e,
+        (def, attrs),
+        operands,
+        results,
+        (bodies, &mut carried),
+    )
+}
+
+/// As [`closed`], for a loop whose first operands are carried. Where a step changes the extents of one, the loop is imported again
+/// with open ones; what it may cost is bounded, because the operations of a module are.
+///
+/// # Errors
+///
+/// Those of [`closed`].
+pub(crate) fn looped<'t>(
+    importer: &mut Importer<'t>,
+    e: &mut Emit<'_>,
+    op: (&'static OpDef, &[Attr<'_>]),
+    operands: &[ValueId],
+    bodies: &mut [Body<'_, 't>],
+    mut carried: Carried,
+) -> Inner<Vec<ValueId>> {
+    loop {
+        carried.changes = false;
+        let results = carried.count();
+        let made = once(
+            importer,
+            e,
+            op,
+            operands,
+            results,
+            (&mut *bodies, &mut carried),
+        );
+        if !carried.changes {
+            return made;
+        }
+        let first = made.ok().flatten().and_then(|own| own.first().copied());
+        if let Some(op) = first.and_then(|own| e.g().defining_op(own)) {
+            e.b.graph.erase(op);
+        }
+    }
+}
+
+fn once<'t>(
+    importer: &mut Importer<'t>,
+    e: &mut Emit<'_>,
+    (def, attrs): (&'static OpDef, &[Attr<'_>]),
+    operands: &[ValueId],
+    results: usize,
+    (bodies, carried): (&mut [Body<'_, 't>], &mut Carried),
+) -> Inner<Vec<ValueId>> {
     let mut ended = Ok(());
     let fill = |region: usize, b: &mut Builder<'_>, arguments: &[ValueId]| {
+        carried.open(b.graph, region, arguments);
         let mut cache = Cache::default();
         for &argument in arguments {
             for (axis, &dim) in b.graph.ty(argument).shape.iter().enumerate() {
@@ -102,7 +158,10 @@ pub(crate) fn closed<'t>(
             })
         };
         match bodies[region](importer, &mut e, place, arguments) {
-            Ok(Some(values)) => Ok(values),
+            Ok(Some(values)) => {
+                carried.widen(e.g(), region, arguments, &values);
+                Ok(values)
+            }
             Ok(None) => {
                 ended = Err(None);
                 Err(stopped())
@@ -165,12 +224,13 @@ pub(crate) fn define_arguments<'t>(
     scope: &mut Scope<'t>,
     block: &'t Block<'t>,
     values: &[Value],
-) -> Result<(), Refused> {
+) -> Result<(), Refusal> {
     if block.arguments.len() != values.len() {
-        let (found, wanted) = (values.len(), block.arguments.len());
-        return Err(Refused::new(format!(
-            "{found} values for a block or function of {wanted} arguments"
-        )));
+        let expected = format!(
+            "{}, as many as the block or function has arguments",
+            block.arguments.len()
+        );
+        return Err(Refusal::operands(values.len(), expected));
     }
     for (argument, value) in block.arguments.iter().zip(values) {
         scope.define_one(argument.name, value.clone());

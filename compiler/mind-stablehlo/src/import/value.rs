@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use mind_core::ops::compare::Direction;
+use mind_ir::graph::Graph;
 use mind_ir::types::{DType, Dim};
 use mind_ir::{Sym, ValueId};
 
@@ -19,6 +20,19 @@ pub(crate) enum Value {
     Extents(Rc<Extents>),
     /// A comparison of extents that only a run can make.
     Compared(Rc<Compared>),
+}
+
+impl Value {
+    /// Its type as messages show it.
+    pub fn type_text(&self, g: &Graph) -> String {
+        match self {
+            Value::Op(value) => g.type_text(*value),
+            Value::Known(known) => format!("{}{:?}", known.dtype(), known.shape),
+            Value::Extents(own) if own.is_scalar => format!("{}[]", own.dtype),
+            Value::Extents(own) => format!("{}[{}]", own.dtype, own.elements.len()),
+            Value::Compared(_) => "bool[]".to_owned(),
+        }
+    }
 }
 
 /// A comparison of two extents.

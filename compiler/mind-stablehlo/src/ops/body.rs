@@ -3,6 +3,7 @@
 //! A region is written down as the expressions that it returns, with operands of commutative ops in one order; the few
 //! that core has ops for are recognised by their text.
 
+use mind_convert::Refusal;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::{Element, Tensor};
 use mind_ir::types::DType;
@@ -33,6 +34,18 @@ pub(super) fn expressions(n: &Node<'_, '_, '_>, block: &Block<'_>) -> Option<Vec
         known.insert(name, expression(n, op, operands)?);
     }
     None
+}
+
+/// The refusal of an op by what its region computes.
+pub(super) fn unknown_region(n: &Node<'_, '_, '_>, expected: &str) -> Refusal {
+    let region = n.region(0).ok();
+    let found = region.and_then(|region| expressions(n, region));
+    let found = match found.as_deref() {
+        Some([one]) => format!("`{one}`"),
+        Some(many) => format!("{} values", many.len()),
+        None => "something else".to_owned(),
+    };
+    Refusal::value("what its region returns".to_owned(), found, expected)
 }
 
 fn operand(n: &Node<'_, '_, '_>, known: &FxHashMap<&str, String>, own: &Use<'_>) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Sums of products.
 
+use mind_convert::Refusal;
 use mind_core::ops::convolution::SumType;
 use mind_core::ops::dot_general::DotGeneral;
 use mind_ir::types::DType;
@@ -7,7 +8,6 @@ use mind_ir::types::DType;
 use super::Row;
 use crate::import::emit::One;
 use crate::import::node::{Node, axis, list};
-use crate::refused::Refused;
 use crate::text::Attr;
 
 pub(super) const ROWS: &[Row] = &[
@@ -18,7 +18,12 @@ pub(super) const ROWS: &[Row] = &[
         let (lhs, rhs) = (n.input(0)?, n.input(1)?);
         let ranks = [n.e.rank(lhs), n.e.rank(rhs)];
         if !ranks.iter().all(|rank| (1..=2).contains(rank)) {
-            return Err(Refused::new("its operands are no vectors or matrices"));
+            let at = ranks
+                .iter()
+                .position(|rank| !(1..=2).contains(rank))
+                .unwrap_or(0);
+            let ty = n.e.g().type_text([lhs, rhs][at]);
+            return Err(Refusal::rank(n.operand(at), ty, "1 or 2"));
         }
         let inner = [ranks[0] as i64 - 1];
         let dtype = sum_type(n)?;
@@ -28,16 +33,16 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Checks what says how precise products have to be: no less than they are.
-pub(super) fn hints(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
+pub(super) fn hints(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     n.ignore(&["precision", "precision_config"]);
     match n.attr(&["algorithm"]) {
         None => Ok(()),
-        Some(_) => Err(Refused::new("attribute `algorithm` is not supported")),
+        Some(_) => Err(Refusal::unknown("algorithm")),
     }
 }
 
 /// The dtype of sums: that of the result.
-pub(super) fn sum_type(n: &mut Node<'_, '_, '_>) -> Result<SumType, Refused> {
+pub(super) fn sum_type(n: &mut Node<'_, '_, '_>) -> Result<SumType, Refusal> {
     let of = n.result_dtype()?;
     let x = n.input(0)?;
     if n.e.dtype(x) == of {
@@ -48,10 +53,11 @@ pub(super) fn sum_type(n: &mut Node<'_, '_, '_>) -> Result<SumType, Refused> {
         DType::F64 => Ok(SumType::F64),
         DType::I32 => Ok(SumType::I32),
         DType::I64 => Ok(SumType::I64),
-        other => Err(Refused::new(format!(
-            "sums of {other} of products of {} are not supported",
-            n.e.dtype(x)
-        ))),
+        other => Err(Refusal::dtype(
+            "its result".to_owned(),
+            other,
+            format_args!("{}, f32, f64, i32 or i64", n.e.dtype(x)),
+        )),
     }
 }
 
@@ -60,15 +66,22 @@ fn pair(
     n: &Node<'_, '_, '_>,
     name: &'static str,
     ranks: [usize; 2],
-) -> Result<[Vec<i64>; 2], Refused> {
-    let wrong = || Refused::new(format!("attribute `{name}` is not two lists of dimensions"));
+) -> Result<[Vec<i64>; 2], Refusal> {
+    let wrong = |found: &Attr<'_>| {
+        Refusal::value(
+            name,
+            found.describe(),
+            "two lists of dimensions, `[..] x [..]`",
+        )
+    };
     let lists = match n.attr(&[name]) {
         None => [Vec::new(), Vec::new()],
         Some(Attr::Pair(both)) => {
             let (lhs, rhs) = &**both;
-            [list(lhs).ok_or_else(wrong)?, list(rhs).ok_or_else(wrong)?]
+            let [lhs, rhs] = [lhs, rhs].map(|own| list(own).ok_or_else(|| wrong(own)));
+            [lhs?, rhs?]
         }
-        Some(_) => return Err(wrong()),
+        Some(other) => return Err(wrong(other)),
     };
     for (list, rank) in lists.iter().zip(ranks) {
         for &own in list {

@@ -1,7 +1,10 @@
 //! Choices, loops and calls.
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::Direction;
 use mind_core::ops::control::{If, While};
+use mind_core::region::Carried;
+use mind_diag::Code;
 use mind_ir::ValueId;
 use mind_ir::opdef::Op as _;
 use mind_ir::types::DType;
@@ -10,11 +13,10 @@ use super::Row;
 use crate::import::emit::Emit;
 use crate::import::inputs::is_assertion;
 use crate::import::node::Node;
-use crate::import::region::{Body, Inner, body_of, body_of_some, closed};
+use crate::import::region::{Body, Inner, body_of, body_of_some, closed, looped};
 use crate::import::scope::{Captures, Scope};
 use crate::import::value::{Compared, Extent, Value};
 use crate::import::{Importer, Place};
-use crate::refused::Refused;
 use crate::text::{Attr, Block};
 
 pub(super) const ROWS: &[Row] = &[
@@ -62,7 +64,7 @@ impl Node<'_, '_, '_> {
     fn values<'v>(
         &mut self,
         all: impl Iterator<Item = &'v Value>,
-    ) -> Result<Vec<ValueId>, Refused> {
+    ) -> Result<Vec<ValueId>, Refusal> {
         all.map(|value| self.e.value(value)).collect()
     }
 }
@@ -73,7 +75,7 @@ fn of_module(values: Vec<ValueId>) -> Vec<Value> {
 
 fn call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     let Some(Attr::Symbol(name)) = n.attr(&["callee"]) else {
-        return Err(Refused::new("the function is not named"));
+        return Err(Refusal::missing("callee"));
     };
     n.called(name)
 }
@@ -86,7 +88,7 @@ fn composite(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
         return row.import(n);
     }
     let Some(Attr::Symbol(name)) = n.attr(&["decomposition"]) else {
-        return Err(Refused::new("attribute `decomposition` is missing"));
+        return Err(Refusal::missing("decomposition"));
     };
     n.called(name)
 }
@@ -118,19 +120,23 @@ const JAX_PREFIX: &str = "Input shapes do not match the polymorphic shapes speci
 
 /// Checks an assertion about extents: a true one goes, and so does that a named extent is at least 1, which is for the
 /// caller to see to. What else only a run would know is refused.
-fn assertion(n: &Node<'_, '_, '_>) -> Result<(), Refused> {
+fn assertion(n: &Node<'_, '_, '_>) -> Result<(), Refusal> {
     let message = n.text(&["error_message"]).unwrap_or("");
     let message = message.strip_prefix(JAX_PREFIX).unwrap_or(message);
     let message = message.split(". ").next().unwrap_or("");
     match n.given(0)? {
-        Value::Known(known) if known.number() == Some(0.0) => Err(Refused::new(format!(
-            "the extents break what the text asserts: {message}"
-        ))),
+        Value::Known(known) if known.number() == Some(0.0) => Err(Refusal::new(
+            Code(3003),
+            format!("the extents break an assertion of the text: {message}"),
+        )
+        .help("give extents that the assertion allows")),
         Value::Known(_) => Ok(()),
         Value::Compared(own) if is_at_least_one(own) => Ok(()),
-        Value::Op(_) | Value::Extents(_) | Value::Compared(_) => Err(Refused::new(format!(
-            "only a run would know whether this holds; `--dim` gives extents: {message}"
-        ))),
+        Value::Op(_) | Value::Extents(_) | Value::Compared(_) => Err(Refusal::not_constant(
+            "the condition of an assertion".to_owned(),
+            format_args!("is not known: {message}"),
+        )
+        .help("`--dim NAME=EXTENT` gives extents")),
     }
 }
 
@@ -190,7 +196,7 @@ fn case(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     n.count(1)?;
     let branches: Vec<&Block<'_>> = n.op.regions.iter().collect();
     let Some((last, others)) = branches.split_last() else {
-        return Err(Refused::new("it has no branch"));
+        return Err(Refusal::parts("the op", "no branch", "1 or more"));
     };
     if let Value::Known(index) = n.given(0)? {
         let index = index.number().unwrap_or(-1.0);
@@ -286,7 +292,16 @@ fn repeat(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     let last = regions[1].ops.last().filter(|op| op.is_return());
     let yields = last.map_or(0, |op| op.operands.len());
     if regions.iter().any(|own| own.arguments.len() != count) || yields != count {
-        return Err(Refused::new("its regions do not take what it carries"));
+        let found = format!(
+            "regions of {} and {} arguments, of which the second returns {yields}",
+            regions[0].arguments.len(),
+            regions[1].arguments.len()
+        );
+        return Err(Refusal::parts(
+            "the op",
+            found,
+            format_args!("{count}, as many as it has operands"),
+        ));
     }
     let is_kept = |at: &usize| {
         let yielded = last.and_then(|op| op.operands.get(*at));
@@ -294,7 +309,10 @@ fn repeat(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     };
     let kept: Vec<usize> = (0..count).filter(is_kept).collect();
     if kept.is_empty() {
-        return Err(Refused::new("its body changes nothing"));
+        return Err(Refusal::unsupported(
+            "its body returns all of its arguments unchanged",
+            "a loop that changes nothing does not end: check the body",
+        ));
     }
     let Some(mut captures) = n.captures(&regions) else {
         return Ok(None);
@@ -328,14 +346,8 @@ fn repeat(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
         })
     });
     let def = (While::DEF, &attrs[..]);
-    let made = closed(
-        n.importer,
-        &mut n.e,
-        def,
-        &operands,
-        kept.len(),
-        &mut bodies,
-    )?;
+    let carried = Carried::new(kept.len(), 1);
+    let made = looped(n.importer, &mut n.e, def, &operands, &mut bodies, carried)?;
     let Some(made) = made else {
         return Ok(None);
     };

@@ -1,5 +1,6 @@
 //! Convolutions, in the layout of core that is nearest.
 
+use mind_convert::Refusal;
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout, SumType};
 use mind_core::ops::pad::PadOp;
 use mind_core::ops::shape::Reverse;
@@ -9,7 +10,6 @@ use super::Row;
 use super::contract::{hints, sum_type};
 use crate::import::emit::One;
 use crate::import::node::Node;
-use crate::refused::Refused;
 use crate::text::Attr;
 
 pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.convolution", convolution)];
@@ -57,10 +57,15 @@ impl Dims {
 }
 
 /// `[b, 0, f]x[0, i, o]->[b, 0, f]`.
-fn dimension_numbers(n: &Node<'_, '_, '_>) -> Result<[Dims; 3], Refused> {
-    let wrong = || Refused::new("attribute `dimension_numbers` is not `[..]x[..]->[..]`");
-    let Some(Attr::Raw(text)) = n.attr(&["dimension_numbers"]) else {
-        return Err(wrong());
+fn dimension_numbers(n: &Node<'_, '_, '_>) -> Result<[Dims; 3], Refusal> {
+    let expected = "`[..]x[..]->[..]`, for example `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`";
+    let text = match n.attr(&["dimension_numbers"]) {
+        Some(Attr::Raw(text)) => *text,
+        Some(other) => {
+            let found = other.describe();
+            return Err(Refusal::value("dimension_numbers", found, expected));
+        }
+        None => return Err(Refusal::missing("dimension_numbers")),
     };
     let parsed = || {
         let (operands, result) = text.split_once("->")?;
@@ -72,7 +77,7 @@ fn dimension_numbers(n: &Node<'_, '_, '_>) -> Result<[Dims; 3], Refused> {
             Dims::parse(result, ["b", "f"])?,
         ])
     };
-    parsed().ok_or_else(wrong)
+    parsed().ok_or_else(|| Refusal::value("dimension_numbers", format_args!("`{text}`"), expected))
 }
 
 /// What slides: one entry for each spatial dimension.
@@ -87,7 +92,7 @@ struct Window {
 }
 
 /// The window in the pretty form, or as attributes.
-fn window(n: &Node<'_, '_, '_>, spatial: usize) -> Result<Window, Refused> {
+fn window(n: &Node<'_, '_, '_>, spatial: usize) -> Result<Window, Refusal> {
     let names = [
         ("stride", "window_strides"),
         ("pad", "padding"),
@@ -102,7 +107,7 @@ fn window(n: &Node<'_, '_, '_>, spatial: usize) -> Result<Window, Refused> {
     if let Some(fields) = fields {
         fields.check(&names.map(|(short, _)| short))?;
     }
-    let get = |at: usize, default: i64, count: usize| -> Result<Vec<i64>, Refused> {
+    let get = |at: usize, default: i64, count: usize| -> Result<Vec<i64>, Refusal> {
         let (short, long) = names[at];
         let own = match fields {
             Some(fields) => fields.optional_ints(short)?,
@@ -111,9 +116,13 @@ fn window(n: &Node<'_, '_, '_>, spatial: usize) -> Result<Window, Refused> {
         let own = own.unwrap_or_else(|| vec![default; count]);
         match own.len() == count {
             true => Ok(own),
-            false => Err(Refused::new(format!(
-                "`{short}` has not {count} entries, as the spatial dimensions want"
-            ))),
+            false => {
+                let reason = format!(
+                    "{} for each of {spatial} spatial dimensions",
+                    count / spatial.max(1)
+                );
+                Err(Refusal::length(short, own.len(), count, reason))
+            }
         }
     };
     let pads = get(1, 0, 2 * spatial)?;
@@ -126,7 +135,8 @@ fn window(n: &Node<'_, '_, '_>, spatial: usize) -> Result<Window, Refused> {
         reversed: get(4, 0, spatial)?,
     };
     if window.apart.iter().any(|own| *own < 1) {
-        return Err(Refused::new("`lhs_dilate` is not positive"));
+        let found = format!("{:?}", window.apart);
+        return Err(Refusal::value("lhs_dilate", found, "positive numbers"));
     }
     Ok(window)
 }
@@ -134,22 +144,31 @@ fn window(n: &Node<'_, '_, '_>, spatial: usize) -> Result<Window, Refused> {
 fn convolution(n: &mut Node<'_, '_, '_>) -> One {
     hints(n)?;
     n.count(2)?;
-    if n.optional_int(&["batch_group_count"])?.unwrap_or(1) != 1 {
-        return Err(Refused::new(
-            "`batch_group_count` other than 1 is not supported",
-        ));
+    let batch_groups = n.optional_int(&["batch_group_count"])?.unwrap_or(1);
+    if batch_groups != 1 {
+        return Err(Refusal::value("batch_group_count", batch_groups, 1)
+            .help("it is a gradient: lower the function itself, not its derivative"));
     }
     let groups = n.optional_int(&["feature_group_count"])?.unwrap_or(1);
     let [input, filter, result] = dimension_numbers(n)?;
     let (x, w) = (n.input(0)?, n.input(1)?);
     let spatial = input.spatial.len();
-    let is_same = [&filter, &result]
-        .iter()
-        .all(|own| own.spatial.len() == spatial);
-    if !is_same || [n.e.rank(x), n.e.rank(w)] != [spatial + 2; 2] {
-        return Err(Refused::new(
-            "its operands have other dimensions than `dimension_numbers`",
-        ));
+    for own in [&filter, &result] {
+        if own.spatial.len() != spatial {
+            let found = format!("{} and {spatial} spatial dimensions", own.spatial.len());
+            return Err(Refusal::parts(
+                "`dimension_numbers`",
+                found,
+                "as many in each part",
+            ));
+        }
+    }
+    for (at, value) in [x, w].into_iter().enumerate() {
+        if n.e.rank(value) != spatial + 2 {
+            let expected = format!("{}, as `dimension_numbers` says", spatial + 2);
+            let ty = n.e.g().type_text(value);
+            return Err(Refusal::rank(n.operand(at), ty, expected));
+        }
     }
     let mut window = window(n, spatial)?;
     let sum = sum_type(n)?;
@@ -239,7 +258,7 @@ fn backwards(
     x: ValueId,
     w: ValueId,
     window: &Window,
-) -> Result<Option<ValueId>, Refused> {
+) -> Result<Option<ValueId>, Refusal> {
     let spatial = window.low.len();
     let dims = n.e.dims(w);
     let (mut low, mut high, mut more) = (Vec::new(), Vec::new(), Vec::new());

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use mind_convert::Refusal;
 use mind_core::ops::compare::Direction;
 use mind_core::ops::convert::Bitcast;
 use mind_ir::ValueId;
@@ -14,7 +15,6 @@ use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::region::Inner;
 use crate::import::value::{Compared, Value};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     Row::scalar("stablehlo.and", ScalarFn::And),
@@ -129,7 +129,7 @@ fn logical(n: &mut Node<'_, '_, '_>, numbers: ScalarFn, truth: ScalarFn) -> One 
 }
 
 /// The direction of a comparison.
-pub(super) fn direction(word: Option<&str>) -> Result<Direction, Refused> {
+pub(super) fn direction(word: Option<&str>) -> Result<Direction, Refusal> {
     Ok(match word {
         Some("EQ") => Direction::Eq,
         Some("NE") => Direction::Ne,
@@ -138,11 +138,10 @@ pub(super) fn direction(word: Option<&str>) -> Result<Direction, Refused> {
         Some("GT") => Direction::Gt,
         Some("GE") => Direction::Ge,
         Some(other) => {
-            return Err(Refused::new(format!(
-                "comparison `{other}` is not supported"
-            )));
+            let words = ["EQ", "NE", "LT", "LE", "GT", "GE"];
+            return Err(Refusal::word("comparison_direction", other, &words));
         }
-        None => return Err(Refused::new("its direction is missing")),
+        None => return Err(Refusal::missing("comparison_direction")),
     })
 }
 
@@ -162,9 +161,8 @@ fn compare(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
         }
         "" | "FLOAT" | "SIGNED" | "UNSIGNED" | "TOTALORDER" | "NOTYPE" => {}
         other => {
-            return Err(Refused::new(format!(
-                "comparison of type `{other}` is not supported"
-            )));
+            let words = ["FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"];
+            return Err(Refusal::word("compare_type", other, &words));
         }
     }
     Ok(Some(vec![Value::Op(n.e.compare(direction, lhs, rhs)?)]))
@@ -282,7 +280,7 @@ fn unsigned(
 ) -> One {
     let of = e.dtype(x);
     if !matches!(of.class(), DTypeClass::Signed | DTypeClass::Unsigned) {
-        return Err(Refused::new("its operand has no integers"));
+        return Err(Refusal::dtype("its operand".to_owned(), of, "integers"));
     }
     let plain = e.convert(x, unsigned_of(of))?;
     let wide = e.convert(plain, DType::U64)?;
@@ -348,7 +346,11 @@ fn reduce_precision(n: &mut Node<'_, '_, '_>) -> One {
         "e8m23" => DType::F32,
         "e11m52" => DType::F64,
         other => {
-            return Err(Refused::new(format!("format `{other}` is not supported")));
+            return Err(Refusal::word(
+                "format",
+                other,
+                &["e8m7", "e5m10", "e8m23", "e11m52"],
+            ));
         }
     };
     let x = n.only()?;

@@ -3,6 +3,7 @@
 //! The dimensions that have indices go to the front, the indices of one slice to the end; where slices have several
 //! elements along them, an index for each is made. What is left are tuples of indices, as `GatherNd` has them.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::gather::GatherNd;
 use mind_core::ops::index::{Gather, Slice};
@@ -17,7 +18,6 @@ use super::shape::iota;
 use crate::import::emit::{Emit, One};
 use crate::import::node::{Node, axis};
 use crate::import::value::Extent;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
     Row::one("stablehlo.gather", |n| {
@@ -61,7 +61,7 @@ pub(super) fn tuples(
     e: &mut Emit<'_>,
     indices: ValueId,
     numbers: &Numbers,
-) -> Result<Indexed, Refused> {
+) -> Result<Indexed, Refusal> {
     let mut indices = index(e, indices)?;
     let rank = e.rank(indices);
     if numbers.vector == rank {
@@ -74,12 +74,22 @@ pub(super) fn tuples(
     let rank = e.rank(indices);
     let of = e.dtype(indices);
     if e.dims(indices)[rank - 1] != Dim::Fixed(numbers.map.len() as i64) {
-        return Err(Refused::new(
-            "its tuples of indices are not as long as their map",
-        ));
+        let found = e.g().type_text(indices);
+        let expected = format!(
+            "{} indices in each tuple, as many as the index map has",
+            numbers.map.len()
+        );
+        return Err(Refusal::extent("the type of the indices", found, expected));
     }
     if numbers.batch.len() != numbers.index_batch.len() {
-        return Err(Refused::new("its batching dimensions are not pairs"));
+        return Err(Refusal::parts(
+            "the op",
+            format_args!(
+                "{} batching dimensions of the indices",
+                numbers.index_batch.len()
+            ),
+            format_args!("{}, as many as of the operand", numbers.batch.len()),
+        ));
     }
     let mut parts = Vec::new();
     for &own in &numbers.index_batch {
@@ -96,7 +106,12 @@ pub(super) fn tuples(
     let mut seen = axes.clone();
     seen.sort_unstable();
     if seen.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(Refused::new("a dimension has two indices"));
+        let found = format!("{axes:?}");
+        return Err(Refusal::value(
+            "the indexed dimensions".to_owned(),
+            found,
+            "each dimension once",
+        ));
     }
     Ok(Indexed {
         indices: e.concat(&parts, rank - 1)?,
@@ -104,7 +119,7 @@ pub(super) fn tuples(
     })
 }
 
-fn numbers(n: &Node<'_, '_, '_>, rank: usize, index_rank: usize) -> Result<Numbers, Refused> {
+fn numbers(n: &Node<'_, '_, '_>, rank: usize, index_rank: usize) -> Result<Numbers, Refusal> {
     let fields = n.fields(&["dimension_numbers"])?;
     fields.check(&[
         "offset_dims",
@@ -133,8 +148,11 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
     let (x, indices) = (n.input(0)?, n.input(1)?);
     let rank = n.e.rank(x);
     if sizes.len() != rank {
-        return Err(Refused::new(
-            "its sizes have not one entry for each dimension",
+        return Err(Refusal::length(
+            "slice_sizes",
+            sizes.len(),
+            rank,
+            "1 for each dimension of the operand",
         ));
     }
     let numbers = numbers(n, rank, n.e.rank(indices))?;
@@ -145,8 +163,12 @@ fn gather(n: &mut Node<'_, '_, '_>, sizes: Vec<Extent>) -> One {
         .filter(|axis| !numbers.collapsed.contains(axis) && !numbers.batch.contains(axis))
         .collect();
     if kept.len() != numbers.window.len() {
-        return Err(Refused::new(
-            "its slices have other dimensions than its result",
+        let reason = "1 for each dimension of a slice that is neither collapsed nor batching";
+        return Err(Refusal::length(
+            "offset_dims",
+            numbers.window.len(),
+            kept.len(),
+            reason,
         ));
     }
     let outer = e.rank(indexed.indices) - 1;
@@ -204,14 +226,15 @@ fn cut(e: &mut Emit<'_>, x: ValueId, sizes: &[Extent], indexed: &[usize]) -> One
     }
     let ends: Option<Vec<i64>> = ends.into_iter().collect();
     let ends = ends.ok_or_else(|| {
-        Refused::new("its slices are parts of open dimensions; `--dim` gives their extents")
+        let refusal = Refusal::not_constant("a dimension that is sliced".to_owned(), "is open");
+        refusal.help("`--dim NAME=EXTENT` gives the extent")
     })?;
     let (starts, steps) = (vec![0; dims.len()], vec![1; dims.len()]);
     Ok(Slice::with(&starts, &ends, &steps).build(e, x)?)
 }
 
 /// Where the dimensions of a result come from: slices at `window`, the others before them.
-pub(super) fn result_order(outer: usize, window: &[usize]) -> Result<Vec<usize>, Refused> {
+pub(super) fn result_order(outer: usize, window: &[usize]) -> Result<Vec<usize>, Refusal> {
     let rank = outer + window.len();
     let (mut next_outer, mut order) = (0, Vec::with_capacity(rank));
     for at in 0..rank {
@@ -225,7 +248,11 @@ pub(super) fn result_order(outer: usize, window: &[usize]) -> Result<Vec<usize>,
     }
     match next_outer == outer {
         true => Ok(order),
-        false => Err(Refused::new("its slices have dimensions beyond its result")),
+        false => Err(Refusal::value(
+            "offset_dims",
+            format_args!("{window:?}"),
+            format_args!("dimensions of the result, whose rank is {rank}"),
+        )),
     }
 }
 
@@ -237,7 +264,7 @@ fn along_one_axis(
     sizes: &[Extent],
     kept: &[usize],
     outer: usize,
-) -> Result<Option<ValueId>, Refused> {
+) -> Result<Option<ValueId>, Refusal> {
     let &[axis] = &indexed.axes[..] else {
         return Ok(None);
     };

@@ -1,5 +1,6 @@
 //! Parts of tensors.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
 use mind_core::ops::index::{Gather, Slice};
@@ -13,7 +14,6 @@ use crate::import::emit::{Emit, One};
 use crate::import::node::{Node, list};
 use crate::import::region::Inner;
 use crate::import::value::{Extent, Extents, Value};
-use crate::refused::Refused;
 use crate::text::Attr;
 
 pub(super) const ROWS: &[Row] = &[
@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Indices from operand `first` on, as core takes them.
-fn starts(n: &mut Node<'_, '_, '_>, first: usize) -> Result<Vec<ValueId>, Refused> {
+fn starts(n: &mut Node<'_, '_, '_>, first: usize) -> Result<Vec<ValueId>, Refusal> {
     let mut starts = n.rest(first)?;
     for start in &mut starts {
         *start = index(&mut n.e, *start)?;
@@ -60,21 +60,27 @@ pub(super) fn index(e: &mut Emit<'_>, indices: ValueId) -> One {
 }
 
 /// Starts, ends and steps of all dimensions.
-fn ranges(n: &Node<'_, '_, '_>) -> Result<[Vec<i64>; 3], Refused> {
+fn ranges(n: &Node<'_, '_, '_>) -> Result<[Vec<i64>; 3], Refusal> {
     let Some(ranges) = n.attr(&["ranges"]) else {
         let starts = n.ints(&["start_indices"])?;
         return Ok([starts, n.ints(&["limit_indices"])?, n.ints(&["strides"])?]);
     };
-    let wrong = || Refused::new("a range is not of two or three numbers");
+    let wrong = |found: &Attr<'_>| {
+        Refusal::value(
+            "ranges",
+            found.describe(),
+            "`start:limit` or `start:limit:stride` for each dimension",
+        )
+    };
     let Attr::List(all) = ranges else {
-        return Err(wrong());
+        return Err(wrong(ranges));
     };
     let mut lists: [Vec<i64>; 3] = Default::default();
     for range in all {
         let (start, end, step) = match list(range).as_deref() {
             Some(&[start, end]) => (start, end, 1),
             Some(&[start, end, step]) => (start, end, step),
-            Some(_) | None => return Err(wrong()),
+            Some(_) | None => return Err(wrong(range)),
         };
         for (list, own) in lists.iter_mut().zip([start, end, step]) {
             list.push(own);
@@ -88,13 +94,19 @@ fn slice(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     let [starts, ends, steps] = ranges(n)?;
     if let Value::Extents(own) = n.given(0)? {
         let (&[start], &[end], &[1]) = (&starts[..], &ends[..], &steps[..]) else {
-            return Err(Refused::new(
-                "this part of a list of extents is not supported",
+            let found = format!("{starts:?} to {ends:?} by {steps:?}");
+            return Err(Refusal::value(
+                "ranges",
+                found,
+                "one range with stride 1, because the operand is a list of extents",
             ));
         };
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let part = range.and_then(|(start, end)| own.elements.get(start..end));
-        let part = part.ok_or_else(|| Refused::new("a part beyond the end of a list"))?;
+        let part = part.ok_or_else(|| {
+            let expected = format!("a range of the {} elements", own.elements.len());
+            Refusal::value("ranges", format_args!("{start}:{end}"), expected)
+        })?;
         return Ok(Some(vec![Value::Extents(std::rc::Rc::new(Extents {
             elements: part.to_vec(),
             ..Extents::clone(own)
@@ -112,7 +124,15 @@ fn real_dynamic_slice(n: &mut Node<'_, '_, '_>) -> One {
     let [starts, limits, steps] = [n.extents_in(1)?, n.extents_in(2)?, n.extents_in(3)?];
     let rank = n.e.rank(x);
     if [starts.len(), limits.len(), steps.len()] != [rank; 3] {
-        return Err(Refused::new("a list has not one entry for each dimension"));
+        let lists = [(1, starts.len()), (2, limits.len()), (3, steps.len())];
+        let wrong = lists.into_iter().find(|(_, found)| *found != rank);
+        let (at, found) = wrong.unwrap_or((1, rank));
+        return Err(Refusal::length(
+            n.operand(at),
+            found,
+            rank,
+            "1 for each dimension",
+        ));
     }
     let wanted = n.result(0)?;
     for axis in 0..rank {

@@ -1,5 +1,7 @@
 //! Why ops are not read.
 
+use mind_convert::Refusal;
+
 use crate::import::inputs::is_assertion;
 use crate::text::Op;
 
@@ -65,7 +67,7 @@ const REASONS: &[(&[&str], &str)] = &[
 const WITHOUT_EFFECT: &[&str] = &["LayoutConstraint", "Sharding"];
 
 /// Why an operation of an op that has a row is refused, whatever its operands are.
-pub(crate) fn refusal(op: &Op<'_>) -> Option<String> {
+pub(crate) fn refusal(op: &Op<'_>) -> Option<Refusal> {
     if op.name != "stablehlo.custom_call" || is_assertion(op) {
         return None;
     }
@@ -73,11 +75,24 @@ pub(crate) fn refusal(op: &Op<'_>) -> Option<String> {
     let name = attrs.find(|(name, _)| matches!(*name, "callee" | "call_target_name"));
     let name = name.and_then(|(_, value)| value.text()).unwrap_or("");
     let is_known = WITHOUT_EFFECT.contains(&name);
-    (!is_known).then(|| format!("`@{name}` is code outside of the text"))
+    (!is_known).then(|| {
+        Refusal::unsupported(
+            format!("`@{name}` is code outside of the text"),
+            "lower the function for another platform, or write it with ops of StableHLO",
+        )
+    })
+}
+
+/// The refusal of an op without a row.
+pub(crate) fn missing(op: &Op<'_>) -> Refusal {
+    Refusal::unsupported(
+        reason(op),
+        "docs/formats/stablehlo.md lists the ops that are read",
+    )
 }
 
 /// Why an op has no row.
-pub(crate) fn reason(op: &Op<'_>) -> String {
+fn reason(op: &Op<'_>) -> String {
     let mut rows = REASONS.iter();
     if let Some((_, reason)) = rows.find(|(names, _)| names.contains(&op.name)) {
         return (*reason).to_owned();

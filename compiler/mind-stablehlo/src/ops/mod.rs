@@ -15,21 +15,21 @@ mod shape;
 mod sort;
 mod window;
 
+use mind_convert::Refusal;
 use mind_core::ops::index::Slice;
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::Dim;
 
-pub(crate) use missing::{reason, refusal};
+pub(crate) use missing::{missing, refusal};
 
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::region::Inner;
 use crate::import::value::Value;
-use crate::refused::Refused;
 
 /// The results of an operation.
-type Many = Result<Vec<ValueId>, Refused>;
+type Many = Result<Vec<ValueId>, Refusal>;
 
 /// An op.
 pub(crate) struct Row {
@@ -154,9 +154,11 @@ pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i
     let dims = e.dims(x);
     let whole = |at: usize| match dims[at] {
         Dim::Fixed(extent) => Ok(extent),
-        Dim::Symbol(_) | Dim::Dynamic => Err(Refused::new(
-            "a part of a tensor with an open dimension; `--dim` gives it",
-        )),
+        Dim::Symbol(_) | Dim::Dynamic => {
+            let dimension = format!("dimension {at} of a tensor that is sliced");
+            let refusal = Refusal::not_constant(dimension, "is open");
+            Err(refusal.help("`--dim NAME=EXTENT` gives the extent"))
+        }
     };
     let (mut starts, mut ends) = (vec![0; dims.len()], Vec::with_capacity(dims.len()));
     for at in 0..dims.len() {

@@ -1,11 +1,11 @@
 //! Normalisation with statistics that are known.
 
+use mind_convert::Refusal;
 use mind_ir::scalar::ScalarFn;
 
 use super::Row;
 use super::shape::stretched;
 use crate::import::node::Node;
-use crate::refused::Refused;
 use crate::text::Attr;
 
 pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.batch_norm_inference", |n| {
@@ -36,14 +36,12 @@ impl Node<'_, '_, '_> {
     /// # Errors
     ///
     /// One that is missing, or no number.
-    fn float(&self, names: &[&'static str]) -> Result<f64, Refused> {
+    fn float(&self, names: &[&'static str]) -> Result<f64, Refusal> {
         match self.attr(names) {
             Some(Attr::Float(own)) => Ok(*own),
             Some(Attr::Int(own)) => Ok(*own as f64),
-            Some(_) | None => Err(Refused::new(format!(
-                "attribute `{}` is no number",
-                names[0]
-            ))),
+            Some(other) => Err(Refusal::value(names[0], other.describe(), "a number")),
+            None => Err(Refusal::missing(names[0])),
         }
     }
 }

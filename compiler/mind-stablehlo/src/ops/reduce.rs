@@ -1,5 +1,6 @@
 //! Elements of whole dimensions combined.
 
+use mind_convert::Refusal;
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::control::Scan;
@@ -17,16 +18,14 @@ use crate::import::emit::{Emit, One};
 use crate::import::node::{Node, axis};
 use crate::import::region::{Body, Inner, body_of, closed};
 use crate::import::value::{Extent, Value};
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[Row::values("stablehlo.reduce", reduce)];
 
 fn reduce(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
     let count = n.inputs.len() / 2;
     if count == 0 || !n.inputs.len().is_multiple_of(2) {
-        return Err(Refused::new(
-            "its operands are no inputs, each with a start",
-        ));
+        let expected = "an even number of 2 or more: inputs, then the start of each";
+        return Err(Refusal::operands(n.inputs.len(), expected));
     }
     let first = n.input(0)?;
     let rank = n.e.rank(first);
@@ -74,7 +73,7 @@ enum Extreme {
 
 /// Whether the operation finds the largest or the smallest element along one axis, and its index, as JAX writes it: the
 /// second operand has indices along the axis, a NaN is above or below everything, and of equal elements the first counts.
-fn places_of(n: &mut Node<'_, '_, '_>, axes: &[i64]) -> Result<Option<Extreme>, Refused> {
+fn places_of(n: &mut Node<'_, '_, '_>, axes: &[i64]) -> Result<Option<Extreme>, Refusal> {
     let (&[axis], 4) = (axes, n.inputs.len()) else {
         return Ok(None);
     };
@@ -133,10 +132,8 @@ fn largest(n: &mut Node<'_, '_, '_>, x: ValueId, extreme: Extreme, axis: i64) ->
 fn scanned(n: &mut Node<'_, '_, '_>, count: usize, axes: &[i64]) -> Inner<Vec<ValueId>> {
     let block = n.region(0)?;
     if block.arguments.len() != 2 * count {
-        let found = block.arguments.len();
-        return Err(Refused::new(format!(
-            "a region of {found} arguments for {count} inputs"
-        )));
+        let found = format!("{} arguments", block.arguments.len());
+        return Err(Refusal::parts("its region", found, 2 * count));
     }
     let Some(captures) = n.captures(&[block]) else {
         return Ok(None);
@@ -168,14 +165,14 @@ fn scanned(n: &mut Node<'_, '_, '_>, count: usize, axes: &[i64]) -> Inner<Vec<Va
             true => Ok(value),
             false => Ok(BroadcastTo::with(&shape).build(e, value)?),
         });
-        whole.collect::<Result<_, Refused>>().map(Some)
+        whole.collect::<Result<_, Refusal>>().map(Some)
     });
     let def = (Scan::DEF, &attrs[..]);
     closed(n.importer, &mut n.e, def, &operands, count, &mut [step])
 }
 
 /// `x` with the axes as one dimension before all others, and the extents of these.
-fn in_front(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<(ValueId, Vec<Extent>), Refused> {
+fn in_front(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<(ValueId, Vec<Extent>), Refusal> {
     let rank = e.rank(x);
     let is_reduced = |axis: &usize| axes.contains(&(*axis as i64));
     let (front, back): (Vec<usize>, Vec<usize>) = (0..rank).partition(is_reduced);
@@ -188,7 +185,10 @@ fn in_front(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> Result<(ValueId, Vec<
     let extents: Option<Vec<i64>> = extents.collect();
     let steps = extents.and_then(|all| all.iter().try_fold(1i64, |n, own| n.checked_mul(*own)));
     let steps = steps.ok_or_else(|| {
-        Refused::new("several dimensions of which one is open are combined by a region that is no known op; `--dim` gives the extent")
+        let what =
+            "a dimension that a region other than a sum, product, maximum or minimum combines";
+        Refusal::not_constant(what.to_owned(), "is open")
+            .help("`--dim NAME=EXTENT` gives the extent")
     })?;
     let shape = [&[Extent::Known(steps)], &rest[..]].concat();
     Ok((e.reshape_to(moved, &shape)?, rest))

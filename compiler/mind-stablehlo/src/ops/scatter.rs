@@ -1,5 +1,6 @@
 //! Slices that are written at places that are read from a tensor of indices.
 
+use mind_convert::Refusal;
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::compare::Direction;
 use mind_core::ops::reduce::Min;
@@ -9,17 +10,16 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
 
 use super::Row;
-use super::body::{Combiner, expressions};
+use super::body::{Combiner, expressions, unknown_region};
 use super::gather::{Numbers, last_starts, spread, tuples};
 use crate::import::emit::{Emit, One};
 use crate::import::node::{Node, axis};
 use crate::import::value::Extent;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.scatter", scatter)];
 
 /// How updates are joined to elements.
-fn update(n: &Node<'_, '_, '_>, of: DType) -> Result<Update, Refused> {
+fn update(n: &Node<'_, '_, '_>, of: DType) -> Result<Update, Refusal> {
     let block = n.region(0)?;
     if expressions(n, block).as_deref() == Some(&["a1".to_owned()]) {
         return Ok(Update::Replace);
@@ -29,13 +29,14 @@ fn update(n: &Node<'_, '_, '_>, of: DType) -> Result<Update, Refused> {
         Some(Combiner::Prod) => Ok(Update::Mul),
         Some(Combiner::Min) => Ok(Update::Min),
         Some(Combiner::Max) => Ok(Update::Max),
-        None => Err(Refused::new(
-            "its region neither replaces an element, nor is a sum, product, maximum or minimum",
+        None => Err(unknown_region(
+            n,
+            "the new element, or a sum, product, maximum or minimum",
         )),
     }
 }
 
-fn numbers(n: &Node<'_, '_, '_>, rank: usize, index_rank: usize) -> Result<Numbers, Refused> {
+fn numbers(n: &Node<'_, '_, '_>, rank: usize, index_rank: usize) -> Result<Numbers, Refusal> {
     let fields = n.fields(&["scatter_dimension_numbers"])?;
     fields.check(&[
         "update_window_dims",
@@ -63,8 +64,9 @@ fn numbers(n: &Node<'_, '_, '_>, rank: usize, index_rank: usize) -> Result<Numbe
 fn scatter(n: &mut Node<'_, '_, '_>) -> One {
     n.ignore(&["indices_are_sorted", "unique_indices"]);
     if n.inputs.len() != 3 {
-        return Err(Refused::new(
-            "scatters of several tensors are not supported",
+        return Err(Refusal::operands(
+            n.inputs.len(),
+            "3 (a tensor, indices and updates)",
         ));
     }
     let (x, indices, updates) = (n.input(0)?, n.input(1)?, n.input(2)?);
@@ -83,8 +85,16 @@ fn scatter(n: &mut Node<'_, '_, '_>) -> One {
         && outer.len() + 1 == e.rank(indexed.indices)
         && outer.len() + numbers.window.len() == update_rank;
     if !fits {
-        return Err(Refused::new(
-            "its updates have other dimensions than its slices",
+        let expected = format!(
+            "{} (that of {} and {} window dimensions)",
+            e.rank(indexed.indices) - 1 + kept.len(),
+            e.g().type_text(indexed.indices),
+            kept.len()
+        );
+        return Err(Refusal::rank(
+            "the operand of updates".to_owned(),
+            e.g().type_text(updates),
+            expected,
         ));
     }
     // The extents of a slice along the dimensions of the tensor, and which dimension of the updates has them.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use mind_convert::Refusal;
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::extents::Iota;
 use mind_core::ops::pad::PadOp;
@@ -16,7 +17,6 @@ use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::region::Inner;
 use crate::import::value::{Extent, Extents, Value};
-use crate::refused::Refused;
 use crate::text::TensorText;
 
 pub(super) const ROWS: &[Row] = &[
@@ -117,12 +117,16 @@ fn pad(e: &mut Emit<'_>, x: ValueId, value: ValueId, [low, high, interior]: [&[i
 /// # Errors
 ///
 /// Extents that are not those of the type.
-fn annotated(extents: Vec<Extent>, ty: &TensorText<'_>) -> Result<Vec<Extent>, Refused> {
+fn annotated(extents: Vec<Extent>, ty: &TensorText<'_>) -> Result<Vec<Extent>, Refusal> {
     if extents.len() != ty.shape.len() {
         let (found, wanted) = (extents.len(), ty.shape.len());
-        return Err(Refused::new(format!(
-            "{found} extents for a result of rank {wanted}"
-        )));
+        let reason = "the rank of the result";
+        return Err(Refusal::length(
+            "the list of extents".to_owned(),
+            found,
+            wanted,
+            reason,
+        ));
     }
     let pairs = extents.into_iter().zip(&ty.shape);
     let extents = pairs.map(|(extent, wanted)| match (extent, wanted) {
@@ -244,11 +248,8 @@ fn broadcast_in_dim(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
 pub(super) fn stretched(e: &mut Emit<'_>, x: ValueId, axes: &[i64], extents: &[Extent]) -> One {
     let (rank, own) = (extents.len(), e.dims(x));
     if axes.len() != own.len() {
-        return Err(Refused::new(format!(
-            "{} dimensions for an operand of rank {}",
-            axes.len(),
-            own.len()
-        )));
+        let reason = "1 for each dimension of the operand";
+        return Err(Refusal::length("dims", axes.len(), own.len(), reason));
     }
     let mut places = Vec::with_capacity(axes.len());
     for &axis in axes {
@@ -260,7 +261,11 @@ pub(super) fn stretched(e: &mut Emit<'_>, x: ValueId, axes: &[i64], extents: &[E
         .windows(2)
         .any(|pair| places[pair[0]] == places[pair[1]])
     {
-        return Err(Refused::new("two dimensions become one"));
+        return Err(Refusal::value(
+            "dims",
+            format_args!("{axes:?}"),
+            "each dimension of the result at most once",
+        ));
     }
     let x = e.transpose(x, &order)?;
     let first = places.iter().copied().min().unwrap_or(rank);

@@ -1,5 +1,6 @@
 //! Elements in order.
 
+use mind_convert::Refusal;
 use mind_core::ops::gather::GatherElements;
 use mind_core::ops::sort::Sort;
 use mind_ir::opdef::Op as _;
@@ -9,7 +10,6 @@ use super::body::expressions;
 use super::elementwise::total_order;
 use super::{Many, Row};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[Row::many("stablehlo.sort", sort)];
 
@@ -25,9 +25,17 @@ struct Order {
 
 /// The order that a region compares by: of one operand, plainly, by total order, or by total order with one zero and one
 /// NaN, as JAX sorts.
-fn order(n: &Node<'_, '_, '_>, count: usize) -> Result<Order, Refused> {
+fn order(n: &Node<'_, '_, '_>, count: usize) -> Result<Order, Refusal> {
     let found = expressions(n, n.region(0)?).unwrap_or_default();
-    let unlike = || Refused::new("its region does not compare one operand by `LT` or `GT`");
+    let unlike = || {
+        Refusal::unsupported(
+            format!(
+                "its region returns `{}`",
+                found.first().map_or("something else", |own| own)
+            ),
+            "the region compares operands by `LT` or `GT`, one after the other where they are equal",
+        )
+    };
     let [own] = &found[..] else {
         return Err(unlike());
     };
@@ -63,7 +71,7 @@ fn sort(n: &mut Node<'_, '_, '_>) -> Many {
     n.ignore(&["is_stable"]);
     let operands = n.rest(0)?;
     let Some(&first) = operands.first() else {
-        return Err(Refused::new("it has no operand"));
+        return Err(Refusal::operands(0, "1 or more"));
     };
     let rank = n.e.rank(first);
     let axis = n.optional_int(&["dimension"])?.unwrap_or(-1);

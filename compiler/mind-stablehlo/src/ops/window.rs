@@ -1,5 +1,6 @@
 //! Elements under windows combined.
 
+use mind_convert::Refusal;
 use mind_core::ops::cumulative::{Accumulation, Cumulative};
 use mind_core::ops::window::ReduceWindow;
 use mind_ir::ValueId;
@@ -7,10 +8,9 @@ use mind_ir::scalar::Reduction;
 use mind_ir::types::{DType, Dim};
 
 use super::Row;
-use super::body::Combiner;
+use super::body::{Combiner, unknown_region};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[Row::one("stablehlo.reduce_window", reduce_window)];
 
@@ -40,21 +40,25 @@ fn entries(
     name: &'static str,
     count: usize,
     default: i64,
-) -> Result<Vec<i64>, Refused> {
+) -> Result<Vec<i64>, Refusal> {
     let list = n.optional_ints(&[name])?;
     let list = list.unwrap_or_else(|| vec![default; count]);
     match list.len() {
         found if found == count => Ok(list),
-        found => Err(Refused::new(format!(
-            "{found} entries in `{name}`, where it has {count}"
-        ))),
+        found => Err(Refusal::length(
+            name,
+            found,
+            count,
+            "as the rank of the operand says",
+        )),
     }
 }
 
 fn reduce_window(n: &mut Node<'_, '_, '_>) -> One {
     if n.inputs.len() != 2 {
-        return Err(Refused::new(
-            "windows over several inputs are not supported",
+        return Err(Refusal::operands(
+            n.inputs.len(),
+            "2 (a tensor and a start)",
         ));
     }
     let x = n.input(0)?;
@@ -65,14 +69,14 @@ fn reduce_window(n: &mut Node<'_, '_, '_>) -> One {
     let dilations = entries(n, "window_dilations", rank, 1)?;
     let padding = entries(n, "padding", 2 * rank, 0)?;
     if base.iter().any(|own| *own != 1) {
-        return Err(Refused::new(
-            "`base_dilations` other than 1 are not supported",
-        ));
+        let found = format!("{base:?}");
+        return Err(
+            Refusal::value("base_dilations", found, "1 for each dimension")
+                .help("`stablehlo.pad` with `interior` puts elements between those of a tensor"),
+        );
     }
     let Some(combiner) = Combiner::of(n, n.region(0)?, of) else {
-        return Err(Refused::new(
-            "its region is no sum, product, maximum or minimum",
-        ));
+        return Err(unknown_region(n, "a sum, product, maximum or minimum"));
     };
     let low: Vec<i64> = padding.iter().copied().step_by(2).collect();
     let high: Vec<i64> = padding.iter().copied().skip(1).step_by(2).collect();

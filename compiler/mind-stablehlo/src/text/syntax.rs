@@ -129,6 +129,25 @@ pub(crate) enum Attr<'t> {
 }
 
 impl Attr<'_> {
+    /// What messages call it.
+    pub fn describe(&self) -> String {
+        match self {
+            Attr::Bool(own) => own.to_string(),
+            Attr::Int(own) => own.to_string(),
+            Attr::Float(own) => own.to_string(),
+            Attr::Text(text) => format!("{text:?}"),
+            Attr::Word(word) | Attr::Raw(word) => {
+                let shown: String = word.chars().take(40).collect();
+                format!("`{shown}`")
+            }
+            Attr::Symbol(name) => format!("`@{name}`"),
+            Attr::List(list) => format!("a list of {}", list.len()),
+            Attr::Pair(_) => "a pair of lists".to_owned(),
+            Attr::Fields(_) => "a list of fields".to_owned(),
+            Attr::Dense(_) => "a list of elements".to_owned(),
+        }
+    }
+
     /// The text or the word that it is.
     pub fn text(&self) -> Option<&str> {
         match self {

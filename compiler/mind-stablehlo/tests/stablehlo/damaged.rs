@@ -74,6 +74,13 @@ fn a_damaged_text_is_an_error_or_another_module() {
             }
             Err(found) => {
                 assert!(found.has_errors());
+                // Broken syntax has no code; what is refused has one, and a way out.
+                for error in found.iter().filter(|own| !own.context.is_empty()) {
+                    assert!(
+                        error.code.is_some() && error.way_out().is_some(),
+                        "{error:?}"
+                    );
+                }
                 refused += 1;
             }
         }

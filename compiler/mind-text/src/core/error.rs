@@ -131,13 +131,15 @@ pub(super) enum SyntaxError {
         keys: String,
     },
     #[error("attribute `{key}` is given twice")]
-    RepeatedKey { key: &'static str },
+    RepeatedKey { key: String },
     #[error("`{op}` needs the attribute `{key}`")]
     MissingKey {
         op: &'static str,
         key: &'static str,
         interface: bool,
     },
+    #[error("a classifier needs `{key}`")]
+    MissingPart { key: &'static str },
     #[error("`{op}` takes {attributes} in parentheses besides its operands")]
     SurplusArgument {
         op: &'static str,
@@ -303,6 +305,9 @@ impl SyntaxError {
             RepeatedKey { .. } => "keep one of them".into(),
             MissingKey { op, key, .. } => {
                 format!("attributes go in braces, as in `{op} {{{key}=...}}`")
+            }
+            MissingPart { .. } => {
+                "as in `classifier: label {classes=[cat, dog], probabilities=odds}`".into()
             }
             DefinedTwice { .. } => "each instruction has an id that no other has".into(),
             ConstantType { key, declared, .. } => {

@@ -1,4 +1,4 @@
-//! Whether the steps of a module fit what is there.
+//! Checks the steps of a module against its functions and memory.
 
 use crate::ir::{Function, Type};
 use crate::program::{Axis, Base, Call, Region, Step};
@@ -6,7 +6,7 @@ use crate::program::{Axis, Base, Call, Region, Step};
 use super::control::{carried_by, regions, runs};
 use super::module::{Array, EmitError, Module};
 
-/// What the steps of a module use.
+/// The functions and memory that the steps of a module use.
 pub(super) struct Used {
     pub(super) functions: Vec<bool>,
     pub(super) subprograms: Vec<bool>,
@@ -16,20 +16,20 @@ pub(super) struct Used {
     pub(super) memory: bool,
 }
 
-/// Where a C function has the memory of a program.
+/// The C storage of a buffer of the program.
 #[derive(Clone, Copy)]
 pub(super) enum Storage {
-    /// An array that the caller reads from.
+    /// An input array of the caller.
     Input(usize),
-    /// An array that the caller gets.
+    /// An output array of the caller.
     Output(usize),
     Constants,
-    /// Static memory, from this byte on.
+    /// Static memory at this offset.
     Static(usize),
 }
 
 impl Used {
-    /// What two lists of steps use.
+    /// Returns the union of both.
     pub(super) fn or(&self, other: &Used) -> Used {
         let either = |a: &[bool], b: &[bool]| a.iter().zip(b).map(|(a, b)| a | b).collect();
         Used {
@@ -44,7 +44,7 @@ impl Used {
 }
 
 impl Module<'_> {
-    /// Where `base` is, and its bytes. An array that the caller does not hand over has none.
+    /// Returns the storage and the size of `base`; the size is 0 if the caller does not pass the array.
     pub(super) fn storage(&self, base: Base) -> (Storage, usize) {
         let found = |arrays: &[Array]| {
             let number = arrays.iter().position(|array| array.base == base)?;
@@ -65,7 +65,7 @@ impl Module<'_> {
         }
     }
 
-    /// What `steps` use, once each is found to fit.
+    /// Checks `steps`, and returns the functions and memory that they use.
     pub(super) fn check(&self, steps: &[&Step]) -> Result<Used, EmitError> {
         let mut used = Used {
             functions: vec![false; self.functions.len()],
@@ -130,7 +130,7 @@ impl Module<'_> {
     }
 }
 
-/// Checks that the arguments of `call` are those that `function` takes.
+/// Checks the arguments of `call` against the parameters of `function`.
 fn check_call(function: &Function, call: &Call) -> Result<(), EmitError> {
     let mut args = vec![Type::Ptr; call.args.len()];
     for axis in &call.grid {

@@ -1,4 +1,4 @@
-//! Control flow as statements of C: a choice, a loop until a condition is false, a loop over slices.
+//! Control flow as C statements: `if`, `while` and `scan`.
 
 use crate::program::{Control, Flow, Region, Slices, Step, Stop};
 
@@ -6,31 +6,31 @@ use super::file::Writing;
 use super::module::{EmitError, Module, StaticMemory};
 use super::subprogram::Subprogram;
 
-/// Bytes of [`StaticMemory::carried`] that steps need.
+/// Returns the size of [`StaticMemory::carried`] that steps need, in bytes.
 pub fn carried_bytes<'s>(steps: impl IntoIterator<Item = &'s Step>) -> usize {
     let controls = steps.into_iter().filter_map(Step::as_control);
     controls.map(carried_by).max().unwrap_or(0)
 }
 
-/// Bytes of static memory for the values that a step carries from one iteration to the next.
+/// Returns the bytes of static memory for the loop-carried values of a step.
 pub(super) fn carried_by(control: &Control) -> usize {
     let room = |regions: &[Region]| regions.iter().map(room).sum::<usize>();
     match &control.flow {
         Flow::If => 0,
-        // One place is read while the other is written.
+        // Double buffering.
         Flow::While => 2 * room(&control.operands),
         Flow::Scan { steps: 0, .. } => 0,
-        // The results are the other place.
+        // Double buffering, where the results are the second buffer.
         Flow::Scan { carried, .. } => room(&control.operands[..*carried]),
     }
 }
 
-/// Whether a step runs its subprograms at all.
+/// Returns whether the trip count of a step can be above 0.
 pub(super) fn runs(control: &Control) -> bool {
     !matches!(control.flow, Flow::Scan { steps: 0, .. })
 }
 
-/// The memory that the C of a step reads and writes.
+/// Returns the regions that the C code of a step accesses.
 pub(super) fn regions(control: &Control) -> Vec<Region> {
     let [operands, results] = [&control.operands, &control.results];
     match control.flow {
@@ -45,12 +45,12 @@ pub(super) fn regions(control: &Control) -> Vec<Region> {
     }
 }
 
-/// Bytes of static memory for a value like `region`.
+/// Returns the aligned size of a value of the size of `region`.
 fn room(region: &Region) -> usize {
     region.bytes.next_multiple_of(StaticMemory::ALIGN)
 }
 
-/// The bytes of what each subprogram of a step is handed, and of what it makes.
+/// Returns the sizes of the arrays that subprogram `at` of a step reads, and of those that it writes.
 fn arrays(control: &Control, at: usize) -> (Vec<usize>, Vec<usize>) {
     let bytes = |regions: &[Region]| {
         regions
@@ -81,11 +81,11 @@ fn arrays(control: &Control, at: usize) -> (Vec<usize>, Vec<usize>) {
 }
 
 impl Module<'_> {
-    /// Checks that the subprograms of a step are there and take what it hands over.
+    /// Checks that the subprograms of a step exist and take the arrays of the step.
     ///
     /// # Errors
     ///
-    /// One that is not there, or that takes something else.
+    /// Errors if a subprogram does not exist, or takes other arrays.
     pub(super) fn check_control(&self, control: &Control) -> Result<(), EmitError> {
         for (at, &found) in control.programs.iter().enumerate() {
             let op = control.op;
@@ -108,7 +108,7 @@ impl Module<'_> {
         Ok(())
     }
 
-    /// The subprograms that are bound with the module itself, if that is bound: each with its step.
+    /// Returns the subprograms that are bound once, when the module is bound, each with its step.
     pub(super) fn bound_once(&self) -> impl Iterator<Item = (&Control, usize)> {
         let controls = self.steps.iter().filter_map(|step| step.as_control());
         let controls = controls.filter(|control| control.is_bound_once && runs(control));
@@ -121,7 +121,7 @@ impl Module<'_> {
         programs.filter(|&(_, program)| self.subprograms[program].bind.is_some())
     }
 
-    /// The statements of a step.
+    /// Writes the statements of a step.
     pub(super) fn control(&self, control: &Control, writing: Writing, out: &mut String) {
         let binds = !(control.is_bound_once && writing == Writing::Subprogram);
         let mut lines = Lines {
@@ -145,7 +145,7 @@ impl Module<'_> {
         }
     }
 
-    /// The call that binds a subprogram, if there is anything to bind.
+    /// Returns the call that binds a subprogram, if there is anything to bind.
     pub(super) fn bind(&self, control: &Control, program: usize) -> Vec<String> {
         let Some(bind) = &self.subprograms[program].bind else {
             return Vec::new();
@@ -160,7 +160,7 @@ impl Module<'_> {
     }
 }
 
-/// The elements of an array, which has at least one.
+/// An initialiser list, which must not be empty.
 fn list(elements: impl IntoIterator<Item = String>) -> String {
     let elements: Vec<String> = elements.into_iter().collect();
     if elements.is_empty() {
@@ -170,11 +170,11 @@ fn list(elements: impl IntoIterator<Item = String>) -> String {
     }
 }
 
-/// The lines of one step, as they are written.
+/// The lines of a step.
 struct Lines<'m, 'o> {
     module: &'m Module<'m>,
     control: &'m Control,
-    /// Whether subprograms are bound here.
+    /// Whether this function binds subprograms.
     binds: bool,
     depth: usize,
     out: &'o mut String,
@@ -201,7 +201,7 @@ impl Lines<'_, '_> {
             .collect()
     }
 
-    /// Binds subprogram `at` of the step, if that is to be done here.
+    /// Writes the bind call of subprogram `at`, if this function binds it.
     fn bind(&mut self, at: usize) {
         if self.binds {
             for line in self.module.bind(self.control, self.control.programs[at]) {
@@ -210,7 +210,7 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// A run of subprogram `at` of the step, which ends the whole run if it fails.
+    /// Writes a call of subprogram `at`, and a return if it fails.
     fn run(&mut self, at: usize, read: Vec<String>, written: Vec<String>) {
         let fixed = self.addresses(&self.control.fixed);
         let name = &self.subprogram(at).name;
@@ -232,7 +232,7 @@ impl Lines<'_, '_> {
         self.line(&format!("memcpy({to}, {from}, {bytes});"));
     }
 
-    /// The places of carried values in static memory, behind those of `before`.
+    /// Returns the addresses of loop-carried values in static memory, after those of `before`.
     fn places(&self, before: &[Region], carried: &[Region]) -> Vec<String> {
         let start = self.module.memory.carried_start() + before.iter().map(room).sum::<usize>();
         let places = carried.iter().scan(start, |at, region| {
@@ -332,7 +332,7 @@ impl Lines<'_, '_> {
             &format!("for (int64_t step = 0; step < INT64_C({steps}); ++step) "),
             |this| {
                 if carried > 0 {
-                    // The last step writes the results.
+                    // The last iteration writes to the results.
                     this.line(&format!(
                         "const int in_place = (int)((INT64_C({steps}) - step) % 2);"
                     ));
@@ -343,7 +343,7 @@ impl Lines<'_, '_> {
     }
 }
 
-/// The address of the slice of a step.
+/// Returns the address of the slice of an iteration.
 fn slice(base: &str, Slices { bytes, is_reversed }: Slices, steps: usize) -> String {
     let at = if is_reversed {
         format!("(INT64_C({}) - step)", steps - 1)

@@ -1,18 +1,18 @@
-//! What is known of the values of a function before any text is written.
+//! Analyses of a function before its text is written.
 
 use crate::ir::{Block, Carried, Function, IfAny, Loop, Merged, Op, Statement, Type, Value};
 
 /// Facts about each value, by its index.
 pub(super) struct Facts {
-    /// Whether anything that can be observed depends on the value.
+    /// Whether the value is live: an observable effect depends on it.
     is_live: Vec<bool>,
-    /// Whether all lanes are known to be alike, so that one number stands for them.
+    /// Whether all lanes are equal, so that the value is a scalar in C.
     is_uniform: Vec<bool>,
-    /// For a pointer, the parameter it is an offset from, or the carried pointer that it is read from.
+    /// For a pointer, the parameter or loop-carried pointer that it is an offset from.
     roots: Vec<Value>,
-    /// For the result of a loop, the value that is carried; for others the value itself.
+    /// For the result of a loop, the loop-carried value; for others the value itself.
     homes: Vec<Value>,
-    /// The numbers of constant indices.
+    /// The values of constant indices.
     literals: Vec<Option<i64>>,
     /// Whether a division can set bits of the status.
     pub(super) has_division: bool,
@@ -38,8 +38,9 @@ impl Facts {
             facts.is_uniform[constant.value.index()] = true;
         }
         facts.mark_uniform(function.body());
-        // A pointer that is now an offset from one parameter and now from another is a root itself; finding
-        // one changes the roots of others, so each round finds at least one more or is the last.
+        // A loop-carried pointer that is an offset from different parameters in different iterations is a root itself.
+        // Finding one changes the roots of others, so this iterates to a fixed point; each iteration but the last finds
+        // at least one.
         let mut mixed = vec![false; count];
         while facts.find_roots(function, function.body(), &mut mixed) {}
         facts
@@ -61,12 +62,12 @@ impl Facts {
         self.homes[value.index()]
     }
 
-    /// The number that a value is if it is a constant index.
+    /// Returns the value of a constant index; `None` if it is not a constant.
     pub(super) fn literal(&self, value: Value) -> Option<i64> {
         self.literals[value.index()]
     }
 
-    /// Notes where values come from, and `wanted`, what is observed or decides how often something runs.
+    /// Collects definitions, and the roots of liveness in `wanted`: observable values and loop bounds.
     fn collect<'f>(&mut self, block: &'f Block, defs: &mut [Def<'f>], wanted: &mut Vec<Value>) {
         for statement in &block.statements {
             match statement {
@@ -157,7 +158,7 @@ impl Facts {
         }
     }
 
-    /// Gives pointers their roots; whether a carried one turned out to be mixed that was not known to be.
+    /// Computes the roots of pointers; returns whether a loop-carried pointer turned out to be mixed.
     fn find_roots(&mut self, function: &Function, block: &Block, mixed: &mut [bool]) -> bool {
         let mut changed = false;
         for statement in &block.statements {
@@ -198,7 +199,7 @@ impl Facts {
     }
 }
 
-/// Where a value comes from.
+/// The definition of a value.
 #[derive(Clone, Copy)]
 enum Def<'f> {
     /// A parameter, a constant, or the index of a loop.
@@ -208,7 +209,7 @@ enum Def<'f> {
     Merged(&'f IfAny, &'f Merged),
 }
 
-/// Whether a lane of the result depends on that lane of the operands alone, on no memory and on no count.
+/// Returns whether each lane of the result depends only on that lane of the operands, not on memory or a count.
 fn is_lanewise(op: &Op) -> bool {
     match op {
         Op::Unary(..)

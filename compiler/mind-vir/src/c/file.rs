@@ -1,4 +1,4 @@
-//! A whole program as one file of C.
+//! A program as one C file.
 
 use std::fmt::Write;
 
@@ -13,38 +13,38 @@ use super::shared::SharedFunctions;
 /// Alignment of constant data and scratch memory, in bytes.
 const ALIGN: usize = 64;
 
-/// The function that steps are written into.
+/// The function that steps are written to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Writing {
-    /// The public one, which binds what it runs.
+    /// The public function, which also binds subprograms.
     Entry,
     /// A subprogram, which is bound before it runs.
     Subprogram,
 }
 
-/// A file of these bodies, with what they call in front.
+/// Returns a file of these bodies, preceded by the functions that they call.
 pub fn written(functions: &SharedFunctions, bodies: &[String]) -> String {
     let text = functions.text() + &bodies.concat();
     format!("{}{text}", prelude(&text))
 }
 
 impl Module<'_> {
-    /// The text of the file.
+    /// Returns the text of the file.
     ///
-    /// Its public function is `int NAME(const void *const *inputs, void *const *outputs)`. It returns the bits
-    /// of the [`Status`](crate::ir::Status) and those of what else may stop a run, 0 when all is well. A comment at the top says what inputs and
-    /// outputs are. With scratch memory it must not run twice at once, since that memory is static. Buffers
-    /// need no alignment. Functions and data that no step uses are left out.
+    /// Its public function is `int NAME(const void *const *inputs, void *const *outputs)`. It returns the bits of the
+    /// [`Status`](crate::ir::Status) and of [`Stop`](crate::program::Stop), 0 on success. A comment at the top
+    /// documents inputs and outputs. The function is not reentrant if it uses scratch memory, because that is static.
+    /// Buffers need no alignment. Unused functions and data are omitted.
     ///
     /// # Errors
     ///
-    /// A function is not valid, or a call does not fit what is there.
+    /// Errors if a function is invalid, or if a call does not fit its callee.
     pub fn write(&self) -> Result<String, EmitError> {
         let (comment, body) = self.sections()?;
         Ok(format!("{comment}\n{}{body}", prelude(&body)))
     }
 
-    /// The text of the file without what it calls; [`written`] makes a file of several.
+    /// Returns the text of the file without shared functions; [`written`] joins several of them.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Module<'_> {
         Ok(format!("\n{comment}{body}"))
     }
 
-    /// The comment about the public function, and the code.
+    /// Returns the comment about the public function, and the code.
     fn sections(&self) -> Result<(String, String), EmitError> {
         let used = self.check(&self.steps)?;
         let mut body = self.code(&used)?;
@@ -66,7 +66,7 @@ impl Module<'_> {
         Ok((self.comment(has_memory), body))
     }
 
-    /// What the steps use: data, memory, functions and subprograms.
+    /// Returns the data, memory, functions and subprograms that the steps use.
     pub(super) fn code(&self, used: &Used) -> Result<String, EmitError> {
         let mut code = String::new();
         if used.constants {
@@ -130,7 +130,7 @@ impl Module<'_> {
         text + " */\n"
     }
 
-    /// The constants as words; the last one is filled with zeros.
+    /// Writes the constants as words; the last one is padded with zeros.
     fn constants(&self, out: &mut String) {
         let count = self.constants.len().div_ceil(4).max(1);
         *out += &format!(
@@ -144,7 +144,7 @@ impl Module<'_> {
             let mut word = [0; 4];
             word[..bytes.len()].copy_from_slice(bytes);
             let start = if at % 8 == 0 { "\n    " } else { " " };
-            // Writing to a string cannot fail.
+            // Writing to a string is infallible.
             let _ = write!(out, "{start}{:#x},", u32::from_le_bytes(word));
         }
         *out += "\n};\n";
@@ -162,7 +162,7 @@ impl Module<'_> {
         self.body_of(&self.steps, used, Writing::Entry, out);
     }
 
-    /// The rest of a function that does `steps`, after its status is declared.
+    /// Writes the part of a function that runs `steps`, after its status is declared.
     pub(super) fn body_of(&self, steps: &[&Step], used: &Used, writing: Writing, out: &mut String) {
         for (is_used, name) in [(used.inputs, "inputs"), (used.outputs, "outputs")] {
             if !is_used {
@@ -189,7 +189,7 @@ impl Module<'_> {
         }
     }
 
-    /// A call in a loop for each dimension of the grid that gives an index; ranges are whole.
+    /// Writes a call in a loop nest over the indexed dimensions of the grid; ranges are not split.
     fn call(&self, call: &Call, out: &mut String) {
         let mut args: Vec<String> = call.args.iter().map(|arg| self.address(arg)).collect();
         let mut loops = Vec::new();
@@ -225,7 +225,7 @@ impl Module<'_> {
         }
     }
 
-    /// The copies of a gather, after its indices have been checked.
+    /// Writes the copies of a gather, after the bounds checks of its indices.
     fn gather(&self, gather: &Gather, out: &mut String) {
         let [data, indices, result] =
             [gather.data, gather.indices, gather.result].map(|region| self.address(&region));
@@ -262,7 +262,7 @@ impl Module<'_> {
         }
     }
 
-    /// The address of the first byte of `region`.
+    /// Returns the address of the first byte of `region`.
     pub(super) fn address(&self, region: &Region) -> String {
         let offset = region.offset as usize;
         let base = match self.storage(region.base).0 {
@@ -295,7 +295,7 @@ impl Module<'_> {
             );
         }
         let list = |kind: &str, count: usize| {
-            // An array has at least one element.
+            // An array in C is not empty.
             let names: Vec<String> = (0..count).map(|at| format!("{kind}{at}")).collect();
             if names.is_empty() {
                 "0".to_owned()
@@ -320,7 +320,7 @@ impl Module<'_> {
     }
 }
 
-/// `base`, plus an offset in bytes.
+/// Returns `base` plus an offset in bytes.
 fn moved(base: String, offset: usize) -> String {
     match offset {
         0 => base,
@@ -328,7 +328,7 @@ fn moved(base: String, offset: usize) -> String {
     }
 }
 
-/// `text` without what would end a comment or begin one, and without control characters.
+/// Returns `text` without comment delimiters and control characters.
 pub(crate) fn plain(text: &str) -> String {
     let escaped = text.escape_default().to_string();
     escaped.replace("*/", "* /").replace("/*", "/ *")

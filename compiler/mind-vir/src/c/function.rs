@@ -1,4 +1,4 @@
-//! One function of vector IR as one function of C.
+//! One function of vector IR as one C function.
 
 use rustc_hash::FxHashSet;
 
@@ -14,12 +14,12 @@ use super::writer::Writer;
 
 /// Appends `function` to `out` as a static function called `symbol`.
 ///
-/// It has the parameters of `function`, pointers as `unsigned char *` and indices as `int64_t`, and returns
-/// the bits of the [`Status`](crate::ir::Status) as `uint64_t`. What it calls stands in [`prelude`](super::prelude).
+/// Its parameters are those of `function`, pointers as `unsigned char *` and indices as `int64_t`; it returns the bits
+/// of the [`Status`](crate::ir::Status) as `uint64_t`. It calls helpers of the [`prelude`](super::prelude).
 ///
 /// # Errors
 ///
-/// The function is not valid.
+/// Errors if the function is invalid.
 pub fn function(
     function: &Function,
     symbol: &Symbol,
@@ -31,15 +31,15 @@ pub fn function(
     Ok(())
 }
 
-/// What stands in front of the name of a function.
+/// The text before the name of a function.
 pub(super) const DECLARATION: &str = "MIND_TARGET static uint64_t";
 
-/// What follows the name of `function`: its parameters and its body. Numbers that could be variables are
+/// Returns the text after the name of `function`: its parameters and its body. Numbers that could be parameters are
 /// [`marked`](super::template::marked).
 ///
 /// # Errors
 ///
-/// The function is not valid.
+/// Errors if the function is invalid.
 pub(super) fn definition(function: &Function) -> Result<String, CompileError> {
     crate::ir::verify(function).map_err(CompileError::Invalid)?;
     let facts = Facts::of(function);
@@ -221,7 +221,7 @@ impl<'f> Writer<'f, '_> {
         }
     }
 
-    /// Whether a division has another use than its status.
+    /// Returns whether the quotient of a division is used, and not only its status.
     fn is_needed(&self, value: Value, lanes: &Lanes<'f>) -> bool {
         let mut is_operand = false;
         for (_, op) in &lanes.ops {

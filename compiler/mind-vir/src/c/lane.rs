@@ -1,8 +1,8 @@
-//! One lane of a vector operation as an expression.
+//! Expressions for one lane of a vector operation.
 
 use crate::ir::{BinaryOp, ConvertOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp};
 
-/// The type of a lane, integers unsigned so that they wrap.
+/// Returns the type of a lane, unsigned for integers because signed overflow is undefined.
 pub(super) const fn c_type(lane: Lane) -> &'static str {
     match lane {
         Lane::I8 => "uint8_t",
@@ -14,7 +14,7 @@ pub(super) const fn c_type(lane: Lane) -> &'static str {
     }
 }
 
-/// The type of a lane of integers as signed numbers.
+/// Returns the signed type of an integer lane.
 const fn signed(lane: Lane) -> &'static str {
     match lane.int() {
         Lane::I8 => "int8_t",
@@ -24,7 +24,7 @@ const fn signed(lane: Lane) -> &'static str {
     }
 }
 
-/// What the names of helpers end with.
+/// Returns the suffix of the names of helpers.
 pub(super) const fn suffix(lane: Lane) -> &'static str {
     match lane {
         Lane::I8 => "u8",
@@ -36,7 +36,7 @@ pub(super) const fn suffix(lane: Lane) -> &'static str {
     }
 }
 
-/// A number with these bits.
+/// A constant with these bits.
 pub(super) fn constant(lane: Lane, bits: u64) -> String {
     match lane {
         Lane::F32 => format!("mind_f32({bits:#x}u)"),
@@ -46,7 +46,7 @@ pub(super) fn constant(lane: Lane, bits: u64) -> String {
     }
 }
 
-/// The number that these bits are, for a comment; `None` if the text of the constant says it.
+/// Returns the number for a comment; `None` if the text of the constant already shows it.
 pub(super) fn remark(lane: Lane, bits: u64) -> Option<String> {
     match lane {
         Lane::F32 => Some(format!("{:?}", f32::from_bits(bits as u32))),
@@ -78,7 +78,7 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
         }
     };
     let arithmetic = |sign: char| match lane {
-        // Narrower operands become `int`, and the product of two of 16 bits need not fit.
+        // Narrower operands are promoted to `int`, where the product of two 16-bit operands can overflow.
         Lane::I8 | Lane::I16 => format!("({})((uint32_t){x} {sign} {y})", c_type(lane)),
         _ => format!("{x} {sign} {y}"),
     };
@@ -87,7 +87,7 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
         _ => format!("({}){x}", signed(lane)),
     };
     match op {
-        // Compilers warn of comparisons of a number with itself.
+        // Compilers warn if a number is compared with itself.
         BinaryOp::Min | BinaryOp::Max | BinaryOp::UMin | BinaryOp::UMax if x == y => x.to_owned(),
         BinaryOp::Add => arithmetic('+'),
         BinaryOp::Sub => arithmetic('-'),
@@ -122,7 +122,7 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
     }
 }
 
-/// The third operand plus the products of the bytes of the first one, without a sign, by those of the second, with one.
+/// The third operand plus the dot product of the unsigned bytes of the first and the signed bytes of the second.
 pub(super) fn dot_bytes([x, y, sum]: [String; 3]) -> String {
     let byte = |x: &str, at: u32| match at {
         0 => x.to_owned(),
@@ -186,7 +186,7 @@ pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane, x: &str) -> String {
     }
 }
 
-/// A quotient; it needs a variable called `status`.
+/// A quotient; requires a variable called `status`.
 pub(super) fn divide(is_signed: bool, lane: Lane, x: &str, y: &str) -> String {
     let ty = c_type(lane);
     if is_signed {
@@ -201,7 +201,7 @@ pub(super) fn divide(is_signed: bool, lane: Lane, x: &str, y: &str) -> String {
 /// A constant index.
 pub(super) fn index(n: i64) -> String {
     if n == i64::MIN {
-        // Its magnitude is no number of the type.
+        // C has no literal for its magnitude.
         "INT64_MIN".to_owned()
     } else if i32::try_from(n).is_ok() {
         n.to_string()

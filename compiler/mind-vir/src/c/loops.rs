@@ -1,4 +1,4 @@
-//! Loops of a function, and the values that they carry.
+//! Loops of a function, and loop-carried values.
 
 use crate::ir::{Addr, Carried, Loop, LoopKind, Type, Value};
 
@@ -28,7 +28,7 @@ impl<'f> Writer<'f, '_> {
         });
     }
 
-    /// Declares carried values with what they are in the first round.
+    /// Declares loop-carried values with their initial values.
     fn first_round(&mut self, carried: &[Carried]) {
         let (vectors, others): (Vec<&Carried>, Vec<_>) =
             (carried.iter()).partition(|slot| self.is_vector(slot.param));
@@ -65,7 +65,7 @@ impl<'f> Writer<'f, '_> {
         }
     }
 
-    /// Gives carried values what they are in the next round, all at once.
+    /// Assigns loop-carried values for the next iteration, as a parallel assignment.
     fn next_round(&mut self, carried: &[Carried]) {
         let (vectors, others): (Vec<&Carried>, Vec<_>) = (carried.iter())
             .filter(|slot| self.facts.home(slot.next) != slot.param)

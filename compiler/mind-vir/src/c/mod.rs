@@ -1,14 +1,14 @@
 //! Vector IR as C.
 //!
 //! - [`function`]: one function as the text of one C function.
-//! - [`prelude`]: what such text needs before it.
+//! - [`prelude`]: the helpers that must precede it.
 //! - [`Module`]: a program as one file with one public function.
-//! - [`SharedFunctions`]: what several programs of one file call.
-//! - [`Subprogram`]: a program that control flow runs, as static functions.
+//! - [`SharedFunctions`]: functions shared by the programs of a file.
+//! - [`Subprogram`]: a subprogram of control flow, as static functions.
 //!
-//! The text is C11 and includes `float.h`, `stdint.h` and `string.h` alone. It has no undefined behaviour,
-//! compiles without warnings, and computes the bits that the interpreter of vector IR does. Vectors become
-//! loops over lanes, which compilers turn into vector code; docs/formats/c.md says how.
+//! The text is C11 and includes only `float.h`, `stdint.h` and `string.h`. It has no undefined behaviour, compiles
+//! without warnings, and computes the bits of the vector IR interpreter. Vectors become loops over lanes, which
+//! compilers vectorise; docs/formats/c.md explains how.
 
 mod check;
 mod control;

@@ -1,4 +1,4 @@
-//! A program as one public function of C.
+//! A program with one public C function.
 
 use mind_ir::types::DType;
 
@@ -9,43 +9,43 @@ use crate::program::{Base, Step};
 use super::subprogram::Subprogram;
 use super::symbol::Symbol;
 
-/// Steps, what they call, and the memory that they have.
+/// Steps, the functions that they call, and their memory.
 #[derive(Clone, Debug)]
 pub struct Module<'p> {
     /// The name of the public function.
     pub name: Symbol,
-    /// What the public function reads.
+    /// The inputs of the public function.
     pub inputs: Vec<Array>,
-    /// What it writes.
+    /// Its outputs.
     pub outputs: Vec<Array>,
     /// [`Base::Constants`].
     pub constants: &'p [u8],
-    /// Bytes of memory that is lost after a run.
+    /// Sizes of static memory, which is dead after a run.
     pub memory: StaticMemory,
-    /// What the steps call.
+    /// The functions that the steps call.
     pub functions: Vec<Callee<'p>>,
-    /// What a run does, in order. Ranges of a grid are one task.
+    /// The steps of a run, in order. A range of a grid is one task.
     pub steps: Vec<&'p Step>,
-    /// The programs that control flow runs.
+    /// The subprograms of control flow.
     pub subprograms: Vec<Subprogram>,
-    /// Whether to add a `main` that reads the inputs from stdin, one after the other, writes the outputs to
-    /// stdout, and exits with the status.
+    /// Whether to add a `main` that reads the inputs from stdin, one after the other, writes the outputs to stdout, and
+    /// exits with the status.
     pub has_main: bool,
 }
 
 /// A function that steps call.
 #[derive(Clone, Debug)]
 pub struct Callee<'p> {
-    /// What the text calls it.
+    /// Its name in the text.
     pub name: Symbol,
     /// The function.
     pub function: &'p Function,
-    /// Whether [`SharedFunctions`](super::SharedFunctions) have its text.
+    /// Whether [`SharedFunctions`](super::SharedFunctions) contain its text.
     pub is_shared: bool,
 }
 
 impl<'p> Callee<'p> {
-    /// `functions` of the module `name` alone.
+    /// Returns `functions` for the module `name` alone.
     pub fn all_of(
         name: &Symbol,
         functions: impl IntoIterator<Item = &'p Function>,
@@ -60,12 +60,12 @@ impl<'p> Callee<'p> {
     }
 }
 
-/// An array that a caller hands over, contiguous and row-major.
+/// A contiguous, row-major array of the caller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Array {
-    /// The memory of the program that it is.
+    /// The buffer of the program that it is.
     pub base: Base,
-    /// What it is called; any text.
+    /// Its name; any text.
     pub name: String,
     /// The type of an element.
     pub dtype: DType,
@@ -88,11 +88,11 @@ impl Array {
 pub struct StaticMemory {
     /// [`Base::Workspace`].
     pub workspace: usize,
-    /// [`Base::Bound`], unless that is an array of the caller's.
+    /// [`Base::Bound`], unless the caller passes that as an array.
     pub bound: usize,
     /// The scratch memory of a kernel.
     pub scratch: usize,
-    /// The values that a loop carries from step to step.
+    /// Loop-carried values.
     pub carried: usize,
 }
 
@@ -117,52 +117,52 @@ impl StaticMemory {
     }
 }
 
-/// Why a module could not be written.
+/// Why a module could not be written as C.
 #[derive(Debug, thiserror::Error)]
 pub enum EmitError {
     /// A function is not valid.
     #[error(transparent)]
     Function(#[from] CompileError),
-    /// A call names a function that is not there.
+    /// A call of a function that does not exist.
     #[error("a call of function {found}; the module has {count}")]
     NoFunction {
         /// The number.
         found: usize,
-        /// How many there are.
+        /// The number of functions.
         count: usize,
     },
-    /// An op that only the compiler itself evaluates.
+    /// An op without a C implementation.
     #[error("`{op}` has no kernel: only the compiler itself evaluates it")]
     NoC {
         /// The op.
         op: &'static str,
     },
-    /// What a step computes does not fit its arrays.
+    /// The algorithm of a step accesses memory outside of its arrays.
     #[error("`{op}` reads or writes beyond its arrays")]
     Outside {
         /// The op.
         op: &'static str,
     },
-    /// A step of control flow runs a subprogram that is not there.
+    /// A step of control flow runs a subprogram that does not exist.
     #[error("`{op}` runs subprogram {found}; the module has {count}")]
     NoSubprogram {
         /// The op.
         op: &'static str,
         /// The number.
         found: usize,
-        /// How many there are.
+        /// The number of subprograms.
         count: usize,
     },
-    /// A step hands other arrays to what it runs than that takes.
+    /// The arrays of a step differ from those that its subprogram takes.
     #[error("`{op}` hands arrays of {found:?} bytes to {subprogram}; expected {expected:?}")]
     Arrays {
         /// The op.
         op: &'static str,
-        /// What it runs, in words.
+        /// The subprogram, in words.
         subprogram: String,
-        /// The bytes of what it is handed.
+        /// Sizes in bytes of the arrays of the step.
         found: Vec<usize>,
-        /// The bytes of what it takes.
+        /// Sizes in bytes that the subprogram expects.
         expected: Vec<usize>,
     },
     /// A call has more or fewer arguments than the function has parameters.
@@ -175,28 +175,28 @@ pub enum EmitError {
         /// Parameters of the function.
         expected: usize,
     },
-    /// An argument is not of the type of its parameter.
+    /// An argument has another type than its parameter.
     #[error("argument {position} of a call of `{function}` is {found}; expected {expected}")]
     Argument {
         /// The name of the function.
         function: String,
-        /// Which argument, from 0.
+        /// The position of the argument, from 0.
         position: usize,
         /// The argument, in words.
         found: &'static str,
-        /// What is expected, in words.
+        /// The expected argument, in words.
         expected: &'static str,
     },
-    /// A step names memory that is not there.
+    /// A step accesses memory out of bounds.
     #[error("{bytes} bytes at {offset} of {base:?}, which has {size}")]
     Memory {
         /// The memory.
         base: Base,
         /// The first byte.
         offset: u64,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: usize,
-        /// How many there are.
+        /// The size of the memory.
         size: usize,
     },
 }

@@ -1,9 +1,9 @@
-//! How the statements of a function are divided into loops over lanes.
+//! Division of the statements of a function into loops over lanes.
 //!
-//! A *piece* is a run of vector operations that becomes one loop over lanes, in which every value is a plain
-//! number. Compilers turn such a loop into straight vector code. What is needed beyond the piece, or from
-//! other lanes, goes through an array. Stores come after the loop of their piece, each as a loop of its own, so
-//! that all that was loaded before is loaded, whatever overlaps.
+//! A *piece* is a sequence of vector operations that becomes one loop over lanes, in which every value is a scalar,
+//! because compilers vectorise such a loop. A value that is used outside of the piece, or by other lanes, is stored in
+//! an array. The stores of a piece follow its loop, each in its own loop, so that all loads precede them even if they
+//! overlap.
 
 use crate::ir::{
     Addr, Block, ByteProduct, Function, IfAny, Loop, Merged, Op, Statement, Type, Value,
@@ -11,48 +11,48 @@ use crate::ir::{
 
 use super::facts::{Facts, reads};
 
-/// A part of a block, in the order in which text is written.
+/// A part of a block, in text order.
 pub(super) enum Piece<'f> {
-    /// An index that is computed, an address, or a vector whose lanes are all alike.
+    /// An index, an address, or a uniform vector.
     Scalar(Value, &'f Op),
-    /// One loop over lanes, and stores.
+    /// A loop over lanes, and stores.
     Lanes(Lanes<'f>),
     /// A product of matrices in memory.
     ByteProduct(&'f ByteProduct),
     /// A loop of the function.
     Loop(&'f Loop, Vec<Piece<'f>>),
-    /// Values that few lanes need: those that anything reads, and what computes them.
+    /// An [`IfAny`], with its live results and its body.
     IfAny(&'f IfAny, Vec<&'f Merged>, Vec<Piece<'f>>),
 }
 
-/// Vector operations that run in one loop over lanes, and the stores after them.
+/// Vector operations of one loop over lanes, and the stores after it.
 #[derive(Default)]
 pub(super) struct Lanes<'f> {
     pub(super) ops: Vec<(Value, &'f Op)>,
     pub(super) stores: Vec<Store>,
-    /// Carried values that get their next value at the end of the loop over lanes: `(param, next)`.
+    /// Loop-carried values that are assigned at the end of the loop over lanes: `(param, next)`.
     pub(super) write_backs: Vec<(Value, Value)>,
 }
 
-/// A store, of as many lanes as it says.
+/// A store, and the lanes that it writes.
 pub(super) struct Store {
     pub(super) value: Value,
     pub(super) addr: Addr,
     pub(super) extent: StoreExtent,
 }
 
-/// Which lanes a store writes.
+/// The lanes that a store writes.
 pub(super) enum StoreExtent {
     All,
     Below(Value),
     First,
 }
 
-/// The pieces of a function, and which values have arrays.
+/// The pieces of a function, and which values need arrays.
 pub(super) struct Plan<'f> {
     pub(super) pieces: Vec<Piece<'f>>,
     has_array: Vec<bool>,
-    /// Carried values that are assigned inside a loop over lanes.
+    /// Loop-carried values that are assigned inside of a loop over lanes.
     is_written_back: Vec<bool>,
 }
 
@@ -76,12 +76,12 @@ impl<'f> Plan<'f> {
         }
     }
 
-    /// Whether the lanes of a value are kept in an array.
+    /// Returns whether the lanes of a value are stored in an array.
     pub(super) fn has_array(&self, value: Value) -> bool {
         self.has_array[value.index()]
     }
 
-    /// Whether a carried value gets its next value inside a loop over lanes.
+    /// Returns whether a loop-carried value is assigned inside of a loop over lanes.
     pub(super) fn is_written_back(&self, param: Value) -> bool {
         self.is_written_back[param.index()]
     }
@@ -97,22 +97,22 @@ impl Lanes<'_> {
     }
 }
 
-/// Where a value is used: places grow in the order of the text.
+/// A use of a value; positions grow in text order.
 #[derive(Clone, Copy)]
 struct Use {
     place: u32,
-    /// Whether lane `j` is used for lane `j` alone, inside the loop over lanes.
+    /// Whether lane `j` is used only for lane `j`, inside of the loop over lanes.
     is_lanewise: bool,
 }
 
 struct Planner<'f, 'a> {
     function: &'f Function,
     facts: &'a Facts,
-    /// The piece that a vector is computed in.
+    /// The piece that computes a vector.
     defined_in: Vec<Option<u32>>,
     uses: Vec<Vec<Use>>,
     next_place: u32,
-    /// The place of the piece that is being filled.
+    /// The position of the open piece.
     current: Option<u32>,
     has_array: Vec<bool>,
     is_written_back: Vec<bool>,
@@ -129,7 +129,7 @@ impl<'f> Planner<'f, '_> {
         is_vector && !self.facts.is_uniform(value)
     }
 
-    /// Notes that a vector is used at `place`, and whether it needs an array for that.
+    /// Records a use of a vector at `place`, and whether it needs an array for it.
     fn uses(&mut self, value: Value, place: u32, is_lanewise: bool) {
         if !self.is_varying(value) {
             return;
@@ -188,7 +188,7 @@ impl<'f> Planner<'f, '_> {
         }
     }
 
-    /// The place of the open piece, which starts here if none is open.
+    /// Returns the position of the open piece, and opens one if there is none.
     fn open_place(&mut self) -> u32 {
         match self.current {
             Some(place) => place,
@@ -211,7 +211,7 @@ impl<'f> Planner<'f, '_> {
             self.close(open, pieces);
         }
         if !self.is_varying(value) {
-            // It depends on no varying vector, so it can stand before the open piece.
+            // It does not depend on a varying vector, so it can precede the open piece.
             pieces.push(Piece::Scalar(value, op));
             return;
         }
@@ -303,8 +303,8 @@ impl<'f> Planner<'f, '_> {
         body
     }
 
-    /// Whether `param` can become `next` at the end of the piece that computes `next`: lanes of `param` are not
-    /// needed after it.
+    /// Returns whether `param` can be assigned at the end of the piece that computes `next`, because the lanes of
+    /// `param` are dead after it.
     fn may_write_back(&self, param: Value, next: Value) -> bool {
         let Some(place) = self.defined_in[next.index()] else {
             return false;

@@ -1,4 +1,4 @@
-//! What written functions call: C that needs no library.
+//! Helpers of generated functions, in C without a library.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,10 @@ const HELPERS: &str = concat!(
     include_str!("prelude/routines.c")
 );
 
-/// What must stand before `text`: pragmas, headers, and the helpers that `text` calls, with what they call.
+/// Returns the text that must precede `text`: pragmas, headers, and the helpers that `text` calls, transitively.
 ///
-/// The pragmas must come before any header and any function. Helpers are called `mind_…`; they call nothing
-/// outside this text, and results are the same bits with every compiler and every option that it does not
-/// refuse:
+/// The pragmas must precede any header and any function. Helpers are called `mind_…`; they call nothing outside of this
+/// text, and compute the same bits with every compiler and every option that they do not reject:
 ///
 /// - `mind_fma_f32`, `mind_fma_f64`: the instruction where the compiler has it, otherwise exact arithmetic on
 ///   double or on integers.
@@ -33,10 +32,10 @@ pub fn prelude(text: &str) -> String {
     out
 }
 
-/// The sections that `text` needs, in the order in which they stand.
+/// Returns the sections that `text` needs, in file order.
 fn needed(text: &str) -> Vec<&'static str> {
     let sections: Vec<&str> = HELPERS.split("\n\n\n").collect();
-    // Helpers call only those above them, so one way back through the sections finds all.
+    // One backward pass finds all of them, because helpers call only those above them.
     let mut wanted: BTreeSet<&str> = words(text).collect();
     let mut found = Vec::new();
     for section in sections.into_iter().rev() {
@@ -49,13 +48,13 @@ fn needed(text: &str) -> Vec<&'static str> {
     found
 }
 
-/// Words that could be names of helpers.
+/// Returns the words that could be names of helpers.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.filter(|word| word.starts_with("mind_") || word.starts_with("MIND_"))
 }
 
-/// The names that a section defines: functions, and macros with parameters.
+/// Returns the names that a section defines: functions, and function-like macros.
 fn defined(section: &str) -> impl Iterator<Item = &str> {
     section.lines().filter_map(|line| {
         let words: Vec<&str> = line.split([' ', '(']).collect();

@@ -1,4 +1,4 @@
-//! Functions of a file of several programs.
+//! Functions shared by the programs of a file.
 
 use indexmap::IndexMap;
 
@@ -10,30 +10,30 @@ use super::module::Callee;
 use super::symbol::{Symbol, SymbolError};
 use super::template::Template;
 
-/// Bytes of text from which functions that differ in numbers alone are one function that is given the numbers.
+/// Minimum length of text from which functions that differ only in numbers are merged into one with parameters.
 const LONG: usize = 8 << 10;
 
-/// The most numbers that such a function is given.
+/// Maximum number of such parameters.
 const MOST_NUMBERS: usize = 96;
 
-/// The functions that the programs of one file call: those that would have the same text are one, and long ones that differ
-/// in numbers alone call one that is given the numbers.
+/// The functions that the programs of a file call. Equal functions are merged, and long ones that differ only in
+/// numbers become calls of one function with parameters.
 #[derive(Clone, Debug)]
 pub struct SharedFunctions {
-    /// What the names of all begin with.
+    /// The prefix of all names.
     prefix: Symbol,
-    /// How many there are.
+    /// The number of functions.
     count: usize,
-    /// The texts, and the numbers of each with the name of the function that has them.
+    /// The templates, and for each list of numbers the name of its function.
     functions: IndexMap<Template, IndexMap<Vec<String>, Symbol>>,
 }
 
 impl SharedFunctions {
-    /// None yet; their names will begin with `prefix`.
+    /// Returns an empty collection whose names begin with `prefix`.
     ///
     /// # Errors
     ///
-    /// No name of C begins so.
+    /// Errors if a C identifier cannot begin with `prefix`.
     pub fn new(prefix: &str) -> Result<SharedFunctions, SymbolError> {
         Ok(SharedFunctions {
             prefix: Symbol::new(prefix)?,
@@ -42,11 +42,11 @@ impl SharedFunctions {
         })
     }
 
-    /// `function` for a module of the file.
+    /// Returns `function` as a callee of a module of the file.
     ///
     /// # Errors
     ///
-    /// The function is not valid.
+    /// Errors if the function is invalid.
     pub fn callee<'p>(&mut self, function: &'p Function) -> Result<Callee<'p>, CompileError> {
         let (template, numbers) = Template::of(&definition(function)?);
         let alike = self.functions.entry(template).or_default();
@@ -62,7 +62,7 @@ impl SharedFunctions {
         })
     }
 
-    /// The texts of all.
+    /// Returns the text of all functions.
     pub(super) fn text(&self) -> String {
         let functions = self.functions.iter();
         functions
@@ -71,10 +71,10 @@ impl SharedFunctions {
     }
 }
 
-/// The texts of functions that differ in numbers alone.
+/// Returns the text of functions that differ only in numbers.
 fn texts(template: &Template, alike: &IndexMap<Vec<String>, Symbol>) -> String {
     let places = alike.keys().next().map_or(0, Vec::len);
-    // What all numbers of a place are given as: the same ones are one parameter.
+    // The parameter for each position; positions whose numbers always agree share one.
     let mut given: IndexMap<Vec<&str>, String> = IndexMap::new();
     let names: Vec<Option<String>> = (0..places)
         .map(|place| {

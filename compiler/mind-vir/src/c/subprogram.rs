@@ -1,4 +1,4 @@
-//! Programs that control flow runs, as static functions of C.
+//! Subprograms of control flow, as static C functions.
 
 use crate::program::Step;
 
@@ -10,27 +10,27 @@ use super::symbol::Symbol;
 /// A program that control flow runs.
 #[derive(Clone, Debug)]
 pub struct Subprogram {
-    /// The function that runs it: first come the arrays that it is bound to, then its inputs.
+    /// The function that runs it; its parameters are the bound arrays, followed by the inputs.
     pub(super) name: Symbol,
-    /// The function that binds it, which takes the arrays that it is bound to; `None` if there is nothing to do.
+    /// The function that binds it, whose parameters are the bound arrays; `None` if there is nothing to bind.
     pub(super) bind: Option<Symbol>,
-    /// The functions, with all that they call but helpers.
+    /// The text of both functions, and of all that they call except helpers.
     pub(super) text: String,
-    /// Bytes of the arrays that it is bound to, and of its inputs.
+    /// Sizes in bytes of the bound arrays and of the inputs.
     pub(super) inputs: Vec<usize>,
-    /// Whether an array of extents may stop it.
+    /// Whether a run may stop at a check of extents.
     pub(super) checks_extents: bool,
-    /// Bytes of its outputs.
+    /// Sizes in bytes of the outputs.
     pub(super) outputs: Vec<usize>,
 }
 
 impl Module<'_> {
-    /// The module as static functions, one that does `bind_steps`, which read weights alone, and one that runs. The first
-    /// [`inputs`](Module::inputs) are the weights.
+    /// Returns the module as static functions: one that runs `bind_steps`, which depend only on weights, and one that
+    /// runs the rest. The first [`inputs`](Module::inputs) are the weights.
     ///
     /// # Errors
     ///
-    /// As [`write`](Module::write).
+    /// Errors as [`write`](Module::write) does.
     pub fn subprogram(&self, bind_steps: &[&Step]) -> Result<Subprogram, EmitError> {
         let (bound, used) = (self.check(bind_steps)?, self.check(&self.steps)?);
         let is_bound = !bind_steps.is_empty() || self.bound_once().next().is_some();
@@ -51,8 +51,8 @@ impl Module<'_> {
         })
     }
 
-    /// The function that does what depends on weights alone. What it returns is kept until the program runs: a program that
-    /// does not run has no errors.
+    /// Writes the function that computes weight-only values. Its status is reported only when the subprogram runs,
+    /// because a subprogram that does not run has no errors.
     fn bind_function(&self, bind: &Symbol, steps: &[&Step], used: &Used, out: &mut String) {
         *out += &format!(
             "\nstatic uint64_t {bind}_status;\n\nstatic int {bind}(const void *const *inputs)\n{{\n    \

@@ -1,12 +1,12 @@
-//! Names in the text that is written.
+//! Identifiers of the generated text.
 
 use std::fmt;
 
-/// An identifier of C that no header or helper has.
+/// A C identifier that does not collide with a header or a helper.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Symbol(String);
 
-/// A word that cannot be the name of a function.
+/// An invalid function name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "`{0}` cannot be the name of a C function; expected a letter, then letters, digits and `_`, and no name \
@@ -14,7 +14,7 @@ pub struct Symbol(String);
 )]
 pub struct SymbolError(pub String);
 
-/// Keywords of C up to C23, what the headers that a file includes declare, and what it uses itself.
+/// Reserved names: keywords up to C23, declarations of the included headers, and names that the generated file uses.
 const TAKEN: &str = "alignas alignof asm auto bool break case char const constexpr continue default do double \
     else enum extern false float for fortran goto if inline int long main nullptr register restrict return \
     short signed sizeof static struct switch thread_local true typedef typeof typeof_unqual union unsigned void \
@@ -27,11 +27,11 @@ const TAKEN: &str = "alignas alignof asm auto bool break case char const constex
     abs acos asin atan ceil cos erf exp fabs floor fma fmod log pow sin sqrt tan tanh linux unix";
 
 impl Symbol {
-    /// `text` as it is.
+    /// Returns `text` as a symbol.
     ///
     /// # Errors
     ///
-    /// It is no identifier, or a name that already means something.
+    /// Errors if it is not an identifier, or if it is reserved.
     pub fn new(text: &str) -> Result<Symbol, SymbolError> {
         let mut bytes = text.bytes();
         let is_identifier = bytes
@@ -46,14 +46,12 @@ impl Symbol {
         Err(SymbolError(text.to_owned()))
     }
 
-    /// This name, and more of it.
-    ///
-    /// `text` is made of letters, digits and `_`.
+    /// Returns this name with a suffix of letters, digits and `_`.
     pub fn suffixed(&self, text: &str) -> Symbol {
         Symbol(format!("{self}_{text}"))
     }
 
-    /// `text` with what cannot stand in a name replaced, prefixed with this name and a number.
+    /// Returns `text` with invalid characters replaced, prefixed with this name and a number.
     pub(crate) fn derived(&self, text: &str, number: usize) -> Symbol {
         let kept = text.bytes().map(|byte| match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte),

@@ -1,22 +1,22 @@
-//! Texts of functions that differ in numbers alone.
+//! Function texts that differ only in numbers, for example the same kernel at two offsets of the workspace.
 
-/// Precedes a number that a variable of the type `int64_t` could replace.
+/// Precedes a number that a parameter of type `int64_t` could replace.
 const OPEN: char = '\u{1}';
 
 /// Follows such a number.
 const CLOSE: char = '\u{2}';
 
-/// A number that a variable of the type `int64_t` could replace.
+/// Marks a number that a parameter of type `int64_t` could replace.
 pub(super) fn marked(number: String) -> String {
     format!("{OPEN}{number}{CLOSE}")
 }
 
-/// `text` without the marks around numbers.
+/// Returns `text` without the marks.
 pub(super) fn plain(text: &str) -> String {
     text.replace([OPEN, CLOSE], "")
 }
 
-/// The text of a function without its name. Values are numbered in order of appearance.
+/// The text of a function without its name, with values numbered in order of appearance.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Template {
     /// The text before each number, and after the last one.
@@ -24,7 +24,7 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// The template of a definition whose numbers are marked, and the numbers.
+    /// Returns the template of a definition with marked numbers, and the numbers.
     pub(super) fn of(definition: &str) -> (Template, Vec<String>) {
         let definition = renumbered(definition);
         let (mut pieces, mut numbers) = (Vec::new(), Vec::new());
@@ -39,7 +39,7 @@ impl Template {
         (Template { pieces }, numbers)
     }
 
-    /// Its text with `numbers`, or names of variables.
+    /// Returns its text with `numbers`, or names of variables.
     pub(super) fn text<'n>(&self, numbers: impl IntoIterator<Item = &'n str>) -> String {
         let mut text = String::with_capacity(self.bytes());
         let mut numbers = numbers.into_iter();
@@ -50,12 +50,12 @@ impl Template {
         text
     }
 
-    /// Bytes of its text without numbers.
+    /// Returns the length of its text without numbers.
     pub(super) fn bytes(&self) -> usize {
         self.pieces.iter().map(String::len).sum()
     }
 
-    /// The parameters, as they are declared.
+    /// Returns the text of the parameter list.
     pub(super) fn params(&self) -> &str {
         let first = self.pieces.first().map_or("", String::as_str);
         let declared = first.split_once(')').map_or("", |(declared, _)| declared);
@@ -65,7 +65,7 @@ impl Template {
         }
     }
 
-    /// The text with the parameters `more` after its own, and `numbers` in it.
+    /// Returns the text with the additional parameters `more`, and with `numbers`.
     pub(super) fn with_params<'n>(
         &self,
         more: &str,
@@ -79,7 +79,7 @@ impl Template {
     }
 }
 
-/// `definition` with its values numbered in order of appearance: `v`, `a`, `n` or `any` before a number.
+/// Returns `definition` with its values renumbered in order of appearance: `v`, `a`, `n` or `any` before a number.
 fn renumbered(definition: &str) -> String {
     let mut text = String::with_capacity(definition.len());
     let mut numbers = rustc_hash::FxHashMap::default();

@@ -1,4 +1,4 @@
-//! Writing lines, and how values are called in them.
+//! Writes lines, and names values in them.
 
 use std::fmt::{Arguments, Write};
 
@@ -9,7 +9,7 @@ use super::lane;
 use super::plan::Plan;
 use super::template::marked;
 
-/// A function while it is written.
+/// The state of writing a function.
 pub(super) struct Writer<'f, 'o> {
     pub(super) function: &'f Function,
     pub(super) facts: &'o Facts,
@@ -20,11 +20,11 @@ pub(super) struct Writer<'f, 'o> {
 
 impl<'f> Writer<'f, '_> {
     pub(super) fn line(&mut self, text: Arguments<'_>) {
-        // Writing to a string cannot fail.
+        // Writing to a string is infallible.
         let _ = writeln!(self.out, "{:1$}{text}", "", 4 * self.depth);
     }
 
-    /// Writes lines one step further in, between braces.
+    /// Writes indented lines between braces.
     pub(super) fn braced(&mut self, head: Arguments<'_>, body: impl FnOnce(&mut Self)) {
         self.line(format_args!("{head} {{"));
         self.depth += 1;
@@ -33,7 +33,7 @@ impl<'f> Writer<'f, '_> {
         self.line(format_args!("}}"));
     }
 
-    /// The type of a value, or of its lanes.
+    /// Returns the C type of a value, or of its lanes.
     pub(super) fn c_type(&self, value: Value) -> &'static str {
         match self.function.ty(value) {
             Type::Vector(lane) => lane::c_type(lane),
@@ -46,7 +46,7 @@ impl<'f> Writer<'f, '_> {
         matches!(self.function.ty(value), Type::Vector(_) | Type::Mask(_))
     }
 
-    /// The name of an index, or of a vector whose lanes are alike.
+    /// Returns the name of an index, or of a uniform vector.
     pub(super) fn name(&self, value: Value) -> String {
         match self.facts.literal(value) {
             Some(n) => marked(lane::index(n)),
@@ -54,7 +54,7 @@ impl<'f> Writer<'f, '_> {
         }
     }
 
-    /// Lane `l` of a vector, outside the piece that computes it.
+    /// Returns an expression for lane `l` of a vector, outside of the piece that computes it.
     pub(super) fn element(&self, value: Value, l: &str) -> String {
         if self.facts.is_uniform(value) {
             return value.to_string();
@@ -62,13 +62,13 @@ impl<'f> Writer<'f, '_> {
         format!("a{}[{l}]", self.facts.home(value).index())
     }
 
-    /// Bytes between the pointer that `pointer` is an offset from and `pointer`.
+    /// Returns an expression for the distance in bytes between `pointer` and its root.
     pub(super) fn offset(&self, pointer: Value) -> Option<String> {
         let root = self.facts.root(pointer);
         (self.facts.home(pointer) != root).then(|| self.name(pointer))
     }
 
-    /// Bytes between the root of the base of `addr` and `addr`.
+    /// Returns an expression for the distance in bytes between `addr` and the root of its base.
     pub(super) fn distance(&self, addr: &Addr) -> String {
         let mut distance = match (addr.index, addr.offset) {
             (None, 0) => "0".to_owned(),
@@ -102,12 +102,12 @@ impl<'f> Writer<'f, '_> {
         self.line(format_args!("{ty} a{}[{lanes}];", value.index()));
     }
 
-    /// Whether a carried value is a pointer of its own.
+    /// Returns whether a loop-carried value is a pointer variable.
     pub(super) fn is_root(&self, param: Value) -> bool {
         self.function.ty(param) == Type::Ptr && self.facts.root(param) == param
     }
 
-    /// Lane `l` of the result of `op`; `operand` says how a vector operand is called there.
+    /// Returns an expression for lane `l` of the result of `op`; `operand` returns the expression of a vector operand.
     pub(super) fn expression(&self, op: &Op, operand: &dyn Fn(Value) -> String) -> String {
         let lane_of = |value: Value| self.function.lane(value);
         let guarded = |count: Option<Value>, text: String| match count {

@@ -1,7 +1,7 @@
-//! Which memory a call of a function reads and writes.
+//! Memory accesses of a call of a function.
 //!
-//! Loops and addresses follow from the parameters alone, whatever elements are: indices, pointers and loops are run, and
-//! vectors are left out. What is found is therefore exact, for every call with the same indices.
+//! Loops and addresses depend only on the parameters, never on elements. Therefore indices, pointers and loops are
+//! interpreted and vectors are skipped, and the result is exact for every call with the same indices.
 
 use super::byte_product::ByteProduct;
 use super::function::{Block, Function, Loop, LoopKind, Statement};
@@ -12,32 +12,33 @@ use super::types::{Lane, Type};
 /// Consecutive bytes that a statement reads or writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// The parameter that the address comes from, as its position.
+    /// The position of the parameter that the address is derived from.
     pub param: usize,
-    /// The first byte, counted from where the parameter points to.
+    /// The first byte, relative to the parameter.
     pub start: i64,
-    /// How many there are.
+    /// The number of bytes.
     pub bytes: usize,
-    /// Whether they are written.
+    /// Whether this is a write.
     pub writes: bool,
 }
 
-/// What is wrong with a call.
+/// An invalid call.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{problem}\nat {statement}")]
 pub struct Misuse {
-    /// What is wrong.
+    /// The violated rule.
     pub problem: String,
     /// The statement.
     pub statement: String,
 }
 
-/// Calls `check` on every access of a call of a valid function, in order; `indices` are its parameters that are no
-/// pointers.
+/// Calls `check` on every access of a call of a valid function, in order; `indices` are the arguments of its index
+/// parameters.
 ///
 /// # Errors
 ///
-/// The first access that `check` objects to; a count that is none of lanes; a gather, whose places are data.
+/// Errors at the first access that `check` rejects, at a count out of range, and at a gather, because its indices are
+/// data.
 pub fn accesses(
     function: &Function,
     indices: &[i64],
@@ -67,20 +68,20 @@ pub fn accesses(
 /// A value while a call runs.
 #[derive(Clone, Copy)]
 enum Datum {
-    /// Elements or a mask, which are left out.
+    /// A vector or mask, which is skipped.
     Vector,
     Index(i64),
     Ptr(Pointer),
 }
 
-/// Where a pointer points to.
+/// The target of a pointer.
 #[derive(Clone, Copy)]
 struct Pointer {
     /// The position of a parameter.
     param: usize,
-    /// Bytes from where the parameter points to.
+    /// Offset in bytes from the parameter.
     start: i64,
-    /// The part of the scratch memory that it comes from: where the part starts, and its bytes.
+    /// The part of the scratch memory that it belongs to: its start and its size in bytes.
     part: Option<(i64, usize)>,
 }
 
@@ -112,7 +113,7 @@ impl Frame<'_> {
         }
     }
 
-    /// How many lanes take part.
+    /// Returns the number of active lanes.
     fn count(&self, count: Option<Value>) -> Result<usize, String> {
         let lanes = self.function.lanes();
         let Some(value) = count else {
@@ -199,7 +200,7 @@ impl Frame<'_> {
         self.access(self.addr(addr), bytes, writes)
     }
 
-    /// All that is read, then all that is written.
+    /// The accesses of a byte product, reads first.
     fn byte_product(&mut self, product: &ByteProduct) -> Result<(), String> {
         let matrices = product.matrices().into_iter().zip(product.extents());
         for (rows, (count, bytes)) in matrices.skip(1).chain([(product.to, product.extents()[0])]) {
@@ -381,7 +382,7 @@ mod tests {
             let mut b = Signature::new("parts", 4).body();
             let zero = b.f32(0.0);
             b.scratch(20, |b, outer| {
-                // The end of the outer part up to the inner one is padding.
+                // The bytes between the end of the outer part and the inner one are padding.
                 b.scratch(16, |b, _| b.store(zero, Addr::at(outer).plus(offset), None));
             });
             let done = accesses(&b.finish(), &[], &mut |_| Ok(()));

@@ -1,4 +1,4 @@
-//! Building functions.
+//! Builder of functions.
 
 use rustc_hash::FxHashMap;
 
@@ -14,45 +14,44 @@ use super::types::{Lane, Type};
 
 /// Appends statements to a function.
 ///
-/// Constants are shared, and so is arithmetic on indices and addresses where it is known from before; on
-/// constant indices it is done at once. Methods panic where types do not fit, which is an error of the lowering and
-/// never of its input.
+/// Constants, index arithmetic and addresses are hash-consed, and arithmetic on constant indices is folded. Methods
+/// panic if types do not fit, because that is a bug of the lowering and never depends on its input.
 #[derive(Debug)]
 pub struct Builder {
     function: Function,
-    /// Where statements go.
+    /// The insertion block.
     current: Vec<Statement>,
     constants: FxHashMap<(Lane, u64), Value>,
-    /// Indices and addresses that may be used here, and the order they came in.
+    /// Available indices and addresses, and the order in which they were added.
     known: FxHashMap<Op, Value>,
     known_order: Vec<Op>,
     index_constants: FxHashMap<Value, i64>,
-    /// The scratch memory, and how much of it is taken here.
+    /// The scratch memory, and its size in use at this point.
     scratch: Option<Scratch>,
     scratch_taken: usize,
 }
 
-/// Bytes that every part of the scratch memory begins at a multiple of.
+/// Alignment in bytes of each part of the scratch memory.
 const SCRATCH_ALIGN: usize = 64;
 
-/// A block that statements go to, and what they go to after it.
+/// An open block, and the block that it is nested in.
 #[derive(Debug)]
 pub struct OpenBlock {
     outer: Vec<Statement>,
     known: usize,
 }
 
-/// What one round of a loop has to work with.
+/// The values of a loop iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Round<'a> {
-    /// The index of this round.
+    /// The index of this iteration.
     pub index: Value,
-    /// What the round before left, or the initial values.
+    /// The loop-carried values at its start.
     pub carried: &'a [Value],
 }
 
 impl Builder {
-    /// The builder of the body of `function`, whose parameters are declared.
+    /// Returns a builder of the body of `function`, whose parameters are declared.
     pub(super) fn of(function: Function) -> Builder {
         Builder {
             function,
@@ -66,7 +65,7 @@ impl Builder {
         }
     }
 
-    /// Lanes of every vector.
+    /// Returns the number of lanes of every vector.
     pub fn lanes(&self) -> u32 {
         self.function.lanes
     }
@@ -81,7 +80,7 @@ impl Builder {
         self.function.lane(value)
     }
 
-    /// The function, complete. Its last parameter is the scratch memory, if it uses any.
+    /// Returns the function. Its last parameter is the scratch memory, if it uses any.
     pub fn finish(mut self) -> Function {
         self.function.body.statements = self.current;
         self.function.scratch = self.scratch;
@@ -95,13 +94,13 @@ impl Builder {
         Value(self.function.types.len() as u32 - 1)
     }
 
-    /// Appends `body` with a pointer to `bytes` bytes of scratch memory, aligned to 64, that nothing else uses
-    /// meanwhile. They hold anything at first, and what they hold is lost after `body`.
+    /// Appends `body` with a pointer to `bytes` bytes of scratch memory, aligned to 64, that is exclusive to `body`.
+    /// They are uninitialised at first, and their contents are lost after `body`.
     ///
-    /// The function is not valid if the pointer to 0 bytes is used.
+    /// The function is invalid if the pointer to 0 bytes is used.
     pub fn scratch<R>(&mut self, bytes: usize, body: impl FnOnce(&mut Builder, Value) -> R) -> R {
         if bytes == 0 {
-            // A value without a definition: the verifier reports whatever uses it.
+            // A value without a definition, because the verifier then reports any use of it.
             let nothing = self.new_value(Type::Ptr);
             return body(self, nothing);
         }
@@ -121,7 +120,7 @@ impl Builder {
             Ok(offset) => Addr::at(param).plus(offset),
             Err(_) => Addr::element(param, self.index(start as i64), Lane::I8),
         };
-        // A value of its own, also where another part begins at the same place.
+        // A new value, even if another part begins at the same offset.
         let pointer = self.op(Op::Address(start));
         self.function.scratch_parts.push((pointer, bytes));
         self.scratch_taken = end;
@@ -130,12 +129,13 @@ impl Builder {
         result
     }
 
-    /// Notes that whole vectors written at `ptr`, with or without an index, are not read again soon.
+    /// Marks `ptr` as a streamed pointer: whole vectors stored through it, with or without an index, are not read again
+    /// soon.
     pub fn stream(&mut self, ptr: Value) {
         self.function.streamed.push(ptr);
     }
 
-    /// A vector with `bits` in every lane.
+    /// Returns a vector with `bits` in every lane.
     pub fn constant(&mut self, lane: Lane, bits: u64) -> Value {
         let bits = bits & lane.mask();
         if let Some(&value) = self.constants.get(&(lane, bits)) {
@@ -147,27 +147,27 @@ impl Builder {
         value
     }
 
-    /// Whether a vector is a [`constant`](Builder::constant).
+    /// Returns whether a vector is a [`constant`](Builder::constant).
     pub fn is_constant(&self, vector: Value) -> bool {
         let mut constants = self.function.constants.iter();
         constants.any(|constant| constant.value == vector)
     }
 
-    /// A vector with `x` in every lane.
+    /// Returns a vector with `x` in every lane.
     pub fn f32(&mut self, x: f32) -> Value {
         self.constant(Lane::F32, x.to_bits().into())
     }
 
-    /// A vector with `x` in every lane.
+    /// Returns a vector with `x` in every lane.
     pub fn f64(&mut self, x: f64) -> Value {
         self.constant(Lane::F64, x.to_bits())
     }
 
-    /// Appends an operation.
+    /// Appends an operation and returns its result; for example, `op(Op::Splat(x))` broadcasts a lane.
     ///
     /// # Panics
     ///
-    /// If the types of its operands do not fit.
+    /// Panics if the types of its operands do not fit.
     pub fn op(&mut self, op: Op) -> Value {
         let ty = op.result_type(|value| self.function.ty(value));
         let ty = ty.unwrap_or_else(|| panic!("the operands of {op:?} do not fit"));
@@ -176,7 +176,7 @@ impl Builder {
         value
     }
 
-    /// An operation that may stand here already.
+    /// Returns the available value of the same operation, or appends it.
     fn shared(&mut self, op: Op) -> Value {
         if let Some(&value) = self.known.get(&op) {
             return value;
@@ -194,7 +194,7 @@ impl Builder {
         value
     }
 
-    /// The number that an index is known to be.
+    /// Returns the value of a constant index; `None` if it is not a constant.
     pub fn index_constant(&self, index: Value) -> Option<i64> {
         self.index_constants.get(&index).copied()
     }
@@ -240,7 +240,7 @@ impl Builder {
         self.current.push(Statement::StoreFirst { value, addr });
     }
 
-    /// Asks for memory that will be read soon.
+    /// Prefetches memory.
     pub fn prefetch(&mut self, addr: Addr) {
         self.current.push(Statement::Prefetch(addr));
     }
@@ -265,7 +265,7 @@ impl Builder {
         self.op(Op::Fma(a, b, c))
     }
 
-    /// `c` plus the four products of the bytes of each lane: those of `a` have no sign, those of `b` have one.
+    /// `c` plus the dot product of the bytes of each lane, unsigned ones of `a` with signed ones of `b`.
     pub fn dot_bytes(&mut self, a: Value, b: Value, c: Value) -> Value {
         self.op(Op::DotBytes(a, b, c))
     }
@@ -290,7 +290,7 @@ impl Builder {
         self.op(Op::Select(mask, a, b))
     }
 
-    /// The blocks of `block` lanes of two vectors that a transposition puts into one.
+    /// Interleaves blocks of `block` lanes of two vectors, one step of a transposition.
     pub fn transpose(&mut self, odd: bool, block: u32, first: Value, second: Value) -> Value {
         self.op(Op::Transpose {
             odd,
@@ -305,12 +305,12 @@ impl Builder {
         self.op(Op::Shift(op, a, n))
     }
 
-    /// The first lane of `a` in every lane.
+    /// Broadcasts the first lane of `a`.
     pub fn splat(&mut self, a: Value) -> Value {
         self.op(Op::Splat(a))
     }
 
-    /// A conversion; none is needed where `a` has the type `to` already and `op` keeps the bits.
+    /// A conversion; returns `a` if it has the type `to` already and `op` keeps the bits.
     pub fn convert(&mut self, op: ConvertOp, to: Lane, a: Value) -> Value {
         if op == ConvertOp::Bits && self.lane(a) == to {
             return a;
@@ -318,10 +318,10 @@ impl Builder {
         self.op(Op::Convert(op, to, a))
     }
 
-    /// Appends `count` pieces whose statements are interleaved where values allow it, so that a processor that looks
-    /// a few dozen instructions ahead works on all of them at once.
+    /// Appends `count` pieces whose statements are interleaved as far as dependencies allow, because the out-of-order
+    /// window holds only a few dozen instructions.
     ///
-    /// No piece may write what another one reads or writes.
+    /// A piece must not write memory that another one accesses.
     pub fn interleaved(&mut self, count: u32, mut piece: impl FnMut(&mut Builder, u32)) {
         let before = std::mem::take(&mut self.current);
         let pieces = (0..count).map(|number| {
@@ -333,15 +333,14 @@ impl Builder {
         self.current.extend(interleaved(pieces));
     }
 
-    /// Repeats what `body` appends while `kind` says so.
+    /// Appends a loop with the body that `body` appends.
     ///
-    /// `body` gives the values for the next round, as many and of the same types as `inits`. The results are
-    /// the index at the end, and the values that the last round left. If constant bounds
-    /// allow exactly one round, the body is appended without a loop.
+    /// `body` returns the values for the next iteration, with the types of `inits`. Returns the index at the end and
+    /// the loop-carried values. If constant bounds give a trip count of 1, the body is appended without a loop.
     ///
     /// # Panics
     ///
-    /// If `body` gives another number of values.
+    /// Panics if `body` returns another number of values.
     pub fn repeat(
         &mut self,
         kind: LoopKind,
@@ -394,7 +393,7 @@ impl Builder {
         (last, results)
     }
 
-    /// The final index of a loop whose constant bounds allow exactly one round.
+    /// Returns the final index of a loop whose constant bounds give a trip count of 1.
     fn last_of_one_round(
         &self,
         kind: LoopKind,
@@ -410,14 +409,15 @@ impl Builder {
         (goes_round(lower) && !goes_round(last)).then_some(last)
     }
 
-    /// Computes values in the lanes where `mask` holds by what `body` appends, which is skipped where no lane needs it.
+    /// Computes values in the lanes where `mask` is set by the operations that `body` appends, which are skipped if no
+    /// lane is set.
     ///
-    /// Other lanes hold those of `otherwise`. `body` gives as many values, of the same types, and appends operations on
-    /// vectors alone.
+    /// Other lanes have the values of `otherwise`. `body` returns values of the same number and types, and appends only
+    /// operations on vectors.
     ///
     /// # Panics
     ///
-    /// If `body` gives another number of values.
+    /// Panics if `body` returns another number of values.
     pub fn if_any(
         &mut self,
         mask: Value,
@@ -429,9 +429,9 @@ impl Builder {
         self.close_if_any(open, mask, otherwise, &computed)
     }
 
-    /// Begins a block: what is appended goes there until the block is closed.
+    /// Opens a block: statements are appended to it until it is closed.
     ///
-    /// For those that cannot give the body of [`if_any`](Builder::if_any) as a function of the builder.
+    /// For callers that cannot pass the body of [`if_any`](Builder::if_any) as a closure.
     pub fn open_block(&mut self) -> OpenBlock {
         OpenBlock {
             outer: std::mem::take(&mut self.current),
@@ -439,11 +439,11 @@ impl Builder {
         }
     }
 
-    /// Ends the block as the body of what [`if_any`](Builder::if_any) appends; `computed` are the values that it gives.
+    /// Closes the block as the body of an [`if_any`](Builder::if_any) that returns `computed`.
     ///
     /// # Panics
     ///
-    /// If there are not as many values computed as otherwise.
+    /// Panics if `computed` and `otherwise` have different lengths.
     pub fn close_if_any(
         &mut self,
         open: OpenBlock,
@@ -467,7 +467,7 @@ impl Builder {
         results
     }
 
-    /// The block; what is known inside it is not known after it.
+    /// Closes the block and returns it; values available inside are not available after it.
     fn close_block(&mut self, open: OpenBlock) -> Block {
         let statements = std::mem::replace(&mut self.current, open.outer);
         for op in self.known_order.drain(open.known..) {

@@ -1,12 +1,12 @@
-//! Products of matrices of bytes, from memory to memory.
+//! Products of matrices of bytes, with operands and result in memory.
 
 use super::op::Addr;
 
-/// Sums of products of bytes, a matrix of `I32` in memory: the product of two others.
+/// The product of two matrices of bytes, as a matrix of `I32` in memory.
 ///
-/// The first matrix has a row of `words` words of four bytes for each row of the result, the terms one after the other. The
-/// second one has `words` rows of a word for each column of the result, whose bytes belong to four terms of that column. Sums
-/// wrap. Nothing that is read overlaps what is written.
+/// The first matrix has a row of `words` 4-byte words for each row of the result, in the order of the contracted index.
+/// The second one has `words` rows with one word per column of the result, which holds four terms of that column. Sums
+/// wrap. The result does not overlap the operands.
 ///
 /// Only targets that have AMX run it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -21,51 +21,51 @@ pub struct ByteProduct {
     pub rows: u32,
     /// Columns of the result, 1 to [`MOST`](ByteProduct::MOST).
     pub columns: u32,
-    /// Words that make up a sum, at least 1.
+    /// Words along the contracted dimension, at least 1.
     pub words: u32,
-    /// Whether the bytes of the first and of the second matrix have a sign.
+    /// Whether the bytes of the first and of the second matrix are signed.
     pub signs: [bool; 2],
 }
 
-/// Rows of words of 4 bytes in memory.
+/// Rows of 4-byte words in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Rows {
-    /// Where the first row is.
+    /// The address of the first row.
     pub start: Addr,
-    /// Bytes from one row to the next, up to [`MOST_STRIDE`](Rows::MOST_STRIDE).
+    /// Bytes between adjacent rows, up to [`MOST_STRIDE`](Rows::MOST_STRIDE).
     pub stride: u32,
 }
 
 impl Rows {
-    /// The most bytes from one row to the next.
+    /// The maximum of `stride`.
     pub const MOST_STRIDE: u32 = 1 << 24;
 
-    /// Where row `at` starts, in bytes from the first one.
+    /// Returns the offset of row `at` in bytes.
     pub const fn offset(&self, at: u32) -> i64 {
         self.stride as i64 * at as i64
     }
 }
 
 impl ByteProduct {
-    /// The most rows, and the most columns, of a result.
+    /// The maximum number of rows, and of columns, of a result.
     pub const MOST: u32 = 32;
 
     /// Bytes of a word.
     pub const WORD: u32 = 4;
 
-    /// The matrices, what is written first.
+    /// Returns the matrices, the result first.
     pub const fn matrices(&self) -> [Rows; 3] {
         [self.to, self.lhs, self.rhs]
     }
 
-    /// How many rows each of the [`matrices`](ByteProduct::matrices) has, and the bytes of one.
+    /// Returns the number of rows of each of the [`matrices`](ByteProduct::matrices) and the bytes of a row.
     pub const fn extents(&self) -> [(u32, usize); 3] {
         const WORD: usize = ByteProduct::WORD as usize;
         let (width, length) = (self.columns as usize * WORD, self.words as usize * WORD);
         [(self.rows, width), (self.rows, length), (self.words, width)]
     }
 
-    /// `sum` and the products of the bytes of two words.
+    /// Returns `sum` plus the dot product of the bytes of two words.
     pub fn add(&self, x: u32, y: u32, sum: u32) -> u32 {
         let number = |byte: u8, is_signed: bool| {
             if is_signed {

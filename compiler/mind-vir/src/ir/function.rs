@@ -4,17 +4,17 @@ use super::byte_product::ByteProduct;
 use super::op::{Addr, Op, Value};
 use super::types::{Lane, Type};
 
-/// A function over vectors of one number of lanes.
+/// A function over vectors that all have the same number of lanes.
 #[derive(Clone, Debug)]
 pub struct Function {
     pub(crate) name: String,
     pub(crate) lanes: u32,
     pub(crate) types: Vec<Type>,
     pub(crate) params: Vec<Value>,
-    /// Pointers with the bytes of their buffers.
+    /// Pointers with the sizes in bytes of their buffers.
     pub(crate) buffers: Vec<(Value, usize)>,
     pub(crate) scratch: Option<Scratch>,
-    /// Pointers into the scratch memory with the bytes of their parts of it.
+    /// Pointers into scratch memory with the sizes in bytes of their parts of it.
     pub(crate) scratch_parts: Vec<(Value, usize)>,
     pub(crate) streamed: Vec<Value>,
     pub(crate) constants: Vec<Constant>,
@@ -22,23 +22,23 @@ pub struct Function {
 }
 
 impl Function {
-    /// The name in the text form.
+    /// Returns the name in the text form.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Lanes of every vector.
+    /// Returns the number of lanes of every vector.
     pub fn lanes(&self) -> u32 {
         self.lanes
     }
 
-    /// The parameters: pointers and indices. The scratch memory, if there is any, is the last one.
+    /// Returns the parameters: pointers and indices. Scratch memory, if it is used, is the last one.
     pub fn params(&self) -> &[Value] {
         &self.params
     }
 
-    /// The bytes that may be read and written from where parameter `param` points to; `None` if the function leaves
-    /// that to its caller.
+    /// Returns the size in bytes of the buffer that parameter `param` points to; `None` if the function does not state
+    /// it.
     pub fn buffer_bytes(&self, param: Value) -> Option<usize> {
         if let Some(scratch) = self.scratch.filter(|scratch| scratch.param == param) {
             return Some(scratch.bytes);
@@ -47,24 +47,24 @@ impl Function {
         declared.map(|&(_, bytes)| bytes)
     }
 
-    /// The scratch memory that a call needs; `None` if it needs none.
+    /// Returns the scratch memory that a call needs; `None` if it needs none.
     pub fn scratch(&self) -> Option<Scratch> {
         self.scratch
     }
 
-    /// Pointers at which whole vectors are written that nothing reads again soon.
+    /// Returns the pointers to which whole vectors are stored that are not read again soon.
     ///
-    /// It is a hint: such stores may go past the caches.
+    /// This is a hint: such stores may be non-temporal.
     pub fn streamed(&self) -> &[Value] {
         &self.streamed
     }
 
-    /// The vectors that are the same in every call.
+    /// Returns the constant vectors.
     pub fn constants(&self) -> &[Constant] {
         &self.constants
     }
 
-    /// The bits of a lane of `value`, if it is one of those.
+    /// Returns the bits of a lane of `value`; `None` if it is not a constant.
     pub fn constant(&self, value: Value) -> Option<u64> {
         let mut constants = self.constants.iter();
         let found = constants.find(|known| known.value == value)?;
@@ -76,12 +76,12 @@ impl Function {
         &self.body
     }
 
-    /// Whether it adds up products of bytes, for which a processor with VNNI has one instruction.
+    /// Returns whether it accumulates products of bytes, for which VNNI has an instruction.
     pub fn sums_bytes(&self) -> bool {
         self.body.sums_bytes()
     }
 
-    /// Whether it multiplies matrices of bytes.
+    /// Returns whether it multiplies matrices of bytes.
     pub fn has_byte_products(&self) -> bool {
         self.body.has_byte_products()
     }
@@ -91,12 +91,12 @@ impl Function {
         self.types[value.index()]
     }
 
-    /// How many values there are; their indices are dense.
+    /// Returns the number of values; their indices are dense.
     pub fn value_count(&self) -> usize {
         self.types.len()
     }
 
-    /// The widest lane type of any vector; the narrowest there is if there are none.
+    /// Returns the widest lane type of any vector; the narrowest lane type if the function has no vectors.
     pub fn widest_lane(&self) -> Lane {
         let lanes = self.types.iter().filter_map(|ty| match ty {
             Type::Vector(lane) => Some(*lane),
@@ -109,7 +109,7 @@ impl Function {
     ///
     /// # Panics
     ///
-    /// If the value is no vector.
+    /// Panics if the value is not a vector.
     pub fn lane(&self, value: Value) -> Lane {
         match self.ty(value) {
             Type::Vector(lane) => lane,
@@ -118,7 +118,7 @@ impl Function {
     }
 }
 
-/// Memory that one call at a time has for itself, aligned to 64 bytes. It holds anything when the call begins.
+/// Memory for one call at a time, aligned to 64 bytes. It is uninitialised when the call begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scratch {
     /// The parameter that points to it.
@@ -130,7 +130,7 @@ pub struct Scratch {
 /// A vector with the same bits in every lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Constant {
-    /// The value it is known by.
+    /// The value that holds it.
     pub value: Value,
     /// The bits of a lane.
     pub bits: u64,
@@ -139,12 +139,12 @@ pub struct Constant {
 /// Statements, one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// In the order they run.
+    /// In execution order.
     pub statements: Vec<Statement>,
 }
 
 impl Block {
-    /// Calls `f` on every value that is computed here or further inside, in order.
+    /// Calls `f` on every computed value of the block and of nested blocks, in order.
     pub fn for_each_op(&self, f: &mut dyn FnMut(Value, &Op)) {
         for statement in &self.statements {
             match statement {
@@ -171,12 +171,12 @@ impl Block {
         })
     }
 
-    /// Whether it multiplies matrices of bytes.
+    /// Returns whether it multiplies matrices of bytes.
     fn has_byte_products(&self) -> bool {
         self.statements.iter().any(|statement| match statement {
             Statement::ByteProduct(_) => true,
             Statement::Loop(node) => node.body.has_byte_products(),
-            // The body of the last one only computes.
+            // The body of an `IfAny` has no effects.
             Statement::Let(..)
             | Statement::Store { .. }
             | Statement::StoreFirst { .. }
@@ -186,7 +186,7 @@ impl Block {
     }
 }
 
-/// What a block is made of.
+/// A statement of a block.
 #[derive(Clone, Debug)]
 pub enum Statement {
     /// Computes a value.
@@ -195,19 +195,19 @@ pub enum Statement {
     Store {
         /// The vector.
         value: Value,
-        /// Where the first element goes.
+        /// The address of the first element.
         addr: Addr,
-        /// Lanes that take part, in `0..=lanes`; all where there is none.
+        /// Active lanes, in `0..=lanes`; `None` if all are active.
         count: Option<Value>,
     },
     /// Writes the first lane.
     StoreFirst {
         /// The vector.
         value: Value,
-        /// Where the element goes.
+        /// The address of the element.
         addr: Addr,
     },
-    /// Asks for memory that will be read soon; has no effect on any result, wherever the address lies.
+    /// Prefetches memory; does not change any result, and the address may be invalid.
     Prefetch(Addr),
     /// Multiplies matrices of bytes in memory.
     ByteProduct(Box<ByteProduct>),
@@ -235,22 +235,22 @@ impl Statement {
     }
 }
 
-/// When a loop goes round again.
+/// The condition of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LoopKind {
-    /// While a whole step fits below the upper bound: `index + step <= upper`.
+    /// Main loop: continues while a whole step is below the upper bound, `index + step <= upper`.
     Whole,
-    /// While the index is below the upper bound: `index < upper`.
+    /// Remainder loop: continues while the index is below the upper bound, `index < upper`.
     Rest,
 }
 
 /// A counted loop.
 ///
-/// `index` starts at `lower` and grows by `step`. `last` is its value when the loop ends, `lower` if it
-/// never ran.
+/// `index` starts at `lower` and grows by `step`. `last` is its value after the loop, which is `lower` if the trip
+/// count is 0.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// When it goes round.
+    /// The condition.
     pub kind: LoopKind,
     /// The index, defined inside.
     pub index: Value,
@@ -258,38 +258,38 @@ pub struct Loop {
     pub lower: Value,
     /// The bound.
     pub upper: Value,
-    /// What the index grows by, above 0.
+    /// The increment, above 0.
     pub step: i64,
     /// The index at the end, defined after the loop.
     pub last: Value,
-    /// Values that go from one round to the next.
+    /// Loop-carried values.
     pub carried: Vec<Carried>,
-    /// What is repeated.
+    /// The body.
     pub body: Block,
 }
 
-/// A value that goes from one round of a loop to the next.
+/// A loop-carried value.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried {
-    /// The value inside, defined at the start of a round.
+    /// The value inside, defined at the start of an iteration.
     pub param: Value,
-    /// What it is in the first round.
+    /// Its value in the first iteration.
     pub init: Value,
-    /// What it is in the next one.
+    /// Its value in the next iteration.
     pub next: Value,
-    /// What it is after the loop: `next` of the last round, or `init`.
+    /// Its value after the loop: `next` of the last iteration, or `init`.
     pub result: Value,
 }
 
-/// Values that are computed where a mask holds, by statements that are skipped if it holds nowhere.
+/// Values computed in the lanes where a mask is set; the computation is skipped if no lane is set.
 ///
-/// The body computes vectors and does nothing else: it writes no memory and sets no status, and has no loops. The results
-/// are merged lane by lane, so that it makes no difference whether the body runs where no lane needs it.
+/// The body computes vectors and has no effects and no loops: it does not write memory or set the status. The results
+/// are blended lane by lane, so that executing the body for inactive lanes does not change them.
 #[derive(Clone, Debug)]
 pub struct IfAny {
     /// The lanes that need the body.
     pub mask: Value,
-    /// What computes the values.
+    /// The computation.
     pub body: Block,
     /// The values.
     pub merged: Vec<Merged>,
@@ -298,10 +298,10 @@ pub struct IfAny {
 /// A vector that an [`IfAny`] computes in some lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct Merged {
-    /// What the lanes hold that do not need the body.
+    /// The value of lanes where the mask is not set.
     pub otherwise: Value,
-    /// What the others hold, from the body.
+    /// The value of the other lanes, from the body.
     pub computed: Value,
-    /// Both, after the statement.
+    /// The blend, defined after the statement.
     pub result: Value,
 }

@@ -5,10 +5,10 @@ use rustc_hash::FxHashSet;
 use super::function::{Block, Statement};
 use super::op::{Addr, Value};
 
-/// The statements of `pieces`, interleaved: the first of each, then the second of each; a piece whose next statement uses
-/// what another one has yet to compute waits for it.
+/// Returns the statements of `pieces`, interleaved: the first of each, then the second of each. A piece whose next
+/// statement uses a value that another piece has not yet computed waits for it.
 ///
-/// If a piece has a loop, pieces are not interleaved.
+/// Pieces with loops are not interleaved.
 pub(super) fn interleaved(pieces: Vec<Vec<Statement>>) -> Vec<Statement> {
     let mut statements = pieces.iter().flatten();
     if statements.any(|statement| matches!(statement, Statement::Loop(_))) {
@@ -24,7 +24,7 @@ pub(super) fn interleaved(pieces: Vec<Vec<Statement>>) -> Vec<Statement> {
         .map(|piece| piece.into_iter().peekable())
         .collect();
     let mut ordered = Vec::new();
-    // The first piece that is not done waits for nothing: it depends on those before it alone.
+    // The first unfinished piece can always continue, because it depends only on pieces before it.
     while left.iter_mut().any(|piece| piece.peek().is_some()) {
         for piece in &mut left {
             let Some(next) = piece.next_if(|statement| is_ready(statement, &missing)) else {
@@ -39,7 +39,7 @@ pub(super) fn interleaved(pieces: Vec<Vec<Statement>>) -> Vec<Statement> {
     ordered
 }
 
-/// Whether a statement uses no value that is missing.
+/// Returns whether a statement uses none of the missing values.
 fn is_ready(statement: &Statement, missing: &FxHashSet<Value>) -> bool {
     let mut is_there = true;
     let mut check = |value: Value| is_there &= !missing.contains(&value);
@@ -77,7 +77,7 @@ fn is_ready(statement: &Statement, missing: &FxHashSet<Value>) -> bool {
     is_there
 }
 
-/// Whether no statement of a block uses a value that is missing; what the block defines itself is not.
+/// Returns whether no statement of a block uses a missing value; values defined in the block do not count.
 fn is_block_ready(block: &Block, missing: &FxHashSet<Value>) -> bool {
     let mut statements = block.statements.iter();
     statements.all(|statement| is_ready(statement, missing))
@@ -87,7 +87,7 @@ fn is_block_ready(block: &Block, missing: &FxHashSet<Value>) -> bool {
 mod tests {
     use crate::ir::{Addr, BinaryOp, Function, Lane, LoopKind, Predicate, Signature, verify};
 
-    /// Pieces that double what they load; or, but for the first, what the first has computed.
+    /// Pieces that double the value they load, or, except for the first one, the first one's result.
     fn pieces(count: u32, shared: bool) -> Function {
         let mut signature = Signature::new("f", 8);
         let (from, to) = (signature.ptr(), signature.ptr());

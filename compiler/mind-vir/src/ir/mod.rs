@@ -1,12 +1,11 @@
 //! Vector IR: loops over vectors of a fixed number of lanes.
 //!
-//! A function has pointers and indices for parameters and one number of lanes, W, for all its vectors: as
-//! many as fit a register of the target at the widest lane. A vector of narrower lanes fills a part of a
-//! register. Loops are structured, and so is code that is skipped where no lane needs it; all else is straight code in SSA
-//! form.
+//! The parameters of a function are pointers and indices. All its vectors have the same number of lanes, W, which is as
+//! many as fit a register of the target at the widest lane; vectors of narrower lanes fill a part of a register.
+//! Control flow is structured: loops, and code that is skipped if no lane needs it. The rest is straight-line SSA.
 //!
-//! Every operation has exactly one result, bit for bit ([`interp`] defines it), on every target. There are
-//! no range checks: whoever lowers to vector IR has made them.
+//! Every operation has one result, the same bits on every target ([`interp`] defines it). Accesses are not
+//! bounds-checked, because the lowering has proven them in bounds.
 
 pub mod interp;
 

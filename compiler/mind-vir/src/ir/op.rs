@@ -7,7 +7,7 @@ use super::types::{Lane, Type};
 pub struct Value(pub(crate) u32);
 
 impl Value {
-    /// The place of the value in the tables of its function.
+    /// Returns the index of the value in the tables of its function.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -20,14 +20,14 @@ pub struct Addr {
     pub base: Value,
     /// An index, if the address has one.
     pub index: Option<Value>,
-    /// Bytes that the index counts: 1, 2, 4 or 8.
+    /// The scale of the index in bytes: 1, 2, 4 or 8.
     pub scale: u8,
-    /// Bytes added.
+    /// Displacement in bytes.
     pub offset: i32,
 }
 
 impl Addr {
-    /// The address `base`.
+    /// Returns the address `base`.
     pub const fn at(base: Value) -> Addr {
         Addr {
             base,
@@ -37,7 +37,7 @@ impl Addr {
         }
     }
 
-    /// Element `index` of the elements of type `lane` at `base`.
+    /// Returns the address of element `index` of the array of `lane` at `base`.
     pub const fn element(base: Value, index: Value, lane: Lane) -> Addr {
         Addr {
             base,
@@ -47,7 +47,7 @@ impl Addr {
         }
     }
 
-    /// The address `bytes` further on.
+    /// Returns the address plus `bytes`.
     pub const fn plus(self, bytes: i32) -> Addr {
         Addr {
             offset: self.offset + bytes,
@@ -72,7 +72,7 @@ pub enum IndexOp {
 }
 
 impl IndexOp {
-    /// The result.
+    /// Returns the result.
     pub fn apply(self, a: i64, b: i64) -> i64 {
         match self {
             IndexOp::Add => a.wrapping_add(b),
@@ -83,7 +83,7 @@ impl IndexOp {
         }
     }
 
-    /// Whether the operands may be exchanged.
+    /// Returns whether the operation is commutative.
     pub const fn is_commutative(self) -> bool {
         !matches!(self, IndexOp::Sub)
     }
@@ -98,12 +98,12 @@ pub enum UnaryOp {
     Abs,
     /// The square root, correctly rounded.
     Sqrt,
-    /// The nearest integer that is not above. Like the other roundings it keeps zeros, the sign of a result that is
-    /// zero, and what is not finite.
+    /// The largest integer not above. Like the other roundings it preserves zeros, infinities, NaN, and the sign of a
+    /// zero result.
     Floor,
-    /// The nearest integer that is not below.
+    /// The smallest integer not below.
     Ceil,
-    /// The nearest integer that is not further from 0.
+    /// The integer part (rounding toward 0).
     Trunc,
     /// The nearest integer, ties to even.
     Round,
@@ -118,13 +118,12 @@ pub enum BinaryOp {
     Sub,
     /// `a * b`; integers wrap.
     Mul,
-    /// The sum of the products of the low and of the high halves of 32-bit lanes, which are signed numbers of 16 bits;
-    /// it wraps.
+    /// Dot product of the signed 16-bit halves of each 32-bit lane; wraps.
     MulHalves,
-    /// In the low and in the high half of 32-bit lanes the sum of the products of their two bytes, those of `a` without a
-    /// sign, those of `b` with one; what is beyond a signed number of 16 bits becomes the nearest.
+    /// For each 16-bit half of 32-bit lanes, the dot product of its two bytes, unsigned in `a` and signed in `b`;
+    /// saturates to signed 16 bits.
     MulBytes,
-    /// The sums of the low and of the high halves of 32-bit lanes; each wraps.
+    /// Addition of 16-bit halves of 32-bit lanes; each wraps.
     AddHalves,
     /// `a / b`, of floats.
     Div,
@@ -148,13 +147,13 @@ pub enum BinaryOp {
     Or,
     /// Bitwise exclusive or, of any lanes.
     Xor,
-    /// `a` shifted by `b` bits, of lanes of 32 and 64 bits; `b` is an unsigned number, and one that is not below the
-    /// width shifts everything out.
+    /// `a` shifted by `b` bits, of 32- and 64-bit lanes; `b` is unsigned, and a distance of the lane width or more
+    /// gives 0, or copies of the sign bit for `Sra`.
     Shift(ShiftOp),
 }
 
 impl BinaryOp {
-    /// Whether the operation is defined on `lane`.
+    /// Returns whether the operation is defined on `lane`.
     pub const fn takes(self, lane: Lane) -> bool {
         match self {
             BinaryOp::Div | BinaryOp::Maximum | BinaryOp::Scale | BinaryOp::ScaleSum => {
@@ -169,7 +168,7 @@ impl BinaryOp {
         }
     }
 
-    /// Whether the operands may be exchanged.
+    /// Returns whether the operation is commutative on `lane`.
     pub const fn is_commutative(self, lane: Lane) -> bool {
         match self {
             BinaryOp::Sub
@@ -200,7 +199,7 @@ pub enum Predicate {
 }
 
 impl Predicate {
-    /// Whether the comparison is defined on `lane`.
+    /// Returns whether the comparison is defined on `lane`.
     pub const fn takes(self, lane: Lane) -> bool {
         match self {
             Predicate::Eq | Predicate::Lt | Predicate::Le => true,
@@ -240,12 +239,12 @@ pub enum ConvertOp {
     Truncate,
     /// `I32` as a signed number to `F32`, rounded, or to `F64`, exact.
     IntToFloat,
-    /// `F32` or `F64` toward zero to `I32` as a signed number; the least one for NaN and for what is out of range.
+    /// `F32` or `F64` to signed `I32`, rounded toward zero; `i32::MIN` for NaN and for values out of range.
     FloatToInt,
 }
 
 impl ConvertOp {
-    /// Whether the conversion is defined from `from` to `to`.
+    /// Returns whether the conversion from `from` to `to` is defined.
     pub fn takes(self, from: Lane, to: Lane) -> bool {
         let ints = !from.is_float() && !to.is_float();
         match self {
@@ -274,52 +273,52 @@ pub enum MaskOp {
 
 /// An operation with one result.
 ///
-/// A `count` switches lanes off: lanes `0..count` take part, and it must be in `0..=lanes`. Without one,
-/// all do. Lanes that take no part touch no memory and hold zero.
+/// A `count` masks lanes: lanes `0..count` are active, and it must be in `0..=lanes`. Without a count all lanes are
+/// active. Inactive lanes do not access memory and are zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     /// A constant index.
     Index(i64),
     /// Arithmetic on indices.
     IndexOp(IndexOp, Value, Value),
-    /// An address as a pointer of its own.
+    /// An address as a pointer.
     Address(Addr),
     /// Consecutive elements.
     Load {
         /// Type of an element.
         lane: Lane,
-        /// Where the first one is.
+        /// The address of the first one.
         addr: Addr,
-        /// Lanes that take part.
+        /// The active lanes.
         count: Option<Value>,
     },
     /// One element in every lane.
     LoadSplat {
         /// Type of the element.
         lane: Lane,
-        /// Where it is.
+        /// Its address.
         addr: Addr,
     },
-    /// Elements at equal distances.
+    /// Elements at a constant stride.
     LoadStrided {
         /// Type of an element.
         lane: Lane,
-        /// Where the first one is.
+        /// The address of the first one.
         addr: Addr,
-        /// Distance as an index, in elements.
+        /// The stride as an index, in elements.
         stride: Value,
-        /// Lanes that take part.
+        /// The active lanes.
         count: Option<Value>,
     },
-    /// Elements whose places stand in a vector.
+    /// Elements at the indices in a vector.
     Gather {
         /// Type of an element.
         lane: Lane,
-        /// The pointer that places count from.
+        /// The pointer that indices are relative to.
         base: Value,
-        /// A vector of `I32`: places as signed numbers, in elements. The caller has checked them.
+        /// A vector of `I32`: signed indices, in elements. The caller has checked their bounds.
         places: Value,
-        /// Lanes that take part.
+        /// The active lanes.
         count: Option<Value>,
     },
     /// A function of one vector of floats.
@@ -328,13 +327,13 @@ pub enum Op {
     Binary(BinaryOp, Value, Value),
     /// `a * b + c` of floats, rounded once.
     Fma(Value, Value, Value),
-    /// The third vector plus the sum of four products in each lane of `I32`: of the bytes of the first vector, which are
-    /// numbers without a sign, by those of the second one, which have one; it wraps.
+    /// The third vector plus, in each lane of `I32`, the dot product of the four unsigned bytes of the first vector and
+    /// the four signed bytes of the second; wraps.
     DotBytes(Value, Value, Value),
     /// The quotient of integers, truncated toward zero.
     ///
-    /// A lane without quotient sets a bit of the [`Status`](super::Status) of the call and goes on: a zero
-    /// divisor gives 0, the smallest number over -1 gives that number.
+    /// Invalid lanes set a bit of the [`Status`](super::Status) of the call and do not trap, because compiled code
+    /// never traps: a division by zero gives 0, the smallest number over -1 gives that number.
     IntDiv {
         /// Whether the lanes are signed numbers.
         signed: bool,
@@ -342,7 +341,7 @@ pub enum Op {
         lhs: Value,
         /// The divisor.
         rhs: Value,
-        /// Lanes that take part.
+        /// The active lanes.
         count: Option<Value>,
     },
     /// The lanes below a count, as a mask for lanes of this type.
@@ -357,22 +356,22 @@ pub enum Op {
     Shift(ShiftOp, Value, u32),
     /// A conversion of every lane.
     Convert(ConvertOp, Lane, Value),
-    /// Lane `j + n` in lane `j`, and zero past the end.
+    /// Lane `j + n` moved to lane `j`; lanes shifted in are zero.
     LanesDown(Value, u32),
-    /// The first lane in every lane.
+    /// Broadcast of the first lane.
     Splat(Value),
-    /// Every other block of `block` lanes of the first vector, in their places or from one block further on,
-    /// and between them those of the second.
+    /// Interleaves even (or odd) blocks of `block` lanes of the first vector with those of the second.
     ///
-    /// Of two vectors as rows of a matrix of blocks, these are the columns of its 2 by 2 parts.
+    /// For example, if the two vectors are rows of a matrix of blocks, the results are the columns of its 2 by 2
+    /// submatrices.
     Transpose {
-        /// Whether the blocks taken are the second of each pair, rather than the first.
+        /// Whether odd blocks are taken, rather than even ones.
         odd: bool,
-        /// Lanes of a block: a power of two, less than there are.
+        /// Lanes of a block: a power of two, less than the number of lanes.
         block: u32,
-        /// What fills the first block of each pair.
+        /// The vector that fills even blocks of the result.
         first: Value,
-        /// What fills the second.
+        /// The vector that fills odd blocks of the result.
         second: Value,
     },
 }
@@ -445,9 +444,9 @@ impl Op {
         }
     }
 
-    /// The type of the result, given the types of the operands; `None` if these do not fit.
+    /// Returns the type of the result for these operand types; `None` if they do not fit.
     ///
-    /// Limits that depend on more than types are the verifier's.
+    /// The verifier checks limits that depend on more than types.
     pub fn result_type(&self, ty: impl Fn(Value) -> Type) -> Option<Type> {
         let is = |value: Value, expected: Type| ty(value) == expected;
         let index = |value: &Option<Value>| value.is_none_or(|value| is(value, Type::Index));

@@ -1,4 +1,4 @@
-//! The text form, for reading.
+//! The text form, for humans.
 
 use std::fmt::{self, Display, Formatter};
 

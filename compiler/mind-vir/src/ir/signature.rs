@@ -5,15 +5,15 @@ use super::function::{Block, Function};
 use super::op::Value;
 use super::types::Type;
 
-/// Declares the parameters of a function, all of them before its body: a [`Builder`] cannot add one, so a kernel has no
-/// pointer that its caller does not know.
+/// Declares the parameters of a function. They must be complete before its body, because a [`Builder`] cannot add one;
+/// hence a kernel has no pointer that its caller does not know.
 #[derive(Debug)]
 pub struct Signature {
     function: Function,
 }
 
 impl Signature {
-    /// A function called `name` over vectors of `lanes` lanes.
+    /// Returns a function called `name` over vectors of `lanes` lanes.
     pub fn new(name: &str, lanes: u32) -> Signature {
         Signature {
             function: Function {
@@ -31,24 +31,24 @@ impl Signature {
         }
     }
 
-    /// The next parameter, a pointer to memory that the caller of the function answers for.
+    /// Adds a pointer parameter to memory of unspecified size, for which the caller of the function is responsible.
     pub fn ptr(&mut self) -> Value {
         self.param(Type::Ptr)
     }
 
-    /// The next parameter, a pointer to a buffer of `bytes` bytes: all that is read or written from it on.
+    /// Adds a pointer parameter to a buffer of `bytes` bytes.
     pub fn buffer(&mut self, bytes: usize) -> Value {
         let value = self.ptr();
         self.function.buffers.push((value, bytes));
         value
     }
 
-    /// The next parameter, an index.
+    /// Adds an index parameter.
     pub fn index(&mut self) -> Value {
         self.param(Type::Index)
     }
 
-    /// The builder of the body.
+    /// Returns the builder of the body.
     pub fn body(self) -> Builder {
         Builder::of(self.function)
     }

@@ -1,4 +1,4 @@
-//! What a call has to say besides what it wrote.
+//! Status bits that a call returns.
 
 /// The outcome of a call, as a word of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -12,7 +12,7 @@ impl Status {
     /// The smallest integer was divided by -1.
     pub const QUOTIENT_OVERFLOW: Status = Status(2);
 
-    /// Whether all bits of `other` are set.
+    /// Returns whether all bits of `other` are set.
     pub const fn contains(self, other: Status) -> bool {
         self.0 & other.0 == other.0
     }

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// What one lane of a vector holds.
+/// The type of a lane.
 ///
-/// Integers have no sign of their own; where it matters, the operation says. The 16-bit floats are `I16`
-/// until a conversion makes them `F32`.
+/// Integers are signless; operations state the signedness where it matters. 16-bit floats are `I16` until they are
+/// converted to `F32`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Lane {
-    /// 8 bits; truth values too, as 0 and 1.
+    /// 8 bits; also booleans, as 0 and 1.
     I8,
     /// 16 bits; `f16` and `bf16` in memory too.
     I16,
@@ -62,7 +62,7 @@ impl Lane {
         }
     }
 
-    /// The bits that a lane has.
+    /// Returns a mask of all bits of a lane.
     pub const fn mask(self) -> u64 {
         u64::MAX >> (64 - self.bits())
     }
@@ -102,11 +102,11 @@ impl fmt::Display for Lane {
 /// The type of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
-    /// As many lanes as the function has.
+    /// A vector with the number of lanes of the function.
     Vector(Lane),
-    /// A truth value for each lane, made from and for lanes as wide as this integer.
+    /// A boolean for each lane, for vectors whose lanes have the size of this integer.
     Mask(Lane),
-    /// A signed 64-bit number: an index, a stride or an extent, in elements.
+    /// A signed 64-bit integer: an index, a stride or an extent, in elements.
     Index,
     /// An address.
     Ptr,

@@ -6,10 +6,10 @@ use super::op::{Addr, Op, Value};
 use super::print::shown;
 use super::types::{Lane, Type};
 
-/// What makes a function invalid.
+/// Why a function is invalid.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// The number of lanes is none that a target has.
+    /// No target supports this number of lanes.
     #[error("a function has {0} lanes; expected a power of two up to 64")]
     Lanes(u32),
     /// A value is used where it is not defined.
@@ -35,38 +35,38 @@ pub enum VerifyError {
         /// The types of the operands.
         found: Vec<Type>,
     },
-    /// A value has another type than expected.
+    /// A value does not have the expected type.
     #[error("{user}: {value} has type {found}; expected {expected}")]
     Expected {
         /// The value.
         value: Value,
         /// Its type.
         found: Type,
-        /// What is expected, in words.
+        /// The expected type, in words.
         expected: &'static str,
         /// The statement, as text.
         user: &'static str,
     },
-    /// A statement that does more than compute is in the body of an [`IfAny`].
+    /// A statement with effects is in the body of an [`IfAny`].
     #[error("the body of an if-any only computes, and has: {0}")]
     Effect(String),
     /// A number in a statement is out of range.
     #[error("{what} is {found}; expected {expected}")]
     Number {
-        /// What the number is.
+        /// The meaning of the number.
         what: &'static str,
         /// The number.
         found: i64,
-        /// What is expected, in words.
+        /// The expected range, in words.
         expected: &'static str,
     },
 }
 
-/// Checks types, definitions before uses, and the numbers in statements; reports everything.
+/// Checks types, that definitions dominate uses, and the numbers in statements.
 ///
 /// # Errors
 ///
-/// Everything that is wrong.
+/// Returns every violation.
 pub fn verify(function: &Function) -> Result<(), Vec<VerifyError>> {
     let mut check = Check {
         function,
@@ -108,12 +108,12 @@ pub fn verify(function: &Function) -> Result<(), Vec<VerifyError>> {
     }
 }
 
-/// Where the definition of a value stands, seen from the statement being checked.
+/// The position of a value's definition, relative to the statement being checked.
 #[derive(Clone, Copy, PartialEq)]
 enum Scope {
-    /// It has not come yet.
+    /// It has not been reached.
     Ahead,
-    /// The value may be used.
+    /// It dominates the statement.
     Open,
     /// It was in a loop that has ended.
     Left,
@@ -122,7 +122,7 @@ enum Scope {
 struct Check<'a> {
     function: &'a Function,
     scopes: Vec<Scope>,
-    /// What the statements of the blocks at hand define, those of each block in a row.
+    /// The values defined in the open blocks, grouped by block.
     defined: Vec<Value>,
     errors: Vec<VerifyError>,
 }
@@ -168,7 +168,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks a block and the values that leave it at its end.
+    /// Checks a block and its loop-carried values.
     fn block(&mut self, block: &Block, nexts: impl IntoIterator<Item = Value>) {
         let outside = self.defined.len();
         for statement in &block.statements {
@@ -320,7 +320,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks the numbers of an operation whose types fit.
+    /// Checks the numbers of an operation whose operand types are valid.
     fn numbers(&mut self, op: &Op) {
         match *op {
             Op::Address(addr)
@@ -360,7 +360,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether a statement does more than compute vectors that depend on nothing but operands.
+/// Returns whether a statement has effects or depends on memory.
 fn has_effect(statement: &Statement) -> bool {
     match statement {
         Statement::Let(_, op) => match op {
@@ -386,7 +386,7 @@ fn has_effect(statement: &Statement) -> bool {
             | Op::Splat(_)
             | Op::Transpose { .. } => false,
         },
-        // Its own body is checked as a body.
+        // Its own body is checked when it is visited.
         Statement::IfAny(_) => false,
         Statement::Store { .. }
         | Statement::StoreFirst { .. }

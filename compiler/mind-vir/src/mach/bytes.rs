@@ -1,21 +1,21 @@
-//! Words that are one byte of other words in another place, which one permutation of bytes can make.
+//! Words that contain one byte of another word, moved, because one byte permutation computes them.
 
 use rustc_hash::FxHashMap;
 
 use crate::ir::{BinaryOp, Function, Lane, Op, ShiftOp, Value};
 
-/// A word of zeros but for one byte.
+/// A word with one byte of another word; its other bytes are zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MovedByte {
-    /// Where the byte is from.
+    /// The source word.
     pub word: Value,
-    /// Which byte of that it is, from the lowest one on.
+    /// The index of the source byte, from the lowest one.
     pub from: u32,
-    /// Which byte it becomes.
+    /// The index of the destination byte.
     pub to: u32,
 }
 
-/// The values of `function` that are a shift of a word, of which a mask leaves one byte.
+/// Returns the values of `function` that shift a word and mask one byte of it.
 pub(super) fn moved_bytes(function: &Function) -> FxHashMap<Value, MovedByte> {
     let mut scan = Scan {
         function,
@@ -29,7 +29,7 @@ pub(super) fn moved_bytes(function: &Function) -> FxHashMap<Value, MovedByte> {
 
 struct Scan<'f> {
     function: &'f Function,
-    /// Words shifted by whole bytes, and by how many to the left.
+    /// Words shifted by whole bytes, with the distance to the left.
     shifts: FxHashMap<Value, (Value, i32)>,
     found: FxHashMap<Value, MovedByte>,
 }

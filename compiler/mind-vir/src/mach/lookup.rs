@@ -1,30 +1,30 @@
-//! Conversions of integers of few bits to `F32`, which one permutation of a table can do.
+//! Conversions of narrow integers to `F32` that one table permutation computes, for example of 4-bit weights.
 
 use rustc_hash::FxHashMap;
 
 use crate::ir::{BinaryOp, ConvertOp, Function, Lane, Op, ShiftOp, Value};
 
-/// A conversion of what a few bits of a word mean.
+/// A conversion of a bit field of a word to a number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup {
     /// The word.
     pub word: Value,
-    /// The lowest one of the bits.
+    /// The lowest bit of the field.
     pub from: u32,
     field: Field,
 }
 
-/// What number the lowest bits of a word mean, whatever is above them.
+/// How the low bits of a word are decoded; bits above the field are ignored.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     bits: u32,
     is_signed: bool,
-    /// What is added to the integer they are.
+    /// Added to the decoded integer.
     added: i32,
 }
 
 impl Lookup {
-    /// The results for the contents of the lowest bits that choose among `entries`.
+    /// Returns the table: the result for each of the `entries` values of the index bits.
     pub fn table(&self, entries: usize) -> Vec<f32> {
         (0..entries as i32)
             .map(|content| self.field.number(content) as f32)
@@ -44,7 +44,7 @@ impl Field {
     }
 }
 
-/// The conversions of `function` that a table of `entries` serves, by their results.
+/// Returns the conversions of `function` that a table of `entries` numbers can compute, by their results.
 pub(super) fn lookups(function: &Function, entries: usize) -> FxHashMap<Value, Lookup> {
     let mut scan = Scan {
         function,
@@ -59,9 +59,9 @@ pub(super) fn lookups(function: &Function, entries: usize) -> FxHashMap<Value, L
 
 struct Scan<'f> {
     function: &'f Function,
-    /// As many bits as a table has room for.
+    /// Index width in bits of the table.
     bits: u32,
-    /// Words that are what a few bits of another one mean, and those shifted to the left.
+    /// Words that decode a bit field of another word, and those shifted to the left.
     integers: FxHashMap<Value, Integer>,
     found: FxHashMap<Value, Lookup>,
 }
@@ -117,7 +117,7 @@ impl Scan<'_> {
         }))
     }
 
-    /// A number of few bits, less a constant.
+    /// A narrow integer minus a constant.
     fn less(&self, number: Value, by: Value) -> Option<Integer> {
         let by = self.constant(by).filter(|_| self.are_words(number))?;
         let Some(Integer::Few(mut lookup)) = self.integers.get(&number).copied() else {
@@ -127,7 +127,7 @@ impl Scan<'_> {
         Some(Integer::Few(lookup))
     }
 
-    /// The bits that are the top ones of a word shifted to the left, as a signed number.
+    /// The top bits of a word shifted to the left, as a signed integer.
     fn extended(&self, raised: Value, by: u32) -> Option<Integer> {
         let Some(Integer::Raised(word, up)) = self.integers.get(&raised).copied() else {
             return None;

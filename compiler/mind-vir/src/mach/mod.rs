@@ -1,4 +1,4 @@
-//! What selection for any instruction set needs to know of a function.
+//! Analyses of a function that instruction selection uses on every target.
 
 mod bytes;
 mod lookup;

@@ -1,9 +1,9 @@
-//! How many vector registers a function needs besides its constants.
+//! Vector register pressure of a function, without its constants.
 
 use crate::ir::{Block, Function, IfAny, Loop, Op, Statement, Type, Value};
 
-/// The largest number of vectors and vector masks that live at once, constants left out, and what lives in the body of an
-/// [`IfAny`] alone.
+/// Returns the largest number of vectors and vector masks that are live at once, without constants and without values
+/// that are live only inside an [`IfAny`].
 pub(crate) fn peak(function: &Function, masks_are_vectors: bool) -> usize {
     let mut scan = Scan {
         function,
@@ -15,7 +15,7 @@ pub(crate) fn peak(function: &Function, masks_are_vectors: bool) -> usize {
         outer: Vec::new(),
     };
     scan.block(function.body());
-    // At one point in time lives end before others start.
+    // At one point in time live ranges end before others start.
     let mut changes = vec![0; scan.clock as usize + 2];
     for (start, end) in scan.starts.iter().zip(&scan.ends) {
         if let Some(start) = start {
@@ -35,11 +35,11 @@ struct Scan<'a> {
     function: &'a Function,
     masks_are_vectors: bool,
     clock: u32,
-    /// When the innermost loop at hand began.
+    /// The start of the innermost open loop.
     entry: u32,
     starts: Vec<Option<u32>>,
     ends: Vec<u32>,
-    /// What loops at hand read of values from outside of them, those of each loop in a row.
+    /// Values from outside that the open loops read, grouped by loop.
     outer: Vec<Value>,
 }
 
@@ -89,7 +89,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Notes what a statement that only computes reads, and what its body reads.
+    /// Records the reads of a statement without effects, and those of its body.
     fn reads(&mut self, node: &IfAny) {
         let clock = self.clock;
         self.use_at(node.mask, clock);
@@ -126,7 +126,7 @@ impl Scan<'_> {
         self.block(&node.body);
         self.clock += 1;
         let exit = self.clock;
-        // What comes from outside is needed in every round; what comes from outside of the loop around too stays listed.
+        // A value from outside is live throughout the loop; one from outside of the enclosing loop stays in the list.
         let mut kept = first;
         for at in first..self.outer.len() {
             let value = self.outer[at];

@@ -1,4 +1,4 @@
-//! Which values are needed, and how often.
+//! Use counts, without dead values.
 
 use rustc_hash::FxHashMap;
 
@@ -7,24 +7,23 @@ use crate::ir::{Block, Function, IfAny, Loop, Op, Statement, UnaryOp, Value};
 use super::bytes::{MovedByte, moved_bytes};
 use super::lookup::{Lookup, lookups};
 
-/// How often each value is read by what is needed itself.
+/// Use counts by live values.
 ///
-/// A negation that only feeds multiply-adds becomes part of them and is not needed; what it negates is read
-/// in its place. The same holds of integers of few bits that are only looked up, and of shifts that only move a byte: the
-/// word that they are bits of is read.
-/// What nothing reads is not needed, unless it may set the status.
+/// A negation that only feeds multiply-adds is folded into them, so that its operand is counted instead. The same holds
+/// for narrow integers that are only looked up in a table, and for shifts that only move a byte: the source word is
+/// counted. A value without uses is dead, unless it may set the status.
 #[derive(Debug)]
 pub(crate) struct Uses {
     counts: Vec<u32>,
-    /// Those reads that are not in the body of an [`IfAny`].
+    /// Uses outside of the body of an [`IfAny`].
     usual: Vec<u32>,
-    /// How many such bodies are open.
+    /// Nesting depth of such bodies.
     depth: u32,
-    /// What a value is the negation of.
+    /// The operand of a value that is a negation.
     negations: Vec<Option<Value>>,
-    /// Conversions that a table serves.
+    /// Conversions that a table computes.
     lookups: FxHashMap<Value, Lookup>,
-    /// Words that a permutation of bytes makes.
+    /// Words that a byte permutation computes.
     moved_bytes: FxHashMap<Value, MovedByte>,
 }
 
@@ -39,7 +38,7 @@ pub(crate) struct Fused {
 }
 
 impl Uses {
-    /// Those of `function`, where permutations choose among `entries` numbers of `F32`.
+    /// Returns the use counts of `function` for a target whose permutations select among `entries` numbers of `F32`.
     pub fn of(function: &Function, entries: usize) -> Uses {
         let mut uses = Uses {
             counts: vec![0; function.value_count()],
@@ -59,40 +58,40 @@ impl Uses {
         uses
     }
 
-    /// How often `value` is read.
+    /// Returns the number of uses of `value`.
     pub fn count(&self, value: Value) -> u32 {
         self.counts[value.index()]
     }
 
-    /// How often `value` is read by what always runs: not only where a lane needs it.
+    /// Returns the number of uses of `value` that always run, which excludes the bodies of [`IfAny`].
     pub fn usual_count(&self, value: Value) -> u32 {
         self.usual[value.index()]
     }
 
-    /// Notes that one of the reads of `value` is done, and returns whether none is left.
+    /// Removes one use of `value`, and returns whether it was the last one.
     pub fn spend(&mut self, value: Value) -> bool {
         let count = &mut self.counts[value.index()];
         *count -= 1;
         *count == 0
     }
 
-    /// What `value` is looked up by, if it is.
+    /// Returns the table look-up that computes `value`, if there is one.
     pub fn lookup(&self, value: Value) -> Option<Lookup> {
         self.lookups.get(&value).copied()
     }
 
-    /// The byte that `value` is, if a permutation of bytes makes it.
+    /// Returns the moved byte that `value` is, if a byte permutation computes it.
     pub fn moved_byte(&self, value: Value) -> Option<MovedByte> {
         self.moved_bytes.get(&value).copied()
     }
 
-    /// The word that is read for `value` in place of its operands, if there is one.
+    /// Returns the word that is read instead of the operands of `value`, if there is one.
     pub fn read_instead(&self, value: Value) -> Option<Value> {
         let looked_up = self.lookup(value).map(|lookup| lookup.word);
         looked_up.or_else(|| self.moved_byte(value).map(|moved| moved.word))
     }
 
-    /// All look-ups that are needed, by their results, in order.
+    /// Returns all live look-ups, by their results, in order.
     pub fn lookups(&self) -> Vec<(Value, Lookup)> {
         let known = self.lookups.iter().map(|(&value, &lookup)| (value, lookup));
         let mut needed: Vec<_> = known.filter(|&(value, _)| self.count(value) > 0).collect();
@@ -157,7 +156,7 @@ impl Uses {
         }
     }
 
-    /// Results that nothing reads are not merged; if there are no others, nothing is computed.
+    /// Dead results are not merged; if no result is live, the statement is dropped.
     fn if_any(&mut self, node: &IfAny) {
         let merged = node.merged.iter().copied();
         let needed: Vec<_> = merged

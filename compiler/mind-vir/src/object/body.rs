@@ -1,4 +1,4 @@
-//! A function as it is written: what is opened, a loop or a branch, goes on until it is closed.
+//! Builder of a Cranelift function with structured control flow: loops and branches are opened and closed.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -11,25 +11,25 @@ use cranelift_object::ObjectModule;
 
 use crate::program::Stop;
 
-/// A function that takes and returns words.
+/// A function whose parameters and result are 64-bit words.
 pub(super) struct Body<'w> {
     pub(super) builder: FunctionBuilder<'w>,
     object: &'w mut ObjectModule,
     entry: Block,
-    /// Returns its parameter.
+    /// The exit block, which returns its parameter.
     exit: Block,
-    /// What is open, the innermost last.
+    /// The open scopes, the innermost last.
     scopes: Vec<Scope>,
 }
 
-/// A loop or a branch that is open.
+/// An open loop or branch.
 struct Scope {
-    /// Where a loop begins again, with the next value of its counter if it has one.
+    /// The header of a loop, with the next value of its counter if it has one.
     again: Option<(Block, Option<Value>)>,
     after: Block,
 }
 
-/// Accesses that cannot trap and may be at any address.
+/// Flags of accesses that cannot trap and may be unaligned.
 pub(super) fn anywhere() -> MemFlags {
     MemFlags::new().with_notrap()
 }
@@ -51,7 +51,7 @@ impl<'w> Body<'w> {
         }
     }
 
-    /// The parameters of the function, of which there are as many.
+    /// Returns the parameters of the function, whose number must be `COUNT`.
     pub(super) fn params<const COUNT: usize>(&self) -> [Value; COUNT] {
         let params = self.builder.block_params(self.entry);
         std::array::from_fn(|at| params[at])
@@ -73,13 +73,13 @@ impl<'w> Body<'w> {
         self.builder.ins()
     }
 
-    /// The address of an array of the file.
+    /// Returns the address of an array of the file.
     pub(super) fn data(&mut self, data: DataId) -> Value {
         let global = self.object.declare_data_in_func(data, self.builder.func);
         self.ins().symbol_value(types::I64, global)
     }
 
-    /// Calls a function of the file; what it returns.
+    /// Calls a function of the file and returns its result.
     pub(super) fn invoke(&mut self, function: FuncId, args: &[Value]) -> Value {
         let callee = self
             .object
@@ -88,14 +88,14 @@ impl<'w> Body<'w> {
         self.builder.inst_results(call)[0]
     }
 
-    /// Copies bytes to as many others, which they do not overlap.
+    /// Copies bytes between ranges that do not overlap.
     pub(super) fn copy(&mut self, to: Value, from: Value, bytes: u64) {
         let config = self.object.target_config();
         self.builder
             .emit_small_memory_copy(config, to, from, bytes, 1, 1, true, anywhere());
     }
 
-    /// Memory for `count` words.
+    /// Returns a stack slot for `count` words.
     pub(super) fn words(&mut self, count: usize) -> StackSlot {
         let bytes = 8 * count.max(1) as u32;
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
@@ -107,7 +107,7 @@ impl<'w> Body<'w> {
         self.ins().stack_store(value, slot, 8 * at as i32);
     }
 
-    /// The address of a list of words.
+    /// Returns the address of an array of words.
     pub(super) fn list(&mut self, words: &[Value]) -> Value {
         let list = self.words(words.len());
         for (at, &word) in words.iter().enumerate() {
@@ -120,7 +120,7 @@ impl<'w> Body<'w> {
         self.ins().iconst(types::I64, value)
     }
 
-    /// `base`, plus an offset in bytes.
+    /// Returns `base` plus an offset in bytes.
     pub(super) fn moved(&mut self, base: Value, offset: u64) -> Value {
         match offset {
             0 => base,
@@ -128,20 +128,20 @@ impl<'w> Body<'w> {
         }
     }
 
-    /// `base`, plus `at` times a size.
+    /// Returns `base` plus `at` times `size`.
     pub(super) fn scaled(&mut self, base: Value, at: Value, size: i64) -> Value {
         let bytes = self.ins().imul_imm(at, size);
         self.ins().iadd(base, bytes)
     }
 
-    /// A variable that begins as `value`.
+    /// Declares a variable with an initial value.
     pub(super) fn variable(&mut self, ty: Type, value: Value) -> Variable {
         let variable = self.builder.declare_var(ty);
         self.builder.def_var(variable, value);
         variable
     }
 
-    /// What a variable is now.
+    /// Returns the current value of a variable.
     pub(super) fn get(&mut self, variable: Variable) -> Value {
         self.builder.use_var(variable)
     }
@@ -150,7 +150,7 @@ impl<'w> Body<'w> {
         self.builder.def_var(variable, value);
     }
 
-    /// Opens a loop in which the returned value counts from `first` to below `end`, both with a sign.
+    /// Opens a loop and returns its counter, which runs from `first` to `end` (exclusive), both signed.
     pub(super) fn open_count(&mut self, first: Value, end: Value) -> Value {
         let [header, inner, after] = [(); 3].map(|()| self.builder.create_block());
         let index = self.builder.append_block_param(header, types::I64);
@@ -166,13 +166,13 @@ impl<'w> Body<'w> {
         index
     }
 
-    /// Opens a loop in which the returned value counts from 0 to below `count`.
+    /// Opens a loop and returns its counter, which runs from 0 to `count` (exclusive).
     pub(super) fn open_repeat(&mut self, count: u64) -> Value {
         let (first, end) = (self.word(0), self.word(count as i64));
         self.open_count(first, end)
     }
 
-    /// Opens a loop that goes on while `condition`, which is written before each iteration, holds.
+    /// Opens a loop that runs while `condition`, which is evaluated before each iteration, holds.
     pub(super) fn open_while(&mut self, condition: impl FnOnce(&mut Self) -> Value) {
         let [header, inner, after] = [(); 3].map(|()| self.builder.create_block());
         self.ins().jump(header, &[]);
@@ -186,7 +186,7 @@ impl<'w> Body<'w> {
         });
     }
 
-    /// Opens what is done only if `condition` holds.
+    /// Opens a branch that runs if `condition` holds.
     pub(super) fn open_if(&mut self, condition: Value) {
         let [inner, after] = [(); 2].map(|()| self.builder.create_block());
         self.ins().brif(condition, inner, &[], after, &[]);
@@ -195,7 +195,7 @@ impl<'w> Body<'w> {
         self.scopes.push(Scope { again, after });
     }
 
-    /// Closes as many loops and branches, the innermost first.
+    /// Closes `levels` loops and branches, the innermost first.
     pub(super) fn close(&mut self, levels: usize) {
         for _ in 0..levels {
             let Scope { again, after } = self.scopes.pop().expect("something is open");
@@ -215,7 +215,7 @@ impl<'w> Body<'w> {
         }
     }
 
-    /// Returns `result`; what comes next is never reached.
+    /// Returns `result`; code after it is unreachable.
     fn stop(&mut self, result: Value) {
         let exit = self.exit;
         self.ins().jump(exit, &[BlockArg::from(result)]);

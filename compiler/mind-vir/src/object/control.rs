@@ -1,4 +1,4 @@
-//! Control flow: a choice, a loop until a condition is false, a loop over slices.
+//! Control flow: `if`, `while` and `scan`.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
@@ -10,11 +10,11 @@ use super::body::anywhere;
 use super::driver::{Driver, Parts};
 use super::layout::room;
 
-/// Where the arrays of a program that control flow runs are.
+/// The addresses of the arrays of a subprogram.
 type Addresses = Vec<Value>;
 
 impl Driver<'_> {
-    /// Binds the programs of control flow that are bound once. Their status is stored, and checked when they run.
+    /// Binds the subprograms that are bound once. Their status is stored, and checked when they run.
     pub(super) fn bind_once(&mut self, parts: &Parts, steps: &[Step]) {
         let controls = steps.iter().filter_map(Step::as_control);
         for control in controls.filter(|control| control.is_bound_once) {
@@ -26,7 +26,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Adds a step that runs other programs.
+    /// Appends a step that runs subprograms.
     pub(super) fn control(&mut self, parts: &Parts, control: &Control) {
         match &control.flow {
             Flow::If => self.choice(parts, control),
@@ -50,13 +50,13 @@ impl Driver<'_> {
         self.body.moved(base, at.offset)
     }
 
-    /// Where the status of binding a program once is.
+    /// Returns the address of the bind status of a subprogram that is bound once.
     fn status_of_binding(&mut self, parts: &Parts, program: usize) -> Value {
         let offset = parts.layout.regions[program].offset - ALIGN;
         self.body.moved(self.memory.bound, offset)
     }
 
-    /// Binds a program; its status.
+    /// Binds a subprogram and returns its status.
     fn bind(&mut self, parts: &Parts, control: &Control, program: usize) -> Value {
         let fixed = self.addresses(parts, &control.fixed);
         let weights = self.body.list(&fixed);
@@ -66,7 +66,7 @@ impl Driver<'_> {
         self.body.invoke(bind, &[weights, bound, workspace])
     }
 
-    /// Makes sure that a program is bound, before its first run in this step.
+    /// Ensures that a subprogram is bound before its first run in this step.
     fn ready(&mut self, parts: &Parts, control: &Control, program: usize) {
         let status = if control.is_bound_once {
             let place = self.status_of_binding(parts, program);
@@ -92,7 +92,7 @@ impl Driver<'_> {
         regions.map(|region| self.address(parts, region)).collect()
     }
 
-    /// Memory for values like `regions` that a loop carries, after the first `skipped` bytes.
+    /// Returns buffers for loop-carried values of the sizes of `regions`, after the first `skipped` bytes.
     fn places(&mut self, parts: &Parts, skipped: u64, regions: &[Region]) -> Addresses {
         let mut at = parts.layout.carried + skipped;
         let mut places = Vec::with_capacity(regions.len());
@@ -109,7 +109,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Each of `first` if `condition` holds, of `second` if not.
+    /// Selects `first` if `condition` holds, else `second`, element by element.
     fn either(&mut self, condition: Value, first: &[Value], second: &[Value]) -> Addresses {
         let pairs = first.iter().zip(second);
         pairs
@@ -197,7 +197,7 @@ impl Driver<'_> {
         let stacked = self.addresses(parts, stacked);
         self.ready(parts, control, program);
         self.repeat(steps as u64, |driver, step| {
-            // The last step writes the results.
+            // The last iteration writes to the results.
             let left = driver.body.ins().irsub_imm(step, steps as i64);
             let is_in_place = driver.body.ins().band_imm(left, 1);
             let is_first = driver.body.ins().icmp_imm(IntCC::Equal, step, 0);
@@ -210,7 +210,7 @@ impl Driver<'_> {
         });
     }
 
-    /// The addresses of the slices of a step.
+    /// Returns the addresses of the slices of an iteration.
     fn slices(
         &mut self,
         arrays: &[Value],

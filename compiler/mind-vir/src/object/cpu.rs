@@ -1,4 +1,4 @@
-//! What a processor must have, and the instructions that say so.
+//! Processor requirements, and the machine code that queries them.
 
 use crate::target::{CodeTarget, Isa};
 
@@ -24,7 +24,7 @@ pub(super) const XGETBV: &[u8] = &[
     0xc3, // ret
 ];
 
-/// The leaf with most of what is asked for.
+/// The CPUID leaf with most of the queried features.
 pub(super) const FEATURES: u64 = 7;
 /// The bit of [`Needs::basic`] without which [`XGETBV`] must not run.
 pub(super) const OSXSAVE: u32 = 1 << 27;
@@ -61,7 +61,7 @@ const YMM: u32 = 6;
 const ZMM: u32 = 0xe0;
 
 impl Needs {
-    /// What code for `target` on x86-64 needs. 128-bit code has fused multiply-adds, too.
+    /// Returns the features that code for `target` requires on x86-64. 128-bit code requires FMA too.
     pub(super) const fn of(target: CodeTarget) -> Needs {
         let portable = Needs {
             basic: FMA | OSXSAVE | AVX,

@@ -1,4 +1,4 @@
-//! The public functions, which choose the code that the processor can run.
+//! The public functions, which dispatch on the processor's instruction sets.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -17,35 +17,35 @@ use super::cpu::{CPUID, FEATURES, Needs, OSXSAVE, XGETBV};
 use super::writer::{BIND_PARAMS, Compiled, RUN_PARAMS, define, signature};
 use super::{ALIGN, ObjectError, SLACK};
 
-/// A program, and what its kernels are compiled for.
+/// A program and the target that its kernels are compiled for.
 pub(super) struct Choice {
     pub(super) target: CodeTarget,
     pub(super) program: Compiled,
 }
 
-/// Writes the public functions of a file.
+/// Generates the public functions of a file.
 pub(super) struct Dispatcher<'w> {
     pub(super) name: &'w Symbol,
     pub(super) object: &'w mut ObjectModule,
-    /// The first one that the processor can run is run.
+    /// In order of preference: the first one that the processor supports runs.
     pub(super) choices: &'w [Choice],
 }
 
-/// What a public function does with a program.
+/// The action of a public function on the selected program.
 #[derive(Clone, Copy)]
 enum Entry {
-    /// Returns the bytes that it needs: what a program's layout has of them.
+    /// Returns a size in bytes of its layout.
     Bytes(fn(&Compiled) -> u64),
-    /// Calls a function, whose parameters at these positions are memory that is to be aligned.
+    /// Calls a function; the parameters at these positions are pointers to be aligned.
     Call(fn(&Compiled) -> FuncId, &'static [usize]),
 }
 
 impl Dispatcher<'_> {
-    /// Adds the functions.
+    /// Generates the functions.
     ///
     /// # Errors
     ///
-    /// The code generator refuses one.
+    /// Errors if the code generator rejects one.
     pub(super) fn write(mut self) -> Result<(), ObjectError> {
         let choice = self.choice()?;
         let entries = [
@@ -129,7 +129,8 @@ impl Dispatcher<'_> {
         })
     }
 
-    /// A function that returns the number of the first choice that the processor can run, from 1, or a higher number.
+    /// A function that returns the number of the first supported choice, counted from 1; a higher number if there is
+    /// none.
     fn choice(&mut self) -> Result<FuncId, ObjectError> {
         let own = signature(self.object, 0);
         let name = self.name.suffixed("choice").to_string();
@@ -172,7 +173,7 @@ impl Dispatcher<'_> {
         Ok(id)
     }
 
-    /// A word that begins as 0.
+    /// A word in writable data, initially 0.
     fn variable(&mut self, name: &str) -> Result<DataId, ObjectError> {
         let name = self.name.suffixed(name).to_string();
         let id = self
@@ -186,7 +187,7 @@ impl Dispatcher<'_> {
     }
 }
 
-/// `address`, or the next one that is aligned.
+/// Returns `address` rounded up to the alignment.
 fn aligned(builder: &mut FunctionBuilder<'_>, address: Value) -> Value {
     let last = builder.ins().iadd_imm(address, ALIGN as i64 - 1);
     builder.ins().band_imm(last, -(ALIGN as i64))
@@ -203,7 +204,8 @@ fn call(
     builder.inst_results(call)[0]
 }
 
-/// A function that asks the processor what it has, once: threads that ask at the same time find the same.
+/// A function that detects the processor's features once; the race between threads is benign, because all of them
+/// compute the same value.
 struct Asked<'w> {
     builder: FunctionBuilder<'w>,
     object: &'w mut ObjectModule,
@@ -274,7 +276,7 @@ impl Asked<'_> {
         self.builder.finalize();
     }
 
-    /// The registers eax, ebx, ecx and edx of a subleaf.
+    /// Returns the registers eax, ebx, ecx and edx of a CPUID subleaf.
     fn leaf(&mut self, leaf: u64, subleaf: u64) -> [Value; 4] {
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16, 3);
         let slot = self.builder.create_sized_stack_slot(data);

@@ -1,4 +1,4 @@
-//! The steps of a program as one function.
+//! Compiles the steps of a program to one function.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, Value, types};
@@ -13,24 +13,24 @@ use super::layout::Layout;
 use super::routine;
 use super::writer::Compiled;
 
-/// What the steps of a program call and read.
+/// The functions and data that the steps of a program use.
 pub(super) struct Parts {
     pub(super) kernels: Vec<FuncId>,
-    /// The functions that compute what no kernel does, by the numbers of the routines.
+    /// The functions of routines, by number.
     pub(super) routines: FxHashMap<usize, FuncId>,
     pub(super) constants: DataId,
     pub(super) literals: Vec<DataId>,
-    /// The number of weights before `literals`.
+    /// The number of weights that come before `literals`.
     pub(super) params: usize,
     pub(super) layout: Layout,
     pub(super) regions: Vec<Compiled>,
     pub(super) max_steps: u64,
 }
 
-/// The memory of the function that is written.
+/// The memory of the generated function.
 #[derive(Clone, Copy)]
 pub(super) struct Memory {
-    /// The addresses of weights, while they are bound.
+    /// The addresses of weights, at bind time.
     pub(super) params: Option<Value>,
     pub(super) bound: Value,
     pub(super) workspace: Value,
@@ -39,31 +39,31 @@ pub(super) struct Memory {
     pub(super) outputs: Option<Value>,
 }
 
-/// A function that does steps; it returns the bits of a status.
+/// A function that runs steps and returns the status bits.
 pub(super) struct Driver<'w> {
     pub(super) body: Body<'w>,
     pub(super) memory: Memory,
 }
 
 impl<'w> Driver<'w> {
-    /// A function that is written to `body` and works on `memory`.
+    /// Returns a driver that appends to `body` and works on `memory`.
     pub(super) fn new(body: Body<'w>, memory: Memory) -> Self {
         Driver { body, memory }
     }
 
-    /// What was written, and the result of the function: 0.
+    /// Returns the body and the result of the function, which is 0.
     pub(super) fn finish(mut self) -> (Body<'w>, Value) {
         let done = self.body.word(0);
         (self.body, done)
     }
 
-    /// Adds `steps`.
+    /// Appends `steps`.
     ///
     /// # Errors
     ///
-    /// A step without code.
+    /// Errors if a step has no code.
     pub(super) fn steps(&mut self, parts: &Parts, steps: &[Step]) -> Result<(), ObjectError> {
-        // One call is over when the next one begins, so that all have their arguments in one place.
+        // All calls share one argument array, because a call ends before the next one begins.
         let args = self
             .body
             .words(steps.iter().map(arguments).max().unwrap_or(0));
@@ -83,7 +83,7 @@ impl<'w> Driver<'w> {
         Ok(())
     }
 
-    /// Calls a kernel for each task of its grid; ranges are one task.
+    /// Calls a kernel for each task of its grid; a range is one task.
     fn call(&mut self, parts: &Parts, call: &Call, args: StackSlot) {
         let mut at = 0;
         for region in &call.args {
@@ -113,11 +113,11 @@ impl<'w> Driver<'w> {
         self.tasks(parts.kernels[call.kernel], args, &loops);
     }
 
-    /// Calls the function of what no kernel computes.
+    /// Calls the function of a routine.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// Errors if the routine has no function.
     fn evaluate(&mut self, parts: &Parts, call: &Evaluate) -> Result<(), ObjectError> {
         let function = parts.routines.get(&call.routine);
         let function = *function.ok_or(ObjectError::NoCode { op: call.op })?;
@@ -130,12 +130,12 @@ impl<'w> Driver<'w> {
         Ok(())
     }
 
-    /// Memory for one step.
+    /// Returns the scratch memory of a step.
     fn scratch(&mut self, parts: &Parts) -> Value {
         self.body.moved(self.memory.workspace, parts.layout.scratch)
     }
 
-    /// Calls a kernel for each index of `loops`, which name the argument that the index is.
+    /// Calls a kernel for each index of `loops`, which pair the position of the index argument with its extent.
     fn tasks(&mut self, kernel: FuncId, args: StackSlot, loops: &[(usize, u64)]) {
         match loops {
             [] => {
@@ -183,7 +183,7 @@ impl<'w> Driver<'w> {
         });
     }
 
-    /// The address of the first byte of `region`.
+    /// Returns the address of the first byte of `region`.
     pub(super) fn address(&mut self, parts: &Parts, region: &Region) -> Value {
         let listed = |driver: &mut Self, list: Option<Value>, at: u32| {
             let list = list.expect("steps read the arrays that their function is handed");
@@ -230,7 +230,7 @@ impl<'w> Driver<'w> {
     }
 }
 
-/// The most words of arguments of a kernel that a step calls.
+/// Returns the maximum number of argument words of a kernel that a step calls.
 fn arguments(step: &Step) -> usize {
     match step {
         Step::Call(call) => call.args.len() + 2 * call.grid.len() + 1,

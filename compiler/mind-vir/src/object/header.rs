@@ -5,18 +5,18 @@ use std::fmt::Write as _;
 use crate::c::{Array, Symbol, plain};
 use crate::target::CodeTarget;
 
-/// What the functions of a file take.
+/// The arrays that the functions of a file take.
 #[derive(Clone, Debug)]
 pub struct Ports {
     /// The weights, which are bound.
     pub weights: Vec<Array>,
-    /// What a run reads.
+    /// The inputs of a run.
     pub inputs: Vec<Array>,
-    /// What it writes.
+    /// The outputs of a run.
     pub outputs: Vec<Array>,
 }
 
-/// The text of a header for a file of [`ObjectWriter`](super::ObjectWriter) with code for `targets`.
+/// Returns the text of the header for a file of [`ObjectWriter`](super::ObjectWriter) with code for `targets`.
 pub fn header(name: &Symbol, ports: &Ports, targets: &[CodeTarget]) -> String {
     let targets: Vec<String> = targets.iter().map(CodeTarget::to_string).collect();
     let mut text = format!(
@@ -41,7 +41,7 @@ pub fn header(name: &Symbol, ports: &Ports, targets: &[CodeTarget]) -> String {
     for (kind, arrays) in lists {
         for (number, array) in arrays.iter().enumerate() {
             let extents: Vec<String> = array.shape.iter().map(usize::to_string).collect();
-            // Writing to a string cannot fail.
+            // Writing to a string is infallible.
             let _ = writeln!(
                 text,
                 " * {kind}[{number}]  {}: {}[{}], {} bytes",

@@ -1,36 +1,36 @@
-//! The memory that a program needs, with that of the programs that its control flow runs.
+//! The memory of a program, including its subprograms.
 
 use crate::program::{Control, Flow, Region, Step};
 
 use super::ALIGN;
 
-/// Where a program that control flow runs keeps what it is bound to.
+/// The location of a subprogram's bound memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BoundAt {
-    /// In what is bound with the whole program, or in the workspace.
+    /// Whether it is in the bound memory of the whole program; otherwise it is in the workspace.
     pub(super) is_bound_once: bool,
-    /// Its first byte; before it is the status of binding, in [`ALIGN`] bytes, if it is bound once.
+    /// Its offset; if it is bound once, [`ALIGN`] bytes before it hold the bind status.
     pub(super) offset: u64,
 }
 
 /// The memory of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    /// Bytes of what is made when weights are bound.
+    /// Bytes of bound memory.
     pub(super) bound: u64,
-    /// Bytes of one run.
+    /// Bytes of workspace.
     pub(super) workspace: u64,
-    /// Where the scratch memory of kernels is in the workspace.
+    /// The offset of the kernels' scratch memory in the workspace.
     pub(super) scratch: u64,
-    /// Where values that loops carry are.
+    /// The offset of loop-carried values in the workspace.
     pub(super) carried: u64,
-    /// Where the workspace of the programs of control flow is, of which one runs at a time.
+    /// The offset of the workspace of subprograms, which they share because one runs at a time.
     pub(super) inner: u64,
-    /// Where each of these is bound.
+    /// The bound memory of each subprogram.
     pub(super) regions: Vec<BoundAt>,
 }
 
-/// Bytes of a program's memory besides that of the programs that it runs.
+/// Bytes of a program's memory without its subprograms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnBytes {
     pub(super) bound: u64,
@@ -39,7 +39,7 @@ pub(super) struct OwnBytes {
 }
 
 impl Layout {
-    /// The layout of a program whose control flow runs programs of these layouts.
+    /// Returns the layout of a program whose subprograms have the layouts `regions`.
     pub(super) fn of(own: OwnBytes, steps: &[Step], regions: &[&Layout]) -> Layout {
         let scratch = aligned(own.workspace);
         let carried = scratch + aligned(own.scratch);
@@ -77,19 +77,19 @@ impl Layout {
     }
 }
 
-/// Bytes of the values that a step carries from one iteration to the next.
+/// Returns the bytes of the loop-carried values of a step.
 fn carried_by(control: &Control) -> u64 {
     let room = |regions: &[Region]| regions.iter().map(room).sum::<u64>();
     match &control.flow {
         Flow::If => 0,
-        // One place is read while the other is written, and the condition is written.
+        // Double buffering, plus the condition.
         Flow::While => 2 * room(&control.operands) + ALIGN,
-        // The results are the other place.
+        // Double buffering, where the results are the second buffer.
         Flow::Scan { carried, .. } => room(&control.operands[..*carried]),
     }
 }
 
-/// Bytes of memory for a value like `region`.
+/// Returns the aligned size of a value of the size of `region`.
 pub(super) fn room(region: &Region) -> u64 {
     aligned(region.bytes as u64)
 }

@@ -1,16 +1,16 @@
 //! Programs as object files.
 //!
-//! A file holds the machine code of kernels, two functions for each program, which bind its weights and call its kernels in the
-//! order of the steps, and the constants. It may have the code of several instruction sets: its public functions choose the first one that
-//! the processor has. [`ObjectWriter`] makes the file, [`header`] the declarations for C.
+//! A file contains the machine code of kernels, a bind and a run function for each program, and the constants. With
+//! code for several instruction sets, its public functions select the first one that the processor supports.
+//! [`ObjectWriter`] builds the file, [`header`] the declarations for C.
 //!
-//! - `writer`: builds the file. `layout`: the memory that a program needs with those that it runs.
-//! - `body`: a function of Cranelift's instructions as it is written.
-//! - `driver`: steps as such a function. `control`: those that run other programs. `routine`: what they call that is no kernel.
-//! - `dispatch`: the public functions. `cpu`: what the processor has.
+//! - `writer`: builds the file. `layout`: the memory of a program and its subprograms.
+//! - `body`: builder of a function with structured control flow.
+//! - `driver`: compiles steps to such a function. `control`: steps that run subprograms. `routine`: routines without a
+//!   kernel.
+//! - `dispatch`: the public functions. `cpu`: processor requirements.
 //!
-//! A run takes place on the thread that calls it, reads and writes the memory that it is handed, and calls nothing but
-//! `memcpy`.
+//! A run executes on the calling thread, accesses only the memory passed to it, and calls only `memcpy`.
 
 mod body;
 mod control;
@@ -34,20 +34,20 @@ pub use writer::{ObjectProgram, ObjectWriter, ProgramId};
 /// Alignment of all memory, constants and functions, in bytes.
 const ALIGN: u64 = 64;
 
-/// What of the caller's memory is lost to alignment, at most.
+/// The maximum number of bytes of the caller's memory lost to alignment.
 const SLACK: u64 = ALIGN;
 
-/// The most bytes of constants in a file: addresses in one are relative, of 32 bits.
+/// The maximum size of constants in a file, because addresses in a file are 32-bit and relative.
 pub const MOST_CONSTANTS: usize = 1 << 30;
 
-/// A format of object files.
+/// An object file format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Container {
-    /// That of Linux and the BSDs.
+    /// Linux and the BSDs.
     Elf,
-    /// That of macOS.
+    /// macOS.
     MachO,
-    /// That of Windows.
+    /// Windows.
     Coff,
 }
 
@@ -55,7 +55,7 @@ impl Container {
     /// Every format.
     pub const ALL: [Container; 3] = [Container::Elf, Container::MachO, Container::Coff];
 
-    /// The format of the system that this runs on.
+    /// The format of the host system.
     pub const HOST: Container = if cfg!(target_vendor = "apple") {
         Container::MachO
     } else if cfg!(windows) {
@@ -73,7 +73,7 @@ impl Container {
         }
     }
 
-    /// The system whose conventions its functions follow.
+    /// Returns the system whose calling convention its functions follow.
     const fn system(self) -> &'static str {
         match self {
             Container::Elf => "unknown-linux-gnu",
@@ -98,7 +98,7 @@ impl FromStr for Container {
     }
 }
 
-/// A word that names no format of object files.
+/// An unknown name of an object file format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("unknown format of object files `{0}`; expected elf, macho or coff")]
 pub struct UnknownContainer(pub String);
@@ -115,12 +115,12 @@ pub enum ObjectError {
         /// The op.
         op: &'static str,
     },
-    /// A step does not fit what it computes.
+    /// The arrays of a step do not fit its routine.
     #[error("`{op}` cannot be written to an object file: {why}")]
     Routine {
         /// The op.
         op: &'static str,
-        /// What is wrong with it.
+        /// The mismatch.
         why: RoutineError,
     },
     /// There are too many constants.
@@ -132,7 +132,7 @@ pub enum ObjectError {
         /// Their bytes.
         found: usize,
     },
-    /// What calls the kernels could not be compiled.
+    /// The function that calls the kernels could not be compiled.
     #[error("the code generator refused the driver: {0}")]
     Driver(String),
 }

@@ -26,28 +26,28 @@ use super::layout::{Layout, OwnBytes};
 use super::routine::{self, Helper};
 use super::{ALIGN, Container, MOST_CONSTANTS, ObjectError};
 
-/// A program that goes into an object file.
+/// A program to add to an object file.
 #[derive(Debug)]
 pub struct ObjectProgram<'p> {
     /// The functions that its steps call.
     pub functions: Vec<&'p Function>,
     /// [`Base::Constants`](crate::program::Base::Constants).
     pub constants: &'p [u8],
-    /// The weights that it brings, numbered after those that it is given.
+    /// Embedded weights, numbered after those passed to `bind`.
     pub literals: &'p [Bytes],
-    /// The number of weights that it is given.
+    /// The number of weights passed to `bind`.
     pub params: usize,
-    /// What is done when it is bound.
+    /// The steps of binding.
     pub bind_steps: &'p [Step],
-    /// What a run does.
+    /// The steps of a run.
     pub steps: &'p [Step],
-    /// Bytes that are made when it is bound.
+    /// Bytes of bound memory.
     pub bound: u64,
-    /// Bytes of results that are lost after a run.
+    /// Bytes of workspace, which is dead after a run.
     pub workspace: u64,
     /// Bytes of the scratch memory of its kernels.
     pub scratch: usize,
-    /// The programs that its control flow runs.
+    /// The subprograms of its control flow.
     pub regions: Vec<ProgramId>,
 }
 
@@ -73,28 +73,28 @@ pub struct ObjectWriter {
     object: ObjectModule,
     assembler: Assembler,
     isa: Arc<dyn TargetIsa>,
-    /// Equal kernels stand in the file once.
+    /// Kernels, deduplicated by code.
     kernels: FxHashMap<Vec<u8>, FuncId>,
-    /// As do functions of what is no kernel, and what these call.
+    /// Routines and their helpers, deduplicated.
     routines: FxHashMap<Algorithm, FuncId>,
     helpers: FxHashMap<Helper, FuncId>,
-    /// As do equal constants.
+    /// Constants, deduplicated.
     data: FxHashMap<Bytes, DataId>,
     constant_bytes: usize,
     programs: Vec<Compiled>,
 }
 
-/// How many addresses, or sizes, the functions of a program take.
+/// The numbers of address and size parameters of the functions of a program.
 pub(super) const BIND_PARAMS: usize = 3;
 pub(super) const RUN_PARAMS: usize = 4;
 
 impl ObjectWriter {
-    /// A file for x86-64, or for the processor that this runs on, in which everything is called `name` or begins with it. Loops
-    /// whose end only running tells take at most `max_steps`.
+    /// Returns a writer for x86-64, or for the host's processor, whose symbols are prefixed with `name`. Loops with a
+    /// data-dependent trip count run at most `max_steps` iterations.
     ///
     /// # Errors
     ///
-    /// Cranelift does not know the processor.
+    /// Errors if Cranelift does not support the processor.
     pub fn new(
         name: &Symbol,
         container: Container,
@@ -121,7 +121,8 @@ impl ObjectWriter {
     ///
     /// # Errors
     ///
-    /// A kernel that the instruction set cannot run, a step without code, too many constants.
+    /// Errors if the instruction set does not support a kernel, if a step has no code, or if there are too many
+    /// constants.
     pub fn add(
         &mut self,
         target: CodeTarget,
@@ -206,11 +207,11 @@ impl ObjectWriter {
         Ok(ProgramId(number))
     }
 
-    /// The bytes of the file, whose public functions run the first of `programs` that the processor can run.
+    /// Returns the bytes of the file, whose public functions run the first of `programs` that the processor supports.
     ///
     /// # Errors
     ///
-    /// The code generator refuses a function.
+    /// Errors if the code generator rejects a function.
     pub fn finish(mut self, programs: &[(CodeTarget, ProgramId)]) -> Result<Vec<u8>, ObjectError> {
         let choices = programs.iter().map(|&(target, program)| Choice {
             target,
@@ -227,7 +228,7 @@ impl ObjectWriter {
         bytes.map_err(|why| ObjectError::Driver(why.to_string()))
     }
 
-    /// The kernel with the code of `function`.
+    /// Returns the kernel with the code of `function`.
     fn kernel(&mut self, target: CodeTarget, function: &Function) -> Result<FuncId, ObjectError> {
         let code = match target.isa {
             Isa::Portable => {
@@ -251,7 +252,7 @@ impl ObjectWriter {
         Ok(kernel)
     }
 
-    /// The function that computes `algorithm`.
+    /// Returns the function that computes `algorithm`.
     fn routine(&mut self, algorithm: &Algorithm) -> Result<FuncId, ObjectError> {
         if let Some(&function) = self.routines.get(algorithm) {
             return Ok(function);
@@ -268,7 +269,7 @@ impl ObjectWriter {
         Ok(function)
     }
 
-    /// A function that those of algorithms call.
+    /// Returns a helper of routines.
     fn helper(&mut self, helper: Helper) -> Result<FuncId, ObjectError> {
         if let Some(&function) = self.helpers.get(&helper) {
             return Ok(function);
@@ -298,7 +299,7 @@ impl ObjectWriter {
             .declare_data(&name, Linkage::Local, false, false)?;
         let mut description = DataDescription::new();
         description.set_align(ALIGN);
-        // An array has at least one byte.
+        // An array in an object file is not empty.
         let contents = if bytes.is_empty() { &[0][..] } else { bytes };
         description.define(contents.into());
         self.object.define_data(data, &description)?;
@@ -306,11 +307,11 @@ impl ObjectWriter {
         Ok(data)
     }
 
-    /// Defines a function that nothing outside of the file calls. It returns what `write` does.
+    /// Defines a local function and returns the result of `write`.
     ///
     /// # Errors
     ///
-    /// Those of `write`; the code generator refuses the function.
+    /// Errors if `write` errors, or if the code generator rejects the function.
     fn internal<const PARAMS: usize>(
         &mut self,
         name: &str,
@@ -332,7 +333,7 @@ impl ObjectWriter {
     }
 }
 
-/// The signature of functions that only the file itself calls: addresses in, a word out.
+/// The signature of local functions: address parameters, one word as result.
 pub(super) fn signature(object: &ObjectModule, params: usize) -> Signature {
     let mut signature = object.make_signature();
     if cfg!(target_arch = "x86_64") {
@@ -345,11 +346,11 @@ pub(super) fn signature(object: &ObjectModule, params: usize) -> Signature {
     signature
 }
 
-/// Defines the function `id`, whose body `write` writes.
+/// Defines the function `id` with the body that `write` generates.
 ///
 /// # Errors
 ///
-/// Those of `write`; the code generator refuses the function.
+/// Errors if `write` errors, or if the code generator rejects the function.
 pub(super) fn define(
     object: &mut ObjectModule,
     id: FuncId,
@@ -365,7 +366,7 @@ pub(super) fn define(
     Ok(())
 }
 
-/// What every processor has that a file is for: x86-64 with fused multiply-adds, or the processor that this runs on.
+/// The features that a file requires: x86-64 with fused multiply-add, or the host's processor.
 fn baseline(container: Container) -> Result<Arc<dyn TargetIsa>, String> {
     let mut flags = settings::builder();
     let verifies = if cfg!(debug_assertions) {
@@ -373,7 +374,7 @@ fn baseline(container: Container) -> Result<Arc<dyn TargetIsa>, String> {
     } else {
         "false"
     };
-    // Windows places code anywhere and has no table of addresses.
+    // Position-independent code uses no GOT on Windows, where code is relocated by other means.
     let is_pic = if container == Container::Coff {
         "false"
     } else {
@@ -383,7 +384,7 @@ fn baseline(container: Container) -> Result<Arc<dyn TargetIsa>, String> {
         ("opt_level", "speed"),
         ("enable_verifier", verifies),
         ("is_pic", is_pic),
-        // Of a stack that grows Windows wants every page touched in order.
+        // Windows requires that the pages of a growing stack are touched in order.
         ("enable_probestack", "true"),
         ("probestack_strategy", "inline"),
         ("unwind_info", "false"),

@@ -1,4 +1,4 @@
-//! Conversions of 16-bit floats by steps that every vector unit has.
+//! Conversions of 16-bit floats by operations that every vector unit has.
 
 use cranelift_codegen::ir::{self, InstBuilder};
 
@@ -6,7 +6,7 @@ use crate::ir::{Lane, Predicate};
 
 use super::translate::Translate;
 
-/// Fraction bits that f32 has and f16 has not.
+/// The additional fraction bits of f32 over f16.
 const EXTRA: i64 = 13;
 
 impl Translate<'_, '_> {
@@ -16,7 +16,8 @@ impl Translate<'_, '_> {
 
     /// `f16` in the low `I16` lanes to `F32`.
     ///
-    /// With its fraction in place, an f16 is off by a power of two, subnormal or not.
+    /// With its fraction shifted into place, an f16 differs from the f32 by a constant power of two, even if it is
+    /// subnormal.
     pub(super) fn half_to_f32(&mut self, x: ir::Value) -> ir::Value {
         let wide = self.zero_extend(Lane::I16, Lane::I32, x);
         let (magnitude, sign) = (self.i32s(0x7fff), self.i32s(0x8000));
@@ -54,7 +55,7 @@ impl Translate<'_, '_> {
         let normal = self.builder.ins().iadd(normal, odd);
         let normal = self.builder.ins().ushr_imm(normal, EXTRA);
 
-        // Subnormal ones: adding a number whose unit is the smallest f16 rounds to it.
+        // Subnormal numbers: adding a number whose ulp is the smallest f16 rounds to it.
         let unit = ((127 - 15) + (23 - 10) + 1) << 23;
         let (unit_bits, unit) = (self.i32s(unit), self.splat_bits(Lane::F32, unit.into()));
         let small = self.cast(Lane::F32, magnitude);

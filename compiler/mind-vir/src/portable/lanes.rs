@@ -34,7 +34,7 @@ impl Translate<'_, '_> {
         }
     }
 
-    /// Runs `body` with the number of each lane below `limit`.
+    /// Runs `body` with the index of each lane below `limit`.
     fn each_lane(&mut self, limit: ir::Value, body: impl FnOnce(&mut Self, ir::Value)) {
         let [header, inside, exit] = std::array::from_fn(|_| self.builder.create_block());
         self.builder.append_block_param(header, types::I64);
@@ -51,14 +51,14 @@ impl Translate<'_, '_> {
         self.builder.switch_to_block(exit);
     }
 
-    /// The address of element `index` of those of type `lane` at `base`.
+    /// Returns the address of element `index` of the array of `lane` at `base`.
     fn at(&mut self, base: ir::Value, index: ir::Value, lane: Lane) -> ir::Value {
         let shift = i64::from(lane.bytes().trailing_zeros());
         let bytes = self.builder.ins().ishl_imm(index, shift);
         self.builder.ins().iadd(base, bytes)
     }
 
-    /// A vector whose lanes below `limit` are what `one` gives for them, the others zero.
+    /// A vector of the results of `one` for lanes below `limit`; other lanes are zero.
     fn collected(
         &mut self,
         lane: Lane,
@@ -128,7 +128,7 @@ impl Translate<'_, '_> {
         })
     }
 
-    /// Quotients one by one; a divisor that has none is replaced by 1 before it is used.
+    /// Divides lane by lane; an invalid divisor is replaced by 1 first, because the instruction would trap.
     pub(super) fn divide(
         &mut self,
         is_signed: bool,
@@ -177,7 +177,7 @@ impl Translate<'_, '_> {
         })
     }
 
-    /// Shifts by an amount of each lane's own.
+    /// Shifts each lane by its own distance.
     pub(super) fn shift_lanes(
         &mut self,
         op: ShiftOp,
@@ -213,7 +213,7 @@ impl Translate<'_, '_> {
         }
     }
 
-    /// Adds `status` to that of the call where `condition` holds.
+    /// Sets `status` in the status of the call if `condition` holds.
     fn report(&mut self, condition: ir::Value, status: Status) {
         let before = self.builder.use_var(self.status);
         let after = self.builder.ins().bor_imm(before, status.0 as i64);

@@ -1,7 +1,7 @@
 //! Vector IR to machine code through Cranelift, in vectors of 128 bits.
 //!
-//! A vector fills the low part of a 128-bit value of its lane type. What Cranelift has no vector operation
-//! for goes through the stack, one lane at a time.
+//! A vector fills the low part of a 128-bit value of its lane type. Operations without a vector instruction in
+//! Cranelift are applied lane by lane to vectors on the stack.
 
 mod half;
 mod lanes;
@@ -20,20 +20,20 @@ use crate::error::CompileError;
 use crate::ir::Function;
 use crate::target::Target;
 
-/// The machine code of a valid `function` for the machine this runs on, whose vectors fit 128 bits.
+/// Returns the machine code of a valid `function`, whose vectors fit 128 bits, for this machine.
 ///
 /// # Errors
 ///
-/// A processor that Cranelift does not know, or without fused multiply-add.
+/// Errors if Cranelift does not support the processor, or if the processor has no fused multiply-add.
 pub(crate) fn compile(function: &Function, _: &Target) -> Result<Vec<u8>, CompileError> {
     compile_for(function, host()?.as_ref())
 }
 
-/// The machine code of a valid `function` for the processor that `isa` describes.
+/// Returns the machine code of a valid `function` for the processor that `isa` describes.
 ///
 /// # Errors
 ///
-/// The code generator refuses the function.
+/// Errors if the code generator rejects the function.
 pub(crate) fn compile_for(
     function: &Function,
     isa: &dyn TargetIsa,
@@ -41,14 +41,14 @@ pub(crate) fn compile_for(
     let mut context = Context::for_function(translate::translate(function, isa));
     let compiled = context.compile(isa, &mut ControlPlane::default());
     let compiled = compiled.map_err(|error| CompileError::Portable(error.inner.to_string()))?;
-    // A relocation would be a call or a symbol; functions have neither.
+    // A relocation would be a call or a symbol, which functions do not have.
     match compiled.buffer.relocs().first() {
         Some(reloc) => Err(CompileError::Portable(format!("it needs {reloc:?}"))),
         None => Ok(compiled.code_buffer().to_vec()),
     }
 }
 
-/// Cranelift's description of this machine.
+/// Returns Cranelift's description of this machine.
 fn host() -> Result<Arc<dyn TargetIsa>, CompileError> {
     static HOST: OnceLock<Result<Arc<dyn TargetIsa>, String>> = OnceLock::new();
     HOST.get_or_init(describe)
@@ -57,7 +57,7 @@ fn host() -> Result<Arc<dyn TargetIsa>, CompileError> {
 }
 
 fn describe() -> Result<Arc<dyn TargetIsa>, String> {
-    // Without the instruction a multiply-add would be a call.
+    // Without FMA, Cranelift would emit a call for a multiply-add.
     #[cfg(target_arch = "x86_64")]
     if !std::arch::is_x86_feature_detected!("fma") {
         return Err("this processor has no fused multiply-add; use the interpreter".to_owned());

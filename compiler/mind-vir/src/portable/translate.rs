@@ -11,7 +11,7 @@ use crate::ir::{Addr, Function, IfAny, IndexOp, Lane, Loop, LoopKind, Op, Statem
 
 use super::types::{element, vector};
 
-/// The function in Cranelift's IR: one pointer to the arguments in, the status out.
+/// Returns the function in Cranelift's IR. Its parameter is a pointer to the arguments; it returns the status.
 pub(super) fn translate(function: &Function, isa: &dyn TargetIsa) -> ir::Function {
     let convention = if cfg!(target_arch = "x86_64") {
         CallConv::SystemV
@@ -50,7 +50,7 @@ pub(super) struct Translate<'f, 'b> {
     pub status: Variable,
 }
 
-/// Accesses that cannot trap and may be at any address.
+/// Flags of accesses that cannot trap and may be unaligned.
 pub(super) fn anywhere() -> MemFlags {
     MemFlags::new().with_notrap()
 }
@@ -80,7 +80,7 @@ impl Translate<'_, '_> {
         self.values[value.index()] = Some(target);
     }
 
-    /// What stands for `value`.
+    /// Returns Cranelift's value for `value`.
     pub fn get(&self, value: Value) -> ir::Value {
         self.values[value.index()].expect("verified values are defined before they are used")
     }
@@ -116,7 +116,7 @@ impl Translate<'_, '_> {
         }
     }
 
-    /// A base and a constant offset.
+    /// Returns the address as a base and a constant offset.
     pub fn address(&mut self, addr: &Addr) -> (ir::Value, i32) {
         let base = self.get(addr.base);
         let Some(index) = addr.index else {
@@ -128,7 +128,7 @@ impl Translate<'_, '_> {
         (self.builder.ins().iadd(base, bytes), addr.offset)
     }
 
-    /// The address as one value.
+    /// Returns the address as one value.
     pub fn pointer(&mut self, addr: &Addr) -> ir::Value {
         let (address, offset) = self.address(addr);
         self.builder.ins().iadd_imm(address, i64::from(offset))
@@ -311,7 +311,7 @@ impl Translate<'_, '_> {
         }
     }
 
-    /// Bytes that a vector of `lane` takes in this function.
+    /// Returns the size in bytes of a vector of `lane` in this function.
     pub fn bytes(&self, lane: Lane) -> u32 {
         self.function.lanes() * lane.bytes()
     }

@@ -1,4 +1,4 @@
-//! Lanes and vectors of them as types of Cranelift.
+//! Cranelift's types of lanes and vectors.
 
 use cranelift_codegen::ir::{self, types};
 

@@ -9,7 +9,7 @@ use super::translate::{Translate, anywhere};
 use super::types::{element, vector};
 
 impl Translate<'_, '_> {
-    /// The same 128 bits as lanes of another type.
+    /// Casts the 128 bits to lanes of another type.
     pub(super) fn cast(&mut self, lane: Lane, x: ir::Value) -> ir::Value {
         let ty = vector(lane);
         if self.builder.func.dfg.value_type(x) == ty {
@@ -132,7 +132,7 @@ impl Translate<'_, '_> {
         }
     }
 
-    /// The powers of two whose product the second operand of [`BinaryOp::Scale`] stands for.
+    /// Splits the exponent operand of [`BinaryOp::Scale`] into two powers of two whose product is the factor.
     fn factors(&mut self, lane: Lane, k: ir::Value) -> [ir::Value; 2] {
         let k = self.cast(lane.int(), k);
         let floor = self.builder.ins().ushr_imm(k, 1);
@@ -146,7 +146,7 @@ impl Translate<'_, '_> {
         })
     }
 
-    /// The products of the low and of the high halves of 32 bits, added.
+    /// Dot product of the 16-bit halves of each 32-bit lane.
     fn multiply_halves(&mut self, x: ir::Value, y: ir::Value) -> ir::Value {
         let [low, high] = [16, 0].map(|left| {
             let halves = [x, y].map(|value| {
@@ -158,7 +158,7 @@ impl Translate<'_, '_> {
         self.builder.ins().iadd(low, high)
     }
 
-    /// Sums of the products of two bytes in each half of 32 bits, of `x` without a sign, of `y` with one, cut to 16 bits.
+    /// For each 16-bit half, the dot product of two bytes, unsigned in `x` and signed in `y`, saturated to 16 bits.
     fn multiply_pairs(&mut self, x: ir::Value, y: ir::Value) -> ir::Value {
         let [low, high] = [[24, 16], [8, 0]].map(|lefts| {
             let [first, last] = lefts.map(|left| {
@@ -179,7 +179,7 @@ impl Translate<'_, '_> {
         self.builder.ins().bor(low, high)
     }
 
-    /// `sum` plus the products of the bytes of 32 bits: of `x` without a sign, of `y` with one.
+    /// `sum` plus, in each 32-bit lane, the dot product of the unsigned bytes of `x` and the signed bytes of `y`.
     pub(super) fn dot_bytes(&mut self, x: ir::Value, y: ir::Value, sum: ir::Value) -> ir::Value {
         [24, 16, 8, 0].into_iter().fold(sum, |sum, left| {
             let [x, y] = [x, y].map(|value| self.builder.ins().ishl_imm(value, left));
@@ -229,7 +229,7 @@ impl Translate<'_, '_> {
         self.compared(predicate, lane, x, y)
     }
 
-    /// A comparison, as integers of all ones or all zeros.
+    /// A comparison; returns all ones or all zeros in each lane.
     pub(super) fn compared(
         &mut self,
         predicate: Predicate,
@@ -336,7 +336,7 @@ impl Translate<'_, '_> {
         }
     }
 
-    /// Toward zero to 32 bits; what does not fit is the least number beforehand.
+    /// Rounds toward zero to 32 bits; values out of range are replaced by the least number first.
     fn float_to_int(&mut self, from: Lane, x: ir::Value) -> ir::Value {
         let (limit, least) = match from {
             Lane::F64 => (2f64.powi(31).to_bits(), (-(2f64.powi(31))).to_bits()),
@@ -369,7 +369,7 @@ impl Translate<'_, '_> {
         x
     }
 
-    /// The bytes that `source` names for each place, zero where it names none.
+    /// Permutes bytes: `source` returns the source index of each byte; `None` gives zero.
     fn bytes_from(&mut self, x: ir::Value, source: impl Fn(usize) -> Option<usize>) -> ir::Value {
         let bytes = self.cast(Lane::I8, x);
         let zero = self.splat_bits(Lane::I8, 0);
@@ -405,13 +405,13 @@ impl Translate<'_, '_> {
         self.cast(to, bytes)
     }
 
-    /// The first lane in every lane.
+    /// Broadcasts the first lane.
     pub(super) fn splat(&mut self, lane: Lane, x: ir::Value) -> ir::Value {
         let first = self.builder.ins().extractlane(x, 0);
         self.builder.ins().splat(vector(lane), first)
     }
 
-    /// Every other block of both, in turn.
+    /// Interleaves every other block of both.
     pub(super) fn transpose(
         &mut self,
         lane: Lane,

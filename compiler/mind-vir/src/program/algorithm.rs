@@ -1,26 +1,26 @@
-//! What routines compute, where C and object files can say it, too.
+//! Algorithms of routines that C and object files can implement too.
 
 use mind_ir::types::DType;
 
 use super::IndexType;
 
-/// What a routine computes.
+/// The algorithm of a routine.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Algorithm {
-    /// Puts elements in order.
+    /// Sorts elements.
     Sort(Sorting),
-    /// Writes elements at listed places.
+    /// Writes elements at indexed positions.
     Scatter(Scattering),
-    /// Reads an image between its elements.
+    /// Samples an image between its elements.
     Sample(Sampling),
-    /// Finds the largest elements under windows.
+    /// Returns the position of the largest element under each window.
     Search(Search),
-    /// Checks extents, and moves elements.
+    /// Checks extents, and copies elements.
     Extents(Extents),
 }
 
 impl Algorithm {
-    /// The sort that it is, if it is one.
+    /// Returns the sort; `None` if it is another algorithm.
     pub fn as_sort(&self) -> Option<Sorting> {
         match self {
             Algorithm::Sort(sorting) => Some(*sorting),
@@ -31,7 +31,7 @@ impl Algorithm {
         }
     }
 
-    /// The bytes of the arrays that it reads, in order, and then of those that it writes.
+    /// Returns the sizes in bytes of the arrays that it reads, in order, followed by those that it writes.
     pub fn bytes(&self) -> Vec<usize> {
         match self {
             Algorithm::Sort(sorting) => sorting.bytes(),
@@ -42,7 +42,7 @@ impl Algorithm {
         }
     }
 
-    /// Whether all that it reads and writes is in arrays of these bytes.
+    /// Returns whether all accesses are inside arrays of these sizes.
     pub fn stays_inside(&self) -> bool {
         match self {
             Algorithm::Sort(sorting) => sorting.kept <= sorting.extents[1],
@@ -54,7 +54,7 @@ impl Algorithm {
     }
 }
 
-/// The elements up to the last one that indices along `dimensions` name; none if one has no index.
+/// Returns the number of elements up to the last one that indices along `dimensions` can address; 0 if an extent is 0.
 fn reach(dimensions: impl IntoIterator<Item = Dimension>) -> usize {
     let mut last = 0usize;
     for Dimension { extent, stride } in dimensions {
@@ -66,7 +66,7 @@ fn reach(dimensions: impl IntoIterator<Item = Dimension>) -> usize {
     last.saturating_add(1)
 }
 
-/// The product of extents, of which one may be 0 and others large.
+/// The product of extents, which does not overflow if one is 0 and the others are large.
 fn product(extents: impl IntoIterator<Item = usize>) -> usize {
     let extents: Vec<usize> = extents.into_iter().collect();
     if extents.contains(&0) {
@@ -78,23 +78,23 @@ fn product(extents: impl IntoIterator<Item = usize>) -> usize {
 /// A dimension of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Dimension {
-    /// How many elements it has.
+    /// The number of elements.
     pub extent: usize,
-    /// From one of them to the next, in elements of the array.
+    /// The distance between adjacent elements, in elements of the array.
     pub stride: usize,
 }
 
-/// A sort, stable in both directions, of the elements along the middle of three dimensions: the first ones in order, and
-/// the index that each had.
+/// A sort along the middle of three dimensions, stable in both directions. Returns the first elements in order and the
+/// index that each had.
 ///
-/// -0 equals +0, all NaNs are equal and above everything.
+/// -0 equals +0; all NaNs are equal and greater than any number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sorting {
     /// The type of an element.
     pub dtype: DType,
     /// The dimensions.
     pub extents: [usize; 3],
-    /// How many elements of the middle dimension are wanted, at most all.
+    /// The number of elements to return along the middle dimension, at most its extent.
     pub kept: usize,
     /// Whether the largest comes first.
     pub is_descending: bool,
@@ -109,7 +109,7 @@ impl Sorting {
     }
 }
 
-/// A copy of an array, with slices of updates joined to it at the places that tuples of indices name, one after the other.
+/// A copy of an array in which slices are updated at the positions given by tuples of indices, in order.
 ///
 /// It reads the array, the indices and the updates.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -118,17 +118,17 @@ pub struct Scattering {
     pub dtype: DType,
     /// The type of an index.
     pub index: IndexType,
-    /// What happens to the element at a place.
+    /// How an element and its update are combined.
     pub update: Update,
-    /// What an index may be.
+    /// The range of an index.
     pub bounds: Bounds,
     /// Elements of the array.
     pub elements: usize,
-    /// The dimensions of the list of tuples; the stride is what a tuple's own position adds to its place.
+    /// The dimensions of the list of tuples; the stride is the offset in the array that the position of a tuple adds.
     pub tuples: Vec<Dimension>,
-    /// The dimensions of the array that the indices of a tuple are along.
+    /// The dimensions of the array that a tuple indexes.
     pub axes: Vec<Dimension>,
-    /// Elements of a slice, which stand side by side.
+    /// Elements of a slice, which are contiguous.
     pub width: usize,
 }
 
@@ -155,7 +155,7 @@ impl Scattering {
     }
 }
 
-/// What becomes of an element and its update, rounded to their type.
+/// How an element and its update are combined; the result is rounded to their type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Update {
     /// The update.
@@ -170,20 +170,20 @@ pub enum Update {
     Max,
 }
 
-/// What an index along a dimension may be.
+/// The range of an index along a dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Bounds {
     /// From 0 to below the extent.
     Strict,
-    /// As well from minus the extent, counted from the end.
+    /// From minus the extent, which counts from the end.
     FromEnd,
-    /// Any; the nearest place counts.
+    /// Any; an index out of range is clamped.
     Clamp,
-    /// Any; nothing is done outside.
+    /// Any; an update out of range is skipped.
     Skip,
 }
 
-/// The elements of images at the coordinates of a grid, the innermost dimension's first.
+/// Samples images at the coordinates of a grid, which are given innermost dimension first.
 ///
 /// It reads the images and the grid. Each element is one chain of fused multiply-adds over the taps, row-major, in `f32`,
 /// or `f64` for `f64`; coordinates and weights are computed in `f64`.
@@ -193,21 +193,21 @@ pub struct Sampling {
     pub dtype: DType,
     /// The type of a coordinate, a float.
     pub grid: DType,
-    /// How many images there are.
+    /// The number of images.
     pub images: usize,
-    /// How many points each is sampled at.
+    /// The number of points at which each image is sampled.
     pub points: usize,
     /// The extents of an image, each 1 or more.
     pub extents: Vec<usize>,
-    /// How many channels an image has.
+    /// The number of channels.
     pub channels: usize,
-    /// Whether the channels of an element stand side by side; otherwise the elements of a channel do.
+    /// Whether the layout is channels-last; otherwise it is channels-first.
     pub has_channels_last: bool,
-    /// What is between elements.
+    /// The interpolation.
     pub between: Between,
-    /// What the numbers of the grid mean.
+    /// The meaning of a coordinate.
     pub coordinates: Coordinates,
-    /// What is beyond the ends.
+    /// The padding.
     pub beyond: Beyond,
 }
 
@@ -228,21 +228,21 @@ impl Sampling {
     }
 }
 
-/// What is between the elements of an image.
+/// Interpolation between elements of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Between {
-    /// The nearest element, of two the even one.
+    /// The nearest element; ties go to the even index.
     Nearest,
-    /// A line, between two taps.
+    /// Linear, with two taps.
     Linear,
-    /// A cubic of coefficient -0.75, over four taps.
+    /// Cubic with coefficient -0.75, with four taps.
     Cubic,
 }
 
-/// What a number means along `n` elements.
+/// The meaning of a coordinate along `n` elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Coordinates {
-    /// From -1 at the edge before the first element to 1 behind the last.
+    /// From -1 at the left edge of the first element to 1 at the right edge of the last.
     HalfPixel,
     /// From -1 at the centre of the first element to 1 at that of the last.
     AlignCorners,
@@ -250,22 +250,22 @@ pub enum Coordinates {
     Pixel,
 }
 
-/// What is beyond the ends of an image.
+/// Padding: the value of elements outside of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Beyond {
-    /// The number with these bits, as `f64`.
+    /// The constant with these bits, as `f64`.
     Fill(u64),
     /// The nearest element.
     Border,
-    /// The mirror image about the centres of the first and the last element.
+    /// Reflection about the centres of the first and the last element.
     MirrorCentres,
-    /// The mirror image about the edges.
+    /// Reflection about the edges.
     MirrorEdges,
 }
 
-/// Of the elements under a window at every position the row-major index of the largest, -1 if there is none.
+/// Returns the row-major index of the largest element under the window at each position, -1 if the window is empty.
 ///
-/// Of equal elements the first is chosen; -0 equals +0, and a NaN is above everything.
+/// The first of equal elements is chosen; -0 equals +0, and a NaN is greater than any number.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Search {
     /// The type of an element.
@@ -283,8 +283,9 @@ impl Search {
     }
 }
 
-/// The sliding of a window along one dimension: tap `t` at position `p` is element `p * stride + t * dilation - low`, if
-/// there is one.
+/// The sliding of a window along one dimension: tap `t` at position `p` reads element `p * stride + t * dilation -
+/// low`, if that exists. For example, a window of 3 with a stride of 2 and `low` 1 reads elements -1, 0 and 1 at
+/// position 0, of which the first does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Slide {
     /// Elements.
@@ -297,12 +298,12 @@ pub struct Slide {
     pub stride: i64,
     /// Elements from one tap to the next, 1 or more.
     pub dilation: i64,
-    /// How far the first tap at the first position is before the first element.
+    /// The padding before the first element.
     pub low: i64,
 }
 
 impl Slide {
-    /// Whether the element of no tap at any position overflows.
+    /// Returns whether the element index of every tap at every position is computed without overflow.
     fn is_exact(&self) -> bool {
         let last = |count: usize, step: i64| count.saturating_sub(1) as i128 * i128::from(step);
         let most = last(self.positions, self.stride) + last(self.window, self.dilation);
@@ -320,16 +321,17 @@ impl Slide {
     }
 }
 
-/// A result whose extents an array of indices gives, which must be those that the program was made for.
+/// A result whose shape is an operand. The extents must be those that the program was compiled for, because the program
+/// is specialised to them.
 ///
-/// It reads what `elements` says and then the extents.
+/// It reads the operands of `elements`, then the extents.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Extents {
     /// The type of an extent.
     pub index: IndexType,
-    /// What the extents must be.
+    /// The expected extents.
     pub extents: Vec<usize>,
-    /// What the result holds.
+    /// How the elements of the result are computed.
     pub elements: Elements,
 }
 
@@ -346,7 +348,7 @@ impl Extents {
         }
     }
 
-    /// How many elements the result has.
+    /// Returns the number of elements of the result.
     pub fn count(&self) -> usize {
         product(self.extents.iter().copied())
     }
@@ -363,28 +365,28 @@ impl Extents {
     }
 }
 
-/// What a result of given extents holds.
+/// How the elements of a result of given extents are computed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Elements {
-    /// The elements of an array in order; the extents are wrong if it has another number of them.
+    /// Reshape: the elements of an array in order; errors if their number differs.
     Same {
-        /// How many it has.
+        /// The number of elements.
         count: usize,
-        /// Bytes of one.
+        /// Bytes of an element.
         size: usize,
     },
-    /// The elements of an array, repeated along dimensions.
+    /// Broadcast: the elements of an array, repeated along dimensions.
     Stretched {
-        /// How many it has.
+        /// The number of elements of the array.
         count: usize,
-        /// Bytes of one.
+        /// Bytes of an element.
         size: usize,
-        /// For each dimension, how far its elements are apart in the array, 0 where they repeat.
+        /// The stride of each dimension in the array, 0 along repeated ones.
         strides: Vec<usize>,
     },
-    /// The index along a dimension.
+    /// Iota: the index along a dimension.
     Indices {
-        /// The type that it is rounded to.
+        /// The type of the result; the index is rounded to it.
         dtype: DType,
         /// The dimension.
         axis: usize,

@@ -1,17 +1,17 @@
-//! A second look at encoded functions: each is decoded again.
+//! Verifies encoded functions by decoding them.
 
 use std::collections::BTreeSet;
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
-/// Decodes `code` and checks what every function promises.
+/// Decodes `code` and checks the invariants of functions.
 ///
-/// Every byte decodes; jumps go to instructions of the function; nothing is called and nothing leaves the
-/// function but its return; memory is addressed from a general register, or is a constant after the code.
+/// Every byte decodes; jump targets are instructions of the function; it has no calls and leaves only by its return;
+/// memory operands have a general register as base, or are constants after the code.
 ///
 /// # Errors
 ///
-/// What is broken, and where.
+/// Errors with the violated invariant and its offset.
 pub(super) fn check(code: &[u8], constants: std::ops::Range<usize>) -> Result<(), String> {
     let mut decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
     let (mut starts, mut targets) = (BTreeSet::new(), Vec::new());

@@ -1,7 +1,7 @@
-//! Instructions for the operations of vector IR, by width of encoding.
+//! Instructions for the operations of vector IR, by encoding.
 //!
-//! AVX2 code uses the VEX form on 256 bits, AVX-512 code the EVEX form on 512, however many lanes a value has:
-//! what lies beyond is computed too and never read.
+//! AVX2 code uses the 256-bit VEX form, AVX-512 code the 512-bit EVEX form, whatever the number of lanes; lanes beyond
+//! the last one are computed and ignored.
 
 use super::encoding::Encoding;
 use iced_x86::Code::{self, *};
@@ -23,12 +23,12 @@ impl Row {
         }
     }
 
-    /// An instruction that AVX2 lacks.
+    /// An instruction without an AVX2 form.
     const fn wide(evex: Code) -> Row {
         Row { vex: None, evex }
     }
 
-    /// The form to use, unless there is none.
+    /// Returns the form for `encoding`, if there is one.
     pub fn code(self, encoding: Encoding) -> Option<Code> {
         match encoding {
             Encoding::Vex => self.vex,
@@ -37,13 +37,13 @@ impl Row {
     }
 }
 
-/// Adds sums of four products of bytes to 32 bits; the addend is the first operand. An extension of both targets.
+/// Adds dot products of four bytes to 32-bit lanes (VNNI); the addend is the first operand.
 pub(super) const DOT_BYTES: Row = Row::both(
     VEX_Vpdpbusd_ymm_ymm_ymmm256,
     EVEX_Vpdpbusd_zmm_k1z_zmm_zmmm512b32,
 );
 
-/// The instruction for a function of two vectors; `None` if several are needed on every target.
+/// Returns the instruction of a binary operation; `None` if every target needs several.
 pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
     use BinaryOp::*;
     use Lane::*;
@@ -229,7 +229,7 @@ pub(super) fn scale(lane: Lane) -> Code {
     }
 }
 
-/// Any function of three bits, of each bit of its operands, of which it replaces the first.
+/// Any bitwise function of three operands, the first of which it overwrites.
 pub(super) const TERNARY: Code = EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8;
 
 pub(super) const AND: Row = Row::both(
@@ -257,7 +257,7 @@ pub(super) const PERMUTE_I32: Row = Row::both(
     VEX_Vpermd_ymm_ymm_ymmm256,
     EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
 );
-/// Within each 16 bytes.
+/// Permutes bytes within each 16-byte block.
 pub(super) const PERMUTE_BYTES: Row = Row::both(
     VEX_Vpshufb_ymm_ymm_ymmm256,
     EVEX_Vpshufb_zmm_k1z_zmm_zmmm512,
@@ -267,12 +267,12 @@ pub(super) const PERMUTE_F32: Row = Row::both(
     EVEX_Vpermps_zmm_k1z_zmm_zmmm512b32,
 );
 
-/// `±(a * b) ± c`: which signs, and which operand the result replaces.
+/// `±(a * b) ± c`: the signs, and the operand tied to the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FmaForm {
     pub negate_product: bool,
     pub subtract: bool,
-    /// The addend is replaced (231) rather than a factor (213).
+    /// Whether the addend is overwritten (form 231) rather than a factor (form 213).
     pub replaces_addend: bool,
 }
 
@@ -360,7 +360,7 @@ pub(super) fn sqrt(lane: Lane) -> Row {
     }
 }
 
-/// The rounding to integers that an immediate names.
+/// Rounding to an integer; the immediate is the mode.
 pub(super) fn round(lane: Lane) -> Row {
     match lane {
         Lane::F64 => Row::both(
@@ -374,7 +374,7 @@ pub(super) fn round(lane: Lane) -> Row {
     }
 }
 
-/// A shift by a constant; `None` for bytes.
+/// A shift by a constant; `None` for bytes, which x86 cannot shift.
 pub(super) fn shift(op: ShiftOp, lane: Lane) -> Option<Row> {
     use ShiftOp::*;
     Some(match (op, lane.bits()) {
@@ -391,7 +391,7 @@ pub(super) fn shift(op: ShiftOp, lane: Lane) -> Option<Row> {
     })
 }
 
-/// A conversion that is one instruction from and to the low part of registers; none elsewhere.
+/// Returns the conversion if it is one instruction between the low parts of registers; `None` otherwise.
 pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane) -> Option<Row> {
     use ConvertOp::*;
     use Lane::*;
@@ -466,7 +466,7 @@ pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane) -> Option<Row> {
     })
 }
 
-/// A comparison into a vector: equal, or greater as signed numbers.
+/// A comparison into a vector: equal, or signed greater.
 pub(super) fn compare_vex(lane: Lane, is_equality: bool) -> Code {
     match (lane.bits(), is_equality) {
         (8, true) => VEX_Vpcmpeqb_ymm_ymm_ymmm256,
@@ -480,7 +480,7 @@ pub(super) fn compare_vex(lane: Lane, is_equality: bool) -> Code {
     }
 }
 
-/// A comparison of integers into a mask, by an immediate.
+/// A comparison of integers into a mask; the immediate is the predicate.
 pub(super) fn compare_evex(lane: Lane, is_unsigned: bool) -> Code {
     match (lane.bits(), is_unsigned) {
         (8, false) => EVEX_Vpcmpb_kr_k1_zmm_zmmm512_imm8,
@@ -494,7 +494,7 @@ pub(super) fn compare_evex(lane: Lane, is_unsigned: bool) -> Code {
     }
 }
 
-/// A comparison of floats, by an immediate.
+/// A comparison of floats; the immediate is the predicate.
 pub(super) fn compare_float(lane: Lane, encoding: Encoding) -> Code {
     match (lane, encoding) {
         (Lane::F64, Encoding::Evex) => EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae,
@@ -504,8 +504,8 @@ pub(super) fn compare_float(lane: Lane, encoding: Encoding) -> Code {
     }
 }
 
-/// A test whether a mask of `lanes` lanes holds anywhere, which sets the zero flag if it does not. Of a mask in a vector, or
-/// of few lanes, those beyond count too.
+/// Tests whether any lane of a mask is set; sets the zero flag if none is. A mask in a vector, or one with few lanes,
+/// must be zero beyond its lanes.
 pub(super) fn test_mask(lanes: u32, encoding: Encoding) -> Code {
     match (lanes, encoding) {
         (_, Encoding::Vex) => VEX_Vptest_ymm_ymmm256,
@@ -516,7 +516,7 @@ pub(super) fn test_mask(lanes: u32, encoding: Encoding) -> Code {
     }
 }
 
-/// A choice by a mask: of a vector on AVX2, of a mask register on AVX-512.
+/// A select by a mask: a vector with AVX2, a mask register with AVX-512.
 pub(super) fn select(lane: Lane, encoding: Encoding) -> Code {
     match (lane.bits(), encoding) {
         (8, Encoding::Evex) => EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512,
@@ -529,7 +529,7 @@ pub(super) fn select(lane: Lane, encoding: Encoding) -> Code {
     }
 }
 
-/// Repeats the first element of a register.
+/// Broadcasts the first element of a register.
 pub(super) fn splat_register(lane: Lane, encoding: Encoding) -> Code {
     match (lane.bits(), encoding) {
         (32, Encoding::Vex) => VEX_Vbroadcastss_ymm_xmm,
@@ -538,7 +538,7 @@ pub(super) fn splat_register(lane: Lane, encoding: Encoding) -> Code {
     }
 }
 
-/// A load of one element into every lane.
+/// A broadcasting load.
 pub(super) fn splat(lane: Lane, encoding: Encoding) -> Code {
     match (lane.bits(), encoding) {
         (8, Encoding::Evex) => EVEX_Vpbroadcastb_zmm_k1z_xmmm8,
@@ -567,7 +567,7 @@ pub(super) fn moves(bytes: u32, encoding: Encoding) -> (Code, Code) {
     }
 }
 
-/// A load and a store of 512 bits with lanes switched off by a mask register.
+/// A 512-bit load and store, masked by a mask register.
 pub(super) fn masked_moves(lane: Lane) -> (Code, Code) {
     match lane.bits() {
         8 => (EVEX_Vmovdqu8_zmm_k1z_zmmm512, EVEX_Vmovdqu8_zmmm512_k1z_zmm),
@@ -586,7 +586,7 @@ pub(super) fn masked_moves(lane: Lane) -> (Code, Code) {
     }
 }
 
-/// A load and a store with lanes switched off by a vector, of lanes of 32 or 64 bits in `bytes` bytes.
+/// A load and store of `bytes` bytes, masked by a vector of 32- or 64-bit lanes.
 pub(super) fn vector_masked_moves(lane: Lane, bytes: u32) -> (Code, Code) {
     match (lane.bits(), bytes) {
         (32, 16) => (VEX_Vpmaskmovd_xmm_xmm_m128, VEX_Vpmaskmovd_m128_xmm_xmm),
@@ -596,7 +596,7 @@ pub(super) fn vector_masked_moves(lane: Lane, bytes: u32) -> (Code, Code) {
     }
 }
 
-/// A store of the lowest bytes of a register, a power of two up to 32, and whether it takes the number of the lane.
+/// A store of the lowest bytes of a register, a power of two up to 32, and whether it has a lane immediate.
 pub(super) fn store_low_vex(bytes: u32) -> (Code, bool) {
     match bytes {
         1 => (VEX_Vpextrb_r32m8_xmm_imm8, true),
@@ -605,7 +605,7 @@ pub(super) fn store_low_vex(bytes: u32) -> (Code, bool) {
     }
 }
 
-/// A store of the first lane, and whether it takes the number of the lane.
+/// A store of the first lane, and whether it has a lane immediate.
 pub(super) fn store_first(lane: Lane, encoding: Encoding) -> (Code, bool) {
     match (lane.bits(), encoding) {
         (8, Encoding::Evex) => (EVEX_Vpextrb_r32m8_xmm_imm8, true),

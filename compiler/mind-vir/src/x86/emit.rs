@@ -1,4 +1,4 @@
-//! Machine code with assigned registers to bytes.
+//! Encodes machine code with assigned registers.
 
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, Function as _, Inst, InstOrEdit, Output, PReg, RegClass};
@@ -14,7 +14,7 @@ use super::pool::Pool;
 use super::registers;
 use super::view::View;
 
-/// Bytes of a function, constants included, and where the constants start.
+/// Returns the bytes of a function, including constants, and the offset of the constants.
 pub(super) fn emit(
     machine: &Machine,
     output: &Output,
@@ -43,18 +43,19 @@ pub(super) fn emit(
     emit.encoder.finish(pool)
 }
 
-/// Bytes of a page. Windows wants every page of a stack that grows touched in order.
+/// Size of a page. Windows requires that the pages of a growing stack are touched in order.
 const PAGE: i32 = 4096;
 
-/// What a function keeps on the stack.
+/// The stack frame of a function.
 struct Frame {
     saved: Vec<PReg>,
     spill_bytes: u32,
     has_lanewise: bool,
     sets_status: bool,
-    /// Whether stores go past the caches, which must be complete when the function returns.
+    /// Whether there are non-temporal stores, which must be fenced before the function returns.
     streams: bool,
-    /// Whether matrix registers hold data, which the system would save at each switch of threads.
+    /// Whether tile registers hold data; they must be released, because the system would save them at each context
+    /// switch.
     has_tiles: bool,
 }
 
@@ -105,7 +106,7 @@ struct Emit<'a> {
     output: &'a Output,
     encoder: Encoder,
     labels: Vec<Label>,
-    /// Where each block goes that does nothing but go there.
+    /// The target of each block that only jumps.
     passing: Vec<Option<Block>>,
     frame: Frame,
     encoding: Encoding,
@@ -116,7 +117,7 @@ type Encoded = Result<(), iced_x86::IcedError>;
 impl Emit<'_> {
     fn function(&mut self) -> Encoded {
         self.prologue()?;
-        // What usually runs is in a row.
+        // Hot blocks are contiguous.
         let order = self.machine.usual_first().into_iter();
         let stands = |block: &Block| self.passing[block.index()].is_none();
         let blocks: Vec<Block> = order.filter(stands).collect();
@@ -127,7 +128,7 @@ impl Emit<'_> {
             self.encoder.bind(self.labels[block.index()]);
             self.block(block, blocks.get(position + 1).copied())?;
         }
-        // A block that only passes on stands nowhere; jumps go past it, but each label needs a place.
+        // Nothing is emitted for a block that only jumps, but its label must be bound.
         for block in (0..self.machine.num_blocks()).map(Block::new) {
             if self.passing[block.index()].is_some() {
                 self.encoder.bind(self.labels[block.index()]);
@@ -185,7 +186,7 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Sets the flags, and gives the jumps that are taken if the test holds and if it fails.
+    /// Sets the flags, and returns the jumps for a test that holds and one that fails.
     fn test(&mut self, test: Test, pregs: &[PReg]) -> Result<(Code, Code), iced_x86::IcedError> {
         let name = |place: usize, view: View| registers::named(pregs[place], view);
         let (instruction, jumps) = match test {
@@ -216,7 +217,7 @@ impl Emit<'_> {
         Ok(jumps)
     }
 
-    /// Goes to a block, unless it comes next anyway.
+    /// Jumps to a block, unless it follows.
     fn go(&mut self, to: Block, next: Option<Block>) {
         let to = self.target(to);
         if Some(to) != next {
@@ -248,7 +249,7 @@ impl Emit<'_> {
                     instruction.set_immediate8(plain.imm as u8);
                 }
                 Arg::Imm32 => {
-                    // The immediate of a 64-bit instruction is extended, that of a 32-bit one is not.
+                    // The immediate of a 64-bit instruction is sign-extended, that of a 32-bit one is not.
                     let kind = match plain.code {
                         Code::Mov_r32_imm32 => OpKind::Immediate32,
                         _ => OpKind::Immediate32to64,
@@ -278,7 +279,7 @@ impl Emit<'_> {
         Some(MemoryOperand::with_base_displ(Register::RSP, displ))
     }
 
-    /// A move that the allocator asks for: between registers, or to and from the stack.
+    /// A move inserted by the allocator: between registers, or a spill or reload.
     fn relocate(&mut self, from: Allocation, to: Allocation) -> Encoded {
         let preg = from
             .as_reg()
@@ -314,7 +315,7 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Saves registers and makes room below them, aligned to 64 bytes.
+    /// Saves registers and allocates the frame, aligned to 64 bytes.
     fn prologue(&mut self) -> Encoded {
         let saved = self.frame.saved.clone();
         if self.frame.bytes() > 0 || !saved.is_empty() {
@@ -360,7 +361,8 @@ impl Emit<'_> {
         MemoryOperand::with_base_displ(Register::RSP, displ)
     }
 
-    /// Returns the status; the upper halves of vectors are cleared, as the calling convention wants.
+    /// Returns the status; clears the upper halves of vector registers (`vzeroupper`), as the calling convention
+    /// requires.
     fn epilogue(&mut self) -> Encoded {
         if self.frame.streams {
             self.encoder.put(&Instruction::with(Code::Sfence));
@@ -393,7 +395,7 @@ impl Emit<'_> {
     }
 }
 
-/// Where a block goes that does nothing but go there.
+/// Returns the target of a block that only jumps; `None` for other blocks.
 fn passes_on(machine: &Machine, output: &Output, block: Block) -> Option<Block> {
     let range = machine.block_insns(block);
     let is_jump = matches!(machine.nodes[range.first().index()], Node::Jump);
@@ -405,7 +407,7 @@ fn passes_on(machine: &Machine, output: &Output, block: Block) -> Option<Block> 
     (!has_edit).then(|| machine.block_succs(block)[0])
 }
 
-/// Sets the memory operand, and gives the offset of the constant if it is one.
+/// Sets the memory operand; returns its pool offset if it is a constant.
 fn set_memory(instruction: &mut Instruction, mem: &Mem<u8>, pregs: &[PReg]) -> Option<u32> {
     let name = |operand: u8| registers::named(pregs[operand as usize], View::Gpr64);
     match mem.base {

@@ -1,34 +1,34 @@
-//! Bytes of instructions, with jumps and references to constants filled in at the end.
+//! Encodes instructions; jumps and references to constants are patched at the end.
 
 use iced_x86::{Code, Encoder as Iced, Instruction};
 
 use super::CompileError;
 use super::pool::Pool;
 
-/// A place in the code that jumps go to.
+/// A jump target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Label(usize);
 
-/// Encodes instructions one after the other.
+/// Encodes a sequence of instructions.
 ///
-/// The only place that knows how instructions become bytes.
+/// No other module encodes bytes.
 pub(super) struct Encoder {
     iced: Iced,
     position: usize,
     labels: Vec<Option<usize>>,
-    /// Where the 4 bytes of a distance are, and what it is the distance to.
+    /// Offsets of 4-byte displacements, and the labels that they refer to.
     jumps: Vec<(usize, Label)>,
-    /// Where the 4 bytes of a distance are, where the next instruction is, and the offset in the pool.
+    /// Offset of a 4-byte displacement, offset of the next instruction, and offset in the pool.
     constants: Vec<(usize, usize, u32)>,
     detours: Vec<Detour>,
     error: Option<CompileError>,
 }
 
-/// An instruction that is seldom needed, after all others.
+/// A rare instruction, placed out of line.
 struct Detour {
     entry: Label,
     instruction: Instruction,
-    /// Where it goes on.
+    /// The label to return to.
     back: Label,
 }
 
@@ -64,7 +64,7 @@ impl Encoder {
         Label(self.labels.len() - 1)
     }
 
-    /// Puts `label` here.
+    /// Binds `label` to the current offset.
     pub fn bind(&mut self, label: Label) {
         self.labels[label.0] = Some(self.position);
     }
@@ -92,7 +92,7 @@ impl Encoder {
         self.constants.push((at, self.position, pool_offset));
     }
 
-    /// Jumps to `label`: always, or as the conditional jump `code` says.
+    /// Jumps to `label`, unconditionally or with the conditional jump `code`.
     pub fn jump(&mut self, code: Code, label: Label) {
         let target = self.position as u64;
         match Instruction::with_branch(code, target) {
@@ -102,7 +102,7 @@ impl Encoder {
         self.jumps.push((self.position - 4, label));
     }
 
-    /// Encodes `instruction` after all others; jumps to `entry` run it and go on at `back`.
+    /// Places `instruction` out of line: jumps to `entry` execute it and continue at `back`.
     pub fn detour(&mut self, entry: Label, instruction: Instruction, back: Label) {
         self.detours.push(Detour {
             entry,
@@ -111,7 +111,7 @@ impl Encoder {
         });
     }
 
-    /// Fills up to a multiple of `bytes` with instructions that do nothing.
+    /// Pads with `nop`s to a multiple of `bytes`.
     pub fn align(&mut self, bytes: usize) {
         let mut gap = self.position.next_multiple_of(bytes) - self.position;
         while gap > 0 {
@@ -122,7 +122,7 @@ impl Encoder {
         }
     }
 
-    /// The code with its constants after it, aligned to 64 bytes, and where the constants start.
+    /// Returns the code followed by its constants, aligned to 64 bytes, and the offset of the constants.
     pub fn finish(mut self, pool: &Pool) -> Result<(Vec<u8>, usize), CompileError> {
         for detour in std::mem::take(&mut self.detours) {
             self.bind(detour.entry);

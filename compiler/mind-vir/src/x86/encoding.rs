@@ -4,7 +4,7 @@ use crate::target::Target;
 
 use super::view::View;
 
-/// How vector instructions are encoded, which decides what they can name.
+/// The encoding of vector instructions, which decides which registers they can name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Encoding {
     /// AVX2: 16 registers of 256 bits; masks are vectors.
@@ -14,7 +14,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding for `target`.
+    /// Returns the encoding for `target`.
     pub(super) const fn of(target: &Target) -> Encoding {
         if target.has_masks {
             Encoding::Evex
@@ -23,7 +23,7 @@ impl Encoding {
         }
     }
 
-    /// Whether lanes are switched off by mask registers.
+    /// Returns whether lanes are masked by mask registers.
     pub(super) const fn has_masks(self) -> bool {
         matches!(self, Encoding::Evex)
     }

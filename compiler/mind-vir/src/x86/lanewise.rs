@@ -1,4 +1,4 @@
-//! What no vector instruction does: loops over the lanes of vectors that are put into the frame.
+//! Operations without a vector instruction: loops over the lanes of vectors in the stack frame.
 
 use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Register};
 use regalloc2::{PReg, PRegSet};
@@ -13,8 +13,8 @@ use super::view::View;
 
 /// A loop over lanes.
 ///
-/// The operands of the allocator are those that the kind lists, then the count if there is one, then two
-/// general registers to work with.
+/// The allocator's operands are those listed for the kind, then the count if there is one, then two temporary general
+/// registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lanewise {
     pub kind: Kind,
@@ -24,32 +24,31 @@ pub(super) struct Lanewise {
     pub encoding: Encoding,
 }
 
-/// What is done to each lane.
+/// The operation on each lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Loads consecutive elements. Operands: result, pointer.
     Load,
     /// Stores consecutive elements. Operands: vector, pointer.
     Store,
-    /// Loads elements at equal distances. Operands: result, pointer, distance in bytes, and a third general
-    /// register at the end.
+    /// Loads elements at a stride. Operands: result, pointer, stride in bytes, and a third temporary at the end.
     LoadStrided,
-    /// Loads elements from places in a vector of `I32`. Operands: result, base, places.
+    /// Loads elements at indices in a vector of `I32`. Operands: result, base, indices.
     Gather,
     /// Divides integers. Operands: result, dividend, divisor.
     Divide { is_signed: bool },
 }
 
-/// Bytes that loops over lanes need in the frame: the result, two operands, the status.
+/// Bytes of the frame that loops over lanes use: the result, two operands, the status.
 pub(super) const FRAME_BYTES: u32 = 256;
 const RESULT: i64 = 0;
 const FIRST: i64 = 64;
 const SECOND: i64 = 128;
-/// Where the status of the call is, in that part of the frame.
+/// Offset of the call's status in that part of the frame.
 pub(super) const STATUS: i64 = 192;
 
 impl Lanewise {
-    /// How many operands come before the count.
+    /// Returns the number of operands before the count.
     fn inputs(&self) -> usize {
         match self.kind {
             Kind::Load | Kind::Store => 2,
@@ -57,7 +56,7 @@ impl Lanewise {
         }
     }
 
-    /// What the loop changes besides its operands.
+    /// Returns the registers that the loop clobbers.
     pub fn clobbers(&self) -> PRegSet {
         match self.kind {
             Kind::Divide { .. } => PRegSet::empty().with(RAX).with(RDX),
@@ -106,7 +105,7 @@ impl Body<'_, '_> {
         registers::named(self.regs[operand], View::Gpr64)
     }
 
-    /// The general registers after the counter.
+    /// Returns a temporary register after the counter.
     fn temporary(&self, nth: usize) -> Register {
         self.gpr(self.node.inputs() + usize::from(self.node.has_count) + 1 + nth)
     }
@@ -115,7 +114,7 @@ impl Body<'_, '_> {
         MemoryOperand::with_base_displ(Register::RSP, self.frame + offset)
     }
 
-    /// The lane that the counter is at of a vector in the frame.
+    /// Returns the stack slot of the lane given by the counter.
     fn lane_slot(&self, offset: i64, lane: Lane) -> MemoryOperand {
         let displ = self.frame + offset;
         MemoryOperand::with_base_index_scale_displ_size(
@@ -138,7 +137,7 @@ impl Body<'_, '_> {
         self.put(Instruction::with2(store, slot, vector))
     }
 
-    /// Puts operands, and zeros for the result, into the frame.
+    /// Stores operands, and zeros for the result, to the frame.
     fn prepare(&mut self) -> Result<(), IcedError> {
         match self.node.kind {
             Kind::Store => return self.save(0, FIRST),
@@ -163,7 +162,7 @@ impl Body<'_, '_> {
         self.save(0, RESULT)
     }
 
-    /// Repeats `body` while the counter goes over the lanes that take part.
+    /// Emits a loop over the active lanes.
     fn counted(
         &mut self,
         body: impl FnOnce(&mut Self) -> Result<(), IcedError>,
@@ -188,7 +187,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Copies an element through the first working register.
+    /// Copies an element through the first temporary.
     fn copy(&mut self, from: MemoryOperand, to: MemoryOperand) -> Result<(), IcedError> {
         let lane = self.node.lane;
         let element = self.temporary(0);
@@ -284,7 +283,7 @@ impl Body<'_, '_> {
         }
         self.encoder.jump(Code::Jmp_rel32_64, put);
         if is_signed {
-            // The quotient of the smallest number overflows; `idiv` would trap on 64 bits.
+            // The quotient of the smallest number overflows, for which a 64-bit `idiv` traps.
             self.encoder.bind(minus_one);
             let smallest = i64::MIN >> (64 - lane.bits());
             self.put(Instruction::with2(
@@ -326,7 +325,7 @@ impl Body<'_, '_> {
         ))
     }
 
-    /// Takes the result from the frame.
+    /// Loads the result from the frame.
     fn complete(&mut self) -> Result<(), IcedError> {
         if self.node.kind == Kind::Store {
             return Ok(());

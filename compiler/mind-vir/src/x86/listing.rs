@@ -1,9 +1,9 @@
-//! Machine code as text.
+//! Disassembly.
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
 
-/// The instructions of x86-64 `code`, one a line with its offset. The constants after them are left out: the instructions
-/// that read them say where they begin.
+/// Returns the instructions of x86-64 `code`, one per line with its offset. Constants after the code are omitted; the
+/// instructions that read them show their addresses.
 pub fn disassemble(code: &[u8]) -> String {
     let mut decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
     let (mut formatter, mut text) = (IntelFormatter::new(), String::new());

@@ -1,4 +1,4 @@
-//! Machine code before registers are assigned.
+//! Machine code over virtual registers.
 
 use iced_x86::Code;
 use regalloc2::{
@@ -12,20 +12,20 @@ use super::non_temporal::NonTemporalStore;
 use super::tiles::TileProduct;
 use super::view::View;
 
-/// An operand of an instruction, in the order of its encoding.
+/// An operand of an instruction, in encoding order.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arg {
-    /// A register: the place among the operands of the allocator.
+    /// A register: the index among the allocator's operands.
     Reg(u8, View),
     /// The memory operand.
     Mem,
-    /// The immediate of the instruction, in 8, 32 or 64 bits.
+    /// The immediate, in 8, 32 or 64 bits.
     Imm8,
     Imm32,
     Imm64,
 }
 
-/// What an address starts from.
+/// The base of an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Base<R> {
     Reg(R),
@@ -60,20 +60,20 @@ pub(super) struct Plain {
     pub code: Code,
     pub args: [Option<Arg>; 5],
     pub mem: Option<Mem<u8>>,
-    /// The immediate: an instruction has one at most.
+    /// The immediate; an instruction has at most one.
     pub imm: i64,
-    /// The mask register that switches lanes off.
+    /// The mask register of the instruction.
     pub mask: Option<u8>,
-    /// Whether lanes of the result that are off become zero.
+    /// Whether masking zeroes inactive lanes, rather than merging them.
     pub is_zeroing: bool,
 }
 
-/// When a branch is taken.
+/// The condition of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Test {
-    /// If the condition holds of two general registers, or of one and a number.
+    /// A comparison of two general registers, or of one with a constant.
     Compare(Condition, Option<i32>),
-    /// If a bit is set in a mask of this many lanes.
+    /// Whether any bit of a mask of this many lanes is set.
     AnyLane(u32),
 }
 
@@ -86,7 +86,7 @@ pub(super) enum Condition {
     LessOrEqual,
 }
 
-/// An instruction, or a few that the allocator sees as one.
+/// An instruction, or a sequence that the allocator treats as one.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     /// Defines the pointer to the arguments.
@@ -95,40 +95,40 @@ pub(super) enum Node {
     Lanewise(Lanewise),
     NonTemporalStore(NonTemporalStore),
     TileProduct(TileProduct),
-    /// Goes to the only successor.
+    /// Jumps to the only successor.
     Jump,
-    /// Goes to the first successor if the test of its operands holds, else to the second.
+    /// Branches to the first successor if the test of its operands holds, else to the second.
     Branch(Test),
     Return,
 }
 
-/// A function of machine code over virtual registers, as the allocator takes it.
+/// A function of machine code over virtual registers, in the form that the allocator takes.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     pub nodes: Vec<Node>,
-    /// Where the operands of each node end.
+    /// The end of the operands of each node.
     operand_ends: Vec<u32>,
     operands: Vec<Operand>,
-    /// Where each block starts; the last one ends with the nodes.
+    /// The start of each block; the last one ends with the nodes.
     starts: Vec<u32>,
     /// The registers of all lists.
     listed: Vec<VReg>,
     params: Vec<List>,
-    /// Successors, and what the block gives to the parameters of each.
+    /// Successors, and the block arguments for each.
     succs: Vec<SmallVec<[Block; 2]>>,
     args: Vec<SmallVec<[List; 2]>>,
     preds: Vec<SmallVec<[Block; 2]>>,
-    /// Blocks that a loop comes back to.
+    /// Loop headers.
     pub is_header: Vec<bool>,
-    /// Blocks that rarely run.
+    /// Cold blocks.
     is_cold: Vec<bool>,
-    /// Whether blocks that are promised now rarely run.
+    /// Whether new blocks are cold.
     pub is_rare: bool,
     /// The class of each register.
     classes: Vec<RegClass>,
 }
 
-/// Registers in a row among those of all lists of a [`Machine`].
+/// A range of the registers of all lists of a [`Machine`].
 #[derive(Clone, Copy, Debug)]
 struct List {
     start: u32,
@@ -136,7 +136,7 @@ struct List {
 }
 
 impl Machine {
-    /// Nothing yet, with room for the code of `values` values.
+    /// Returns an empty function, with capacity for the code of `values` values.
     pub fn with_room(values: usize) -> Machine {
         Machine {
             nodes: Vec::with_capacity(values),
@@ -169,7 +169,7 @@ impl Machine {
         &self.listed[list.start as usize..list.end as usize]
     }
 
-    /// Promises a block, to be opened later.
+    /// Declares a block, to be opened later.
     pub fn new_block(&mut self, params: &[VReg]) -> Block {
         self.starts.push(u32::MAX);
         let params = self.new_list(params);
@@ -182,7 +182,7 @@ impl Machine {
         Block::new(self.starts.len() - 1)
     }
 
-    /// Starts a block; nodes go there from now on. Blocks start in the order of their numbers.
+    /// Opens a block: nodes are appended to it. Blocks must be opened in the order of their numbers.
     pub fn open(&mut self, block: Block) {
         self.starts[block.index()] = self.nodes.len() as u32;
     }
@@ -207,7 +207,7 @@ impl Machine {
         self.operand_ends.push(self.operands.len() as u32);
     }
 
-    /// Ends `block`, which goes to `succs` with these arguments.
+    /// Closes `block` with these successors and block arguments.
     pub fn end(
         &mut self,
         block: Block,
@@ -219,26 +219,26 @@ impl Machine {
         self.link(block, succs);
     }
 
-    /// What `block` gives to the parameters of its successor of this number.
+    /// Returns the arguments that `block` passes to successor number `succ`.
     #[inline]
     pub fn args(&self, block: Block, succ: usize) -> &[VReg] {
         self.list(self.args[block.index()][succ])
     }
 
-    /// The last block of the loop that `block` is the header of. The blocks of a loop follow each other.
+    /// Returns the last block of the loop with the header `block`. The blocks of a loop are contiguous.
     pub fn last_of_loop(&self, block: Block) -> Option<Block> {
         let preds = self.preds[block.index()].iter().copied();
         preds.filter(|&pred| pred >= block).max()
     }
 
-    /// Where the operands of each node start among those of all.
+    /// Returns the start of the operands of each node.
     pub fn operand_starts(&self) -> Vec<u32> {
         let ends = self.operand_ends.iter().copied();
         let starts = std::iter::once(0).chain(ends);
         starts.take(self.nodes.len()).collect()
     }
 
-    /// Where the operands of a node start among those of all.
+    /// Returns the start of the operands of a node.
     #[inline]
     pub fn first_operand(&self, inst: Inst) -> usize {
         match inst.index() {
@@ -247,12 +247,12 @@ impl Machine {
         }
     }
 
-    /// The operands of all nodes.
+    /// Returns the number of operands of all nodes.
     pub fn num_operands(&self) -> usize {
         self.operands.len()
     }
 
-    /// Says where `block` goes, which has ended.
+    /// Sets the successors of `block`, which is closed.
     pub fn link(&mut self, block: Block, succs: &[(Block, &[VReg])]) {
         for &(succ, args) in succs {
             let args = self.new_list(args);
@@ -262,7 +262,7 @@ impl Machine {
         }
     }
 
-    /// All blocks: those that usually run, then the others.
+    /// Returns all blocks, hot ones first.
     pub fn usual_first(&self) -> Vec<Block> {
         let blocks = (0..self.starts.len()).map(Block::new);
         let (cold, usual): (Vec<Block>, Vec<Block>) =
@@ -270,9 +270,9 @@ impl Machine {
         [usual, cold].concat()
     }
 
-    /// The same code, with its blocks in the order of [`Machine::usual_first`].
+    /// Returns the same code with its blocks in the order of [`Machine::usual_first`].
     ///
-    /// An allocator that splits lives, and sees blocks in order, then takes what rarely runs needs out of registers there alone.
+    /// An allocator that splits live ranges in block order then places the spills of cold code in the cold code.
     pub fn cold_last(self) -> Machine {
         if !self.is_cold.contains(&true) {
             return self;
@@ -377,7 +377,7 @@ impl Function for Machine {
     }
 }
 
-/// An operand that must be in `preg` when the function starts.
+/// A definition fixed to `preg` at function entry.
 pub(super) fn fixed_def(vreg: VReg, preg: PReg) -> Operand {
     Operand::new(
         vreg,

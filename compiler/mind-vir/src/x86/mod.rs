@@ -1,8 +1,9 @@
 //! Vector IR to x86-64: AVX2 and AVX-512.
 //!
-//! Selection turns each operation into instructions over virtual registers, `allocate` assigns registers where these
-//! suffice and regalloc2 elsewhere, and the rest is encoding. Functions are leaves in the System V convention: they call nothing and
-//! restore what they must. Constants follow the code and are addressed from the instruction.
+//! Selection translates operations to instructions over virtual registers; `allocate` assigns registers if there are
+//! enough, regalloc2 otherwise; then instructions are encoded. Functions are leaf functions in the System V convention,
+//! which restore callee-saved registers. Constants follow the code and are addressed relative to the instruction
+//! pointer.
 
 mod allocate;
 mod check;
@@ -32,10 +33,11 @@ use encoding::Encoding;
 
 pub use listing::disassemble;
 
-/// The machine code of a valid `function` for AVX2 or AVX-512, with the extensions that `code` says, whose vectors fit.
+/// Returns the machine code of a valid `function` for AVX2 or AVX-512, with the extensions of `code`; its vectors must
+/// fit.
 ///
-/// The code can lie anywhere that is aligned to 64 bytes. Debug builds check the registers, decode the code again and check it. `allocator` keeps the
-/// memory of the register allocator from one function to the next.
+/// The code is position-independent with an alignment of 64 bytes. Debug builds check the register assignment, and
+/// decode and check the code. `allocator` keeps buffers of the register allocator between functions.
 pub(crate) fn compile(
     function: &Function,
     code: CodeTarget,
@@ -69,11 +71,11 @@ pub(crate) fn compile(
     Ok(bytes)
 }
 
-/// Registers for functions that need more than there are.
+/// Assigns registers with spills, for functions with too high register pressure.
 ///
 /// # Errors
 ///
-/// An instruction needs more than there are.
+/// Errors if a single instruction needs more registers than there are.
 fn spilling<'c>(
     machine: &machine::Machine,
     env: &MachineEnv,

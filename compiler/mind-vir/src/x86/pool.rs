@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 pub(super) struct Pool {
     width: usize,
     bytes: Vec<u8>,
-    /// Vectors that repeat 8 bytes.
+    /// Vectors that repeat an 8-byte pattern.
     repeated: FxHashMap<[u8; 8], u32>,
 }
 
 impl Pool {
-    /// A pool of vectors of `width` bytes.
+    /// Returns an empty pool of vectors of `width` bytes.
     pub fn new(width: usize) -> Pool {
         Pool {
             width,
@@ -21,7 +21,7 @@ impl Pool {
         }
     }
 
-    /// The offset of the vector that repeats `pattern`, which has 1, 2, 4 or 8 bytes.
+    /// Returns the offset of the vector that repeats `pattern`, which has 1, 2, 4 or 8 bytes.
     pub fn repeated(&mut self, pattern: &[u8]) -> u32 {
         let word = std::array::from_fn(|place| pattern[place % pattern.len()]);
         let next = self.bytes.len() as u32;
@@ -32,7 +32,7 @@ impl Pool {
         })
     }
 
-    /// The offset of a vector, filled with zeros to the width.
+    /// Returns the offset of a vector, padded with zeros.
     pub fn vector(&mut self, mut bytes: Vec<u8>) -> u32 {
         bytes.resize(self.width, 0);
         let mut known = self.bytes.chunks_exact(self.width);
@@ -43,7 +43,7 @@ impl Pool {
         (self.bytes.len() - self.width) as u32
     }
 
-    /// Whether the vector at `offset` is all zeros.
+    /// Returns whether the vector at `offset` is all zeros.
     pub fn is_zero(&self, offset: u32) -> bool {
         let start = offset as usize;
         self.bytes[start..start + self.width]
@@ -51,7 +51,7 @@ impl Pool {
             .all(|&byte| byte == 0)
     }
 
-    /// All vectors, one after the other.
+    /// Returns the bytes of all vectors.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -1,11 +1,11 @@
-//! The registers of x86-64 as the allocator knows them.
+//! The registers of x86-64, as the allocator sees them.
 
 use iced_x86::Register;
 use regalloc2::{MachineEnv, PReg, RegClass};
 
 use super::view::View;
 
-/// General registers, by their number in instructions.
+/// General registers, by encoding.
 const GPR64: [Register; 16] = [
     Register::RAX,
     Register::RCX,
@@ -29,11 +29,11 @@ pub(super) const RAX: PReg = PReg::new(0, RegClass::Int);
 pub(super) const RDX: PReg = PReg::new(2, RegClass::Int);
 pub(super) const RDI: PReg = PReg::new(7, RegClass::Int);
 
-/// What a call may change; the stack pointer and rbp, which frames use, are in neither list.
+/// Caller-saved registers; the stack and frame pointers are in neither list.
 const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 const CALLEE_SAVED: [usize; 5] = [3, 12, 13, 14, 15];
 
-/// Words of 8 bytes that a spilled register takes.
+/// Returns the size of a spill slot in 8-byte words.
 pub(super) const fn spill_words(class: RegClass) -> usize {
     match class {
         RegClass::Int | RegClass::Vector => 1,
@@ -46,9 +46,9 @@ fn pregs(class: RegClass, numbers: impl IntoIterator<Item = usize>) -> Vec<PReg>
     numbers.map(|number| PReg::new(number, class)).collect()
 }
 
-/// The registers to assign: vectors are of class `Float`, masks of class `Vector`.
+/// Returns the allocatable registers: vectors are of class `Float`, masks of class `Vector`.
 ///
-/// The mask register k0 cannot switch lanes off and is left out.
+/// The mask register k0 is excluded, because it cannot predicate an instruction.
 pub(super) fn environment(vectors: usize, has_masks: bool) -> MachineEnv {
     let masks = if has_masks { 1..8 } else { 0..0 };
     MachineEnv {
@@ -63,12 +63,12 @@ pub(super) fn environment(vectors: usize, has_masks: bool) -> MachineEnv {
     }
 }
 
-/// Whether a function that changes `preg` must restore it.
+/// Returns whether a function must restore `preg`.
 pub(super) fn is_callee_saved(preg: PReg) -> bool {
     preg.class() == RegClass::Int && CALLEE_SAVED.contains(&preg.hw_enc())
 }
 
-/// The register as an instruction names it.
+/// Returns the register for an instruction operand of width `view`.
 pub(super) fn named(preg: PReg, view: View) -> Register {
     let number = preg.hw_enc() as u32;
     match view {
@@ -81,7 +81,7 @@ pub(super) fn named(preg: PReg, view: View) -> Register {
     }
 }
 
-/// A general register of `bytes` bytes.
+/// Returns a general register of `bytes` bytes.
 pub(super) fn sized(register: Register, bytes: u32) -> Register {
     let low = |base: Register, high: Register| {
         let number = register.number();

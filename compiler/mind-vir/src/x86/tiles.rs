@@ -1,4 +1,4 @@
-//! Products of matrices of bytes in the matrix registers of AMX.
+//! Products of byte matrices in the tile registers of AMX.
 
 use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Register};
 use regalloc2::PReg;
@@ -7,39 +7,39 @@ use super::encoder::Encoder;
 use super::registers;
 use super::view::View;
 
-/// Rows of a matrix register, and words of 4 bytes in a row.
+/// Rows of a tile register, and 4-byte words in a row.
 pub(super) const SIDE: u32 = 16;
 
-/// Steps of terms in a round of a loop.
+/// Unroll factor of the loop over the contracted dimension.
 const UNROLL: u32 = 2;
 
-/// Matrices of bytes that are multiplied: up to 2 by 2 registers of sums, all of one shape.
+/// A product of byte matrices with up to 2 by 2 accumulator tiles of one shape.
 ///
-/// Operands: pointers to the result and to both matrices, then [`TEMPORARIES`](TileProduct::TEMPORARIES) general registers to
-/// work with. The registers have the shapes that [`shapes`](TileProduct::shapes) says.
+/// Operands: pointers to the result and to both matrices, then [`TEMPORARIES`](TileProduct::TEMPORARIES) temporary
+/// general registers. The tile registers must have the shapes of [`shapes`](TileProduct::shapes).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TileProduct {
-    /// Registers of sums below each other, and rows of one.
+    /// Accumulator tiles vertically, and rows of one.
     pub rows: (u32, u32),
-    /// Registers of sums side by side, and columns of one.
+    /// Accumulator tiles horizontally, and columns of one.
     pub columns: (u32, u32),
-    /// Words of terms.
+    /// Words along the contracted dimension.
     pub words: u32,
-    /// Whether the bytes of the first and of the second matrix have a sign.
+    /// Whether the bytes of the first and of the second matrix are signed.
     pub signs: [bool; 2],
-    /// Bytes from row to row of the result and of both matrices.
+    /// Row strides in bytes of the result and of both matrices.
     pub strides: [u32; 3],
 }
 
-/// Rows, and bytes of a row, of each matrix register; 0 for those without use.
+/// Rows, and bytes per row, of each tile register; 0 for unused ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TileShapes([(u8, u16); 8]);
 
 impl TileShapes {
-    /// Bytes of a configuration.
+    /// Size of a tile configuration in bytes.
     const BYTES: usize = 64;
 
-    /// What configures the registers.
+    /// Returns the tile configuration for `ldtilecfg`.
     pub fn config(&self) -> Vec<u8> {
         const PALETTE: u8 = 1;
         const ROW_BYTES: usize = 16;
@@ -54,7 +54,7 @@ impl TileShapes {
     }
 }
 
-/// Registers for parts of the first or of the second matrix: part `at` goes to register `at`, modulo how many there are.
+/// Tile registers for the first or the second matrix: part `at` uses register `at` modulo their number.
 #[derive(Clone, Copy, Debug)]
 struct Bank {
     first: u32,
@@ -67,26 +67,26 @@ impl Bank {
     }
 }
 
-/// The registers of a step of terms.
+/// The tile registers of a step along the contracted dimension.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// Words of terms.
+    /// Words along the contracted dimension.
     words: u32,
     lhs: Bank,
     rhs: Bank,
 }
 
 impl TileProduct {
-    /// General registers that it works with: places in both matrices, two distances, and a counter.
+    /// Temporary general registers: pointers into both matrices, two strides, and a counter.
     pub const TEMPORARIES: usize = 5;
 
-    /// Steps of as many terms as registers hold, and the words that are left.
+    /// Returns the number of full steps, and the remaining words.
     const fn steps(&self) -> (u32, u32) {
         (self.words / SIDE, self.words % SIDE)
     }
 
-    /// The registers of whole steps, and those of the last step. Where there are both, and too few registers for all parts of
-    /// both matrices, these take turns.
+    /// Returns the tile registers of full steps, and those of the remainder. If both exist and there are too few
+    /// registers for all parts of both matrices, the parts share registers.
     fn banks(&self) -> [Step; 2] {
         const REGISTERS: u32 = 8;
         let (whole, rest) = self.steps();
@@ -113,7 +113,7 @@ impl TileProduct {
         [first, last]
     }
 
-    /// The shapes of the registers.
+    /// Returns the shapes of the tile registers.
     pub fn shapes(&self) -> TileShapes {
         let bytes = |words: u32| (4 * words) as u16;
         let (height, width) = (self.rows.1, self.columns.1);
@@ -173,10 +173,10 @@ impl TileProduct {
 struct Body<'a, 'e> {
     node: &'a TileProduct,
     encoder: &'e mut Encoder,
-    /// Where the next step has its terms in both matrices.
+    /// Pointers to the operands of the next step.
     lhs: Register,
     rhs: Register,
-    /// Bytes from row to row of both.
+    /// Row strides in bytes of both matrices.
     strides: [Register; 2],
 }
 
@@ -191,7 +191,7 @@ impl Body<'_, '_> {
         self.put(Instruction::with2(Code::Mov_r32_imm32, low, number))
     }
 
-    /// Sums become 0, and the general registers what they are for the first step.
+    /// Zeroes the accumulators and initialises the general registers.
     fn start(&mut self, lhs: Register, rhs: Register, strides: [i32; 2]) -> Result<(), IcedError> {
         for (to, from) in [(self.lhs, lhs), (self.rhs, rhs)] {
             self.put(Instruction::with2(Code::Mov_r64_rm64, to, from))?;
@@ -206,7 +206,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Repeats steps, and goes ahead.
+    /// Repeats steps and advances the pointers.
     fn rounds(&mut self, counter: Register, rounds: u32, step: Step) -> Result<(), IcedError> {
         self.number(counter, rounds as i32)?;
         self.encoder.align(32);
@@ -226,7 +226,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Adds the products of a step of terms, `ahead` whole steps further on.
+    /// Accumulates a step, `ahead` full steps after the pointers.
     fn step(&mut self, step: Step, ahead: u32) -> Result<(), IcedError> {
         let (rows, columns) = (self.node.rows, self.node.columns);
         let [_, lhs_stride, rhs_stride] = self.node.strides;
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
         let rhs = |at: u32| {
             i64::from(4 * at * columns.1) + i64::from(ahead * SIDE) * i64::from(rhs_stride)
         };
-        // What the registers hold. Every other row of parts is walked backwards, so that one part stays.
+        // The contents of the tile registers. Odd rows of parts are traversed backwards, so that one part is reused.
         let (mut left, mut right) = ([None; 2], [None; 2]);
         for row in 0..rows.0 {
             for turn in 0..columns.0 {
@@ -268,7 +268,7 @@ impl Body<'_, '_> {
         self.put(Instruction::with2(Code::VEX_Tileloadd_tmm_sibmem, to, from))
     }
 
-    /// Writes the sums.
+    /// Stores the accumulators.
     fn store(&mut self, to: Register, stride: Register, bytes: i32) -> Result<(), IcedError> {
         self.number(stride, bytes)?;
         let (rows, columns) = (self.node.rows, self.node.columns);
@@ -285,13 +285,13 @@ impl Body<'_, '_> {
     }
 }
 
-/// Rows that are a distance apart, the first one `offset` bytes after `base`.
+/// A tile memory operand with a row stride, `offset` bytes after `base`.
 fn rows_at(base: Register, stride: Register, offset: i64) -> MemoryOperand {
     let displ_size = u32::from(offset != 0);
     MemoryOperand::with_base_index_scale_displ_size(base, stride, 1, offset, displ_size)
 }
 
-/// The instruction that adds products of bytes with these signs.
+/// Returns the dot-product instruction for bytes of these signs.
 const fn multiply(signs: [bool; 2]) -> Code {
     match signs {
         [false, false] => Code::VEX_Tdpbuud_tmm_tmm_tmm,

@@ -1,6 +1,6 @@
-//! How much of a register an operand is.
+//! Widths of register operands.
 
-/// What part of a register an instruction names.
+/// The part of a register that an instruction names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum View {
     Xmm,

@@ -38,7 +38,8 @@ ops! {
     /// The operands are the carried values, then fixed ones; both regions get all of them as arguments. The first region
     /// yields whether to go on, before each step. The second one yields the carried values of the next step.
     ///
-    /// Shapes: a carried value keeps its type; extents that change are `?`, declared at the argument of the second region.
+    /// Shapes: a carried value keeps its type; extents that change are `?`, declared at the argument of the second region
+    /// unless the operand has them too.
     /// Errors: E2001 a value of another type, E4023 fewer operands than carried values, or a region that yields another
     /// number of values; E6007 when run, more steps than allowed.
     /// Source: this compiler; ONNX `Loop`, MIL `while_loop`, StableHLO `while`.
@@ -58,7 +59,8 @@ ops! {
     ///
     /// The operands are the carried values, the scanned ones, then fixed ones. A step gets the carried values, the slices
     /// with this number and the fixed values; it yields the carried values of the next step, then its outputs. The results
-    /// are the last carried values, then the outputs of all steps, each stacked along a new dimension.
+    /// are the last carried values, then the outputs of all steps, each stacked along a new dimension. The type of a carried
+    /// value is as in `While`.
     ///
     /// `in_axes` and `out_axes` say along which axes, all 0 where they are empty. Where `in_reverse` or `out_reverse` is 1, the
     /// slices are taken, or stacked, from the last to the first.
@@ -213,12 +215,10 @@ fn infer_if(op: If, g: &Graph) -> InferManyResult {
     check_count(g, op.0, 1, first.len())?;
     let joined = first.iter().zip(second).map(|(&first, &second)| {
         let (a, b) = (g.ty(first), g.ty(second));
-        if a.dtype != b.dtype || a.rank() != b.rank() {
-            return Err(differ(g, "what the first region yields", b, a));
+        match join(a, b) {
+            Some(ty) => Ok(ty.into()),
+            None => Err(differ(g, "what the first region yields", b, a)),
         }
-        let join = |(&a, &b): (&Dim, &Dim)| if a == b { a } else { Dim::Dynamic };
-        let shape: Shape = a.shape.iter().zip(b.shape).map(join).collect();
-        Ok(TensorType::new(a.dtype, shape).into())
     });
     joined.collect()
 }
@@ -278,13 +278,87 @@ fn carried_types(
         .map(|(at, (&initial, &next))| {
             let ty = carried_type(g, op, step, at);
             for value in [initial, next] {
-                if ty.view().meet(g.ty(value)).is_none() {
-                    return Err(differ(g, "a carried value", g.ty(value), ty.view()));
+                if !keeps(g.ty(value), ty.view()) {
+                    return Err(breaks(g, (op, step, at), g.ty(value), ty.view()));
                 }
             }
             Ok(ty)
         });
     types.collect()
+}
+
+/// Whether a value of type `found` has every extent that `promised` names. One that only a run knows keeps no promise.
+fn keeps(found: TypeView<'_>, promised: TypeView<'_>) -> bool {
+    let is_kept = |(found, promised): (&Dim, &Dim)| *promised == Dim::Dynamic || found == promised;
+    found.dtype == promised.dtype
+        && found.rank() == promised.rank()
+        && found.shape.iter().zip(promised.shape).all(is_kept)
+}
+
+/// The type of which both are: an extent that differs, or that only a run knows, is `?`. `None` for other dtypes or ranks.
+pub fn join(a: TypeView<'_>, b: TypeView<'_>) -> Option<TensorType> {
+    let joined = |(&a, &b): (&Dim, &Dim)| if a == b { a } else { Dim::Dynamic };
+    let shape = a.shape.iter().zip(b.shape).map(joined);
+    let is_same = a.dtype == b.dtype && a.rank() == b.rank();
+    is_same.then(|| TensorType::new(a.dtype, shape))
+}
+
+/// The error for carried value `at`, promised as one type by the argument of region `step` and found as another.
+fn breaks(
+    g: &Graph,
+    (op, step, at): (OpId, usize, usize),
+    found: TypeView<'_>,
+    promised: TypeView<'_>,
+) -> Box<VerifyError> {
+    let [found_text, promised_text] = [found, promised].map(|ty| ty.text(g.symbols()));
+    let arguments = g.arguments(block(g, op, step));
+    let argument = (at < arguments.len()).then(|| arguments.get(at));
+    let help = join(found, promised).zip(argument).map(|(open, argument)| {
+        let (label, open) = (g.label(argument), open.view().text(g.symbols()));
+        format!(
+            "declare the argument that changes its extents: `args: … %{label} : tensor<{open}>`"
+        )
+    });
+    Box::new(VerifyError::Dialect {
+        code: Code(2001),
+        problem: format!("a carried value is {promised_text}, found {found_text}"),
+        help,
+    })
+}
+
+/// The arguments of a loop's steps whose types promise extents that the carried values after a step do not have, although
+/// dtypes and ranks agree: declared with `?` instead, they may be valid.
+pub fn broken_promises(g: &Graph, op: OpId) -> Vec<ValueId> {
+    let Some((step, carried)) = carried(g, op) else {
+        return Vec::new();
+    };
+    let next = yields(g, op, step).iter().copied();
+    let arguments = g.arguments(block(g, op, step)).into_iter();
+    let typed = arguments.zip(next).take(carried).filter_map(|(own, next)| {
+        let types = g.type_id(own).zip(g.type_id(next))?;
+        Some((own, g.types().get(types.0), g.types().get(types.1)))
+    });
+    let broken = typed.filter(|(_, own, next)| !keeps(*next, *own) && join(*own, *next).is_some());
+    broken.map(|(own, _, _)| own).collect()
+}
+
+/// The region that makes the next carried values of a loop, and how many there are; `None` for an op that carries none.
+pub fn carried(g: &Graph, op: OpId) -> Option<(usize, usize)> {
+    let of_while = g.view::<While>(op).map(|own| (1, own.carried(g)));
+    let of_scan = g.view::<Scan>(op).map(|own| (0, own.carried(g)));
+    let (step, count) = of_while.or(of_scan)?;
+    Some((step, usize::try_from(count).ok()?))
+}
+
+/// Gives the arguments of a new region the types that those of an old one declare, since a carried value whose extents change
+/// has them from there alone.
+pub fn keep_declared(g: &mut Graph, arguments: impl IntoIterator<Item = (ValueId, ValueId)>) {
+    for (old, new) in arguments {
+        if let Some(ty) = g.declared(old) {
+            g.declare(new, ty);
+            g.set_type(new, ty);
+        }
+    }
 }
 
 fn infer_while(op: While, g: &Graph) -> InferManyResult {

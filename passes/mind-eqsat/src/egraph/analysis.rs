@@ -46,8 +46,8 @@ pub(crate) struct Knowledge<'r> {
     pub(crate) provenance: Provenance,
     /// Whether only rules that keep every bit act. Others may make -0 and +0 one.
     exact: bool,
-    /// Classes whose type or constant contradicted each other: the region is given up.
-    pub(crate) contradiction: bool,
+    /// The first two classes that became one with other types or constants: the region is given up.
+    pub(crate) contradiction: Option<[Data; 2]>,
 }
 
 impl fmt::Debug for Knowledge<'_> {
@@ -66,7 +66,7 @@ impl<'r> Knowledge<'r> {
             exact,
             leaves: Vec::new(),
             provenance: Provenance::default(),
-            contradiction: false,
+            contradiction: None,
         }
     }
 }
@@ -87,11 +87,7 @@ impl Analysis<Node> for Knowledge<'_> {
         let before = *a;
         let differ = matches!((a.constant, b.constant), (Some(x), Some(y)) if x != y);
         if a.ty != b.ty || differ && self.exact {
-            debug_assert!(
-                false,
-                "merged classes contradict each other: {a:?} and {b:?}"
-            );
-            self.contradiction = true;
+            self.contradiction.get_or_insert([*a, b]);
         }
         a.constant = a.constant.or(b.constant);
         a.facts = a.facts.union(b.facts);

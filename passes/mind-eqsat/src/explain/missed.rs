@@ -11,25 +11,82 @@ use crate::context::Context;
 use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, What};
 use crate::load::{Loaded, LoadedOp};
-use crate::report::Change;
+use crate::report::{Change, KeptReason};
 use crate::saturate::apply::{Refusal, RightSide, refusal, right_side};
 use crate::search::explain::attempt;
 use crate::search::{InEgraph, Match};
-use crate::solve::Extraction;
-use mind_rules::RuleIx;
+use crate::solve::{Extraction, Goal, Saturated};
 use mind_rules::matching::pattern::{Effect, Rule};
+use mind_rules::{Phase, RuleIx};
+
+/// What came of a region.
+pub(crate) struct Outcome<'a> {
+    /// What the run does with regions.
+    pub(crate) goal: Goal,
+    /// What the search over it came to.
+    pub(crate) solution: &'a Saturated,
+    /// The changes that were made.
+    pub(crate) changes: &'a [Change],
+}
+
+impl Outcome<'_> {
+    /// Why a match of `rule` did not act, whose two sides are not equal yet: the search over the region had ended.
+    fn ended(&self, rule: &Rule) -> String {
+        let limit = self
+            .solution
+            .reasons
+            .iter()
+            .find_map(|reason| match reason {
+                KeptReason::Nodes(nodes) => Some(format!("at the limit of e-nodes, with {nodes}")),
+                KeptReason::Matches(own) if *own == rule.name => {
+                    Some("at the limit of its matches".to_owned())
+                }
+                KeptReason::Rounds(rounds) => Some(format!("at the limit of {rounds} rounds")),
+                KeptReason::Matches(_)
+                | KeptReason::NotCheaper { .. }
+                | KeptReason::MoreBytes { .. }
+                | KeptReason::Contradiction { .. } => None,
+            });
+        match limit {
+            Some(limit) => {
+                format!("it matches, but the search was cut {limit}, before it acted here")
+            }
+            None if rule.phase == Phase::Idiom && self.goal == Goal::Fold => {
+                "it matches, but it acts in `fuse` alone".to_owned()
+            }
+            None => "it matches what a later phase made, in which it does not act".to_owned(),
+        }
+    }
+
+    /// Why no rule acted, where the region was given up.
+    fn given_up(&self) -> Option<String> {
+        self.solution
+            .reasons
+            .iter()
+            .find_map(|reason| match reason {
+                KeptReason::Contradiction { values, .. } => Some(format!(
+                    "the region was given up, because rules made {values} one value"
+                )),
+                KeptReason::Nodes(_)
+                | KeptReason::Matches(_)
+                | KeptReason::Rounds(_)
+                | KeptReason::NotCheaper { .. }
+                | KeptReason::MoreBytes { .. } => None,
+            })
+    }
+}
 
 /// Tells `listener` why each rule that it asks about did not act on the ops of the region which are of the
-/// kind that the rule starts from. `best` is the form that was chosen, if it is cheaper; `changes` are those
-/// that were made.
+/// kind that the rule starts from.
 pub(crate) fn tell_missed(
     g: &Graph,
     cx: &Context<'_>,
     loaded: &mut Loaded<'_>,
-    best: Option<&Extraction>,
-    changes: &[Change],
+    outcome: &Outcome<'_>,
     listener: &mut dyn Listener,
 ) {
+    let (best, changes) = (outcome.solution.best.as_ref(), outcome.changes);
+    let given_up = outcome.given_up();
     let heard: Vec<&Rule> = cx
         .rules
         .compiled()
@@ -62,11 +119,16 @@ pub(crate) fn tell_missed(
                 continue;
             }
             told.push(rule.name);
+            if let Some(reason) = &given_up {
+                listener.missed(span, cx.rules.name(rule.name), reason);
+                continue;
+            }
             let forms = heard
                 .iter()
                 .filter(|form| form.name == rule.name && node.head == Head::Op(form.pattern.root));
             let chosen = chosen.as_ref();
-            let reasons = forms.map(|form| reason(cx, loaded, &uses, form, (own, &node), chosen));
+            let reasons =
+                forms.map(|form| reason((cx, outcome), loaded, &uses, form, (own, &node), chosen));
             listener.missed(span, cx.rules.name(rule.name), &joined(reasons.collect()));
         }
     }
@@ -107,7 +169,7 @@ fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
 }
 
 fn reason(
-    cx: &Context<'_>,
+    cx: (&Context<'_>, &Outcome<'_>),
     loaded: &mut Loaded<'_>,
     uses: &[u32],
     rule: &Rule,
@@ -137,7 +199,7 @@ fn reason(
 
 /// Why a match did not lead to a change.
 fn unused(
-    cx: &Context<'_>,
+    (cx, outcome): (&Context<'_>, &Outcome<'_>),
     loaded: &mut Loaded<'_>,
     uses: &[u32],
     rule: &Rule,
@@ -176,10 +238,24 @@ fn unused(
         }
         None => {
             let right = right_side(&mut loaded.egraph, uses, template, found);
-            let told = chosen.and_then(|chosen| chosen.against(loaded, right?));
+            let Some(right) = right.filter(|right| is_applied(loaded, found, right)) else {
+                return outcome.ended(rule);
+            };
+            let told = chosen.and_then(|chosen| chosen.against(loaded, right));
             told.unwrap_or_else(|| "it matches, but its result is not cheaper".to_owned())
         }
     }
+}
+
+/// Whether the right side of a match is of the class that matched: the rule has acted there.
+fn is_applied(loaded: &Loaded<'_>, found: &Match, right: &RightSide) -> bool {
+    let egraph = &loaded.egraph;
+    let root = egraph.find(found.registers[0]);
+    let right = match right {
+        RightSide::Value(id) => Some(*id),
+        RightSide::Node(node) => egraph.lookup(node.clone()),
+    };
+    right.is_some_and(|right| egraph.find(right) == root)
 }
 
 /// The form that was chosen for an op.
@@ -205,7 +281,7 @@ impl Chosen<'_> {
             return None;
         }
         let same = match right {
-            RightSide::Value => true,
+            RightSide::Value(_) => true,
             RightSide::Node(right) => node.is_some_and(|node| is_node(loaded, dense, node, &right)),
         };
         Some(match (same, self.rules.is_empty()) {

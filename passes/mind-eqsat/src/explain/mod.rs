@@ -1,5 +1,6 @@
 //! Explanation: which rules led to a value, and why others did not act.
 
+pub(crate) mod contradiction;
 pub(crate) mod draw;
 pub(crate) mod lineage;
 pub(crate) mod mismatch;

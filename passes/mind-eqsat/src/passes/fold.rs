@@ -1,6 +1,7 @@
 //! Folding and fusing with an e-graph.
 
 use mind_core::ops::fused::Fused;
+use mind_diag::{Diagnostic, Severity};
 use mind_ir::Graph;
 use mind_ir::listener::Listener;
 use mind_ir::opdef::Op;
@@ -12,7 +13,7 @@ use mind_rules::{FUSION, RuleSet};
 use mind_transforms::{canonical, classes, rules_for_module};
 
 use crate::cost::{CHANNELS_FIRST, CostModel, HOST_CPU};
-use crate::{Context, Limits, Report, fold_with, fuse_with};
+use crate::{Context, Kept, KeptReason, Limits, Report, fold_with, fuse_with};
 
 pub(crate) const FOLD: PassInfo = PassInfo {
     name: "fold",
@@ -109,6 +110,15 @@ impl Pass for Eqsat {
                 DrawingForm::Svg => mind_draw::svg(drawn),
             });
         }
+        for remark in report.remarks.iter() {
+            cx.watch.noted(remark);
+        }
+        // Shipped rules are checked; where they contradict each other all the same, tests must notice.
+        debug_assert!(
+            !cx.rewriting.rules.is_empty() || report.remarks.iter().all(is_remark),
+            "shipped rules contradict each other: {:?}",
+            report.remarks
+        );
         if cx.watch.hears_missed(FUSION) {
             for missed in &report.missed {
                 let reason = format!("it stays apart from an op that reads it: {}", missed.reason);
@@ -120,6 +130,10 @@ impl Pass for Eqsat {
     }
 }
 
+fn is_remark(found: &Diagnostic) -> bool {
+    found.severity == Severity::Remark
+}
+
 fn count(report: &Report, rules: &RuleSet, cx: &mut PassCx<'_>) {
     let statistics = &mut *cx.statistics;
     statistics.add("cost-before-ns", report.cost_before / 1000);
@@ -127,7 +141,9 @@ fn count(report: &Report, rules: &RuleSet, cx: &mut PassCx<'_>) {
     statistics.add("bytes-before", report.bytes_before);
     statistics.add("bytes-after", report.bytes_after);
     statistics.add("regions", report.regions as u64);
-    statistics.add("regions-kept", report.kept.len() as u64);
+    let is_kept = |kept: &&Kept| !matches!(kept.reason, KeptReason::Rounds(_));
+    let kept = report.kept.iter().filter(is_kept).count();
+    statistics.add("regions-kept", kept as u64);
     statistics.add("values-replaced", report.changes.len() as u64);
     statistics.add("groups-fused", report.fused.len() as u64);
     let mut kinds: Vec<&str> = report

@@ -137,7 +137,7 @@ pub(crate) fn refusal(
 /// What the right side of a rule is for a match.
 pub(crate) enum RightSide {
     /// A value of the left side.
-    Value,
+    Value(Id),
     /// An e-node, its children canonical.
     Node(Node),
 }
@@ -154,7 +154,7 @@ pub(crate) fn right_side(
     let last = terms.len().checked_sub(1)?;
     for (at, (ty, term)) in terms.into_iter().enumerate() {
         let node = match term {
-            Ready::Class(_) if at == last => return Some(RightSide::Value),
+            Ready::Class(id) if at == last => return Some(RightSide::Value(id)),
             Ready::Class(id) => {
                 ids.push(id);
                 continue;

@@ -97,13 +97,13 @@ impl<'s> Search<'s> {
         let ops = loaded.ops.len().max(16);
         for round in 0..rounds {
             let Some((uses, hits)) = self.matches(loaded, phases, round == 0) else {
-                break;
+                return true;
             };
             if !self.apply(loaded, &uses, hits) {
-                break;
+                return true;
             }
             rebuild(&mut loaded.egraph);
-            if loaded.egraph.analysis.contradiction {
+            if loaded.egraph.analysis.contradiction.is_some() {
                 return false;
             }
             let size = loaded.egraph.nodes().len();
@@ -112,6 +112,7 @@ impl<'s> Search<'s> {
                 return false;
             }
         }
+        self.reasons.push(KeptReason::Rounds(rounds));
         true
     }
 

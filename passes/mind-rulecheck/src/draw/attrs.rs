@@ -53,6 +53,9 @@ impl Chooser<'_, '_> {
     fn attr(&mut self, request: &Request<'_>) -> Option<AttrValue> {
         let shape = request.subject().unwrap_or_else(|| self.base.clone());
         let shape = &shape;
+        if let Some(extreme) = self.extreme(request, shape) {
+            return Some(extreme);
+        }
         if let Some(again) = self.again(request) {
             return Some(again);
         }
@@ -282,15 +285,15 @@ impl Chooser<'_, '_> {
 }
 
 /// What an attribute is drawn for.
-struct Request<'a> {
-    def: &'static OpDef,
+pub(super) struct Request<'a> {
+    pub(super) def: &'static OpDef,
     /// The value that the op computes.
-    result: usize,
-    row: &'a AttrDef,
+    pub(super) result: usize,
+    pub(super) row: &'a AttrDef,
     /// The attributes of the op before this one.
-    before: &'a [AttrValue],
+    pub(super) before: &'a [AttrValue],
     named: &'a [Option<AttrValue>],
-    operands: &'a [TensorType],
+    pub(super) operands: &'a [TensorType],
     shapes: &'a [Vec<i64>],
     /// Whether a slice takes everything.
     whole: bool,
@@ -309,7 +312,7 @@ impl Request<'_> {
     }
 
     /// The extent along the axis that an attribute before this one names.
-    fn axis(&self, shape: &[i64]) -> Option<i64> {
+    pub(super) fn axis(&self, shape: &[i64]) -> Option<i64> {
         let axis = self.before.iter().find_map(int_of)?;
         let axis = if axis < 0 {
             axis + shape.len() as i64
@@ -320,7 +323,7 @@ impl Request<'_> {
     }
 }
 
-fn int_of(value: &AttrValue) -> Option<i64> {
+pub(super) fn int_of(value: &AttrValue) -> Option<i64> {
     match value {
         AttrValue::Int(value) => Some(*value),
         _ => None,

@@ -1,6 +1,7 @@
 //! Random choices, guided by what the left side and the condition ask for.
 
 mod attrs;
+mod extremes;
 mod indexed;
 mod kinds;
 mod products;
@@ -13,6 +14,7 @@ use mind_rules::AttrValue;
 use crate::dtypes::Family;
 use crate::instance::{Choices, Leaf};
 use crate::plan::{Plan, PlanOp, is_index};
+use crate::strata::Stratum;
 use mind_ir::random::Rng;
 
 /// How often the attributes of one op are drawn before the whole instance is given up.
@@ -39,6 +41,8 @@ pub(crate) struct Chooser<'c, 'r> {
     others: Vec<DType>,
     /// Whether ranks are as the condition asks for: it is also to be seen what it keeps out.
     obedient: bool,
+    /// The corner of what is drawn that this is in, if it is in one.
+    stratum: Option<Stratum>,
     /// The shape that most values have.
     base: Vec<i64>,
     /// Every leaf is a vector of this extent.
@@ -66,12 +70,49 @@ impl<'c, 'r> Chooser<'c, 'r> {
     pub(crate) fn new(plan: &'c Plan<'r>, rng: &'c mut Rng, dtype: DType) -> Chooser<'c, 'r> {
         let obedient = rng.chance(85);
         let others = (0..plan.others).map(|_| *rng.pick(DType::ALL)).collect();
+        Chooser::drawn(plan, rng, dtype, others, (obedient, None))
+    }
+
+    /// As [`new`](Chooser::new), in a corner of what is drawn.
+    pub(crate) fn in_stratum(
+        plan: &'c Plan<'r>,
+        rng: &'c mut Rng,
+        dtype: DType,
+        stratum: Stratum,
+    ) -> Chooser<'c, 'r> {
+        let others = (0..plan.others).map(|_| *rng.pick(DType::ALL)).collect();
+        Chooser::drawn(plan, rng, dtype, others, (true, Some(stratum)))
+    }
+
+    /// Choices with vectors of `extent` elements for leaves, the other dtypes being `others`.
+    pub(crate) fn with_others(
+        plan: &'c Plan<'r>,
+        rng: &'c mut Rng,
+        dtype: DType,
+        others: Vec<DType>,
+        extent: i64,
+    ) -> Chooser<'c, 'r> {
+        Chooser {
+            flat: Some(extent),
+            symbol: None,
+            ..Chooser::drawn(plan, rng, dtype, others, (true, None))
+        }
+    }
+
+    fn drawn(
+        plan: &'c Plan<'r>,
+        rng: &'c mut Rng,
+        dtype: DType,
+        others: Vec<DType>,
+        (obedient, stratum): (bool, Option<Stratum>),
+    ) -> Chooser<'c, 'r> {
         let mut chooser = Chooser {
             plan,
             rng,
             dtype,
             others,
             obedient,
+            stratum,
             base: Vec::new(),
             flat: None,
             symbol: None,

@@ -1,6 +1,7 @@
 //! Drawing the shapes of products by lists of dimensions, and of scales.
 
 use super::Chooser;
+use crate::strata::{ScaleForm, Stratum};
 
 /// What a dimension of the operand that is drawn first is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,9 +90,15 @@ impl Chooser<'_, '_> {
     /// A tensor, and scales and zero points for all of it, for slices or for blocks.
     pub(super) fn scaled(&mut self, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
         let input = known[0].clone().unwrap_or_else(|| self.base.clone());
-        let drawn: Vec<i64> = if self.rng.chance(50) {
+        let form = match self.stratum {
+            Some(Stratum::Scale(form)) => form,
+            _ if self.rng.chance(50) => ScaleForm::Tensor,
+            _ if input.len() > 1 && self.rng.chance(50) => ScaleForm::Axis,
+            _ => ScaleForm::Block,
+        };
+        let drawn: Vec<i64> = if form == ScaleForm::Tensor {
             Vec::new()
-        } else if input.len() > 1 && self.rng.chance(50) {
+        } else if form == ScaleForm::Axis && !input.is_empty() {
             let axis = self.rng.below(input.len());
             self.axis = Some(axis as i64);
             vec![input[axis]]

@@ -13,6 +13,7 @@ use mind_rules::{AttrValue, Hint, LhsAttr, LhsDim};
 
 use super::{Chooser, ELEMENTS, EMPTY, EXTENTS, LONG};
 use crate::plan::{PlanOp, is_any, is_index};
+use crate::strata::Stratum;
 
 impl Chooser<'_, '_> {
     /// A shape for most values of the instance.
@@ -50,6 +51,23 @@ impl Chooser<'_, '_> {
         if rank > 0 && self.rng.chance(EMPTY) {
             let at = self.rng.below(rank);
             shape[at] = 0;
+        }
+        if let Some(Stratum::Extent { axis, extent }) = self.stratum {
+            if shape.is_empty()
+                && self
+                    .plan
+                    .hints
+                    .iter()
+                    .all(|hint| !matches!(hint, Hint::Rank(..)))
+            {
+                shape.push(extent);
+            }
+            let last = shape.len().saturating_sub(1);
+            shape
+                .iter_mut()
+                .skip(axis.min(last))
+                .take(1)
+                .for_each(|own| *own = extent);
         }
         shape
     }
@@ -210,6 +228,7 @@ impl Chooser<'_, '_> {
         let n = end(&known[1], 1)
             .or(last_n)
             .unwrap_or_else(|| self.any_extent());
+        let [m, k, n] = self.product_extents([m, k, n], known);
         self.matrix = Some([m, k, n]);
         let batch: Vec<i64> = match known.iter().flatten().next() {
             Some(shape) => shape[..shape.len().saturating_sub(2)].to_vec(),
@@ -228,6 +247,16 @@ impl Chooser<'_, '_> {
             operand(op.operands[0], [m, k]),
             operand(op.operands[1], [k, n]),
         ]
+    }
+
+    /// The rows, contracted extent and columns of a product, of which one is that of a corner unless an operand is known.
+    fn product_extents(&self, mut extents: [i64; 3], known: &[Option<Vec<i64>>]) -> [i64; 3] {
+        if let Some(Stratum::Extent { axis, extent }) = self.stratum
+            && known.iter().all(Option::is_none)
+        {
+            extents[axis] = extent;
+        }
+        extents
     }
 
     /// Operands of an inner product.

@@ -1,5 +1,6 @@
 //! Tests of the rule checker.
 
+mod corners;
 mod planted;
 mod shipped;
 mod support;

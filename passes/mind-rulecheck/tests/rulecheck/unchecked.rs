@@ -1,5 +1,6 @@
 //! Rules that could not be put to the test are not passed.
 
+use mind_ir::types::DType;
 use mind_rulecheck::{Config, Verdict, check, class_text};
 use mind_rules::RuleSet;
 use mind_snapshot::snapshot;
@@ -100,4 +101,24 @@ fn the_result_depends_neither_on_threads_nor_on_other_rules() {
     let alone =
         checks("rule b\nclass exact\nwhere is_float(?x)\ncore.sub(?x, ?x) => like(?x, 0)\n");
     assert!(one(1).contains(&format!("{:?}", alone[0])));
+}
+
+#[test]
+fn dtypes_that_the_guard_excludes_need_no_check() {
+    let bodies = [
+        "class exact where is_short(?x) core.neg(core.neg(?x)) => ?x",
+        "class exact where is_splat(?c, 300) and is_int(?x)
+         core.add(core.sub(?x, ?c), ?c) => ?x",
+        "class exact where $d == f64 and is_short(?x) core.cast(core.neg(core.neg(?x))) {dtype=$d} => core.cast(?x) {dtype=$d}",
+        "class exact where not is_short(?x) and is_int(?x) and is_signed(?x) core.neg(core.neg(?x)) => ?x",
+    ];
+    for body in bodies {
+        let check = checked(body);
+        assert!(check.passed(), "{body}: {:?}", check.verdict);
+        assert!(check.excluded.contains(&DType::F32), "{body}");
+        let both = check.excluded.iter().find(|own| check.dtypes.contains(own));
+        assert_eq!(both, None, "{body}");
+    }
+    let check = checked(bodies[1]);
+    assert!(check.excluded.contains(&DType::I8) && check.dtypes.contains(&DType::I16));
 }

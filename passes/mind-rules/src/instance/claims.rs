@@ -3,7 +3,8 @@
 use mind_ir::types::{DType, DTypeClass};
 
 use super::hints::number;
-use crate::expr::{Condition, Expression, Scope, fits_in};
+use crate::attr_value::AttrValue;
+use crate::expr::{Argument, Comparison, Condition, Expression, Param, Scope, fits_in};
 use crate::matching::subject::Subject;
 
 /// What a predicate asks the dtype of.
@@ -13,6 +14,42 @@ pub(super) enum Typed {
     Value(usize),
     /// A dtype that a written type names, by its slot.
     DType(usize),
+    /// A dtype that an attribute is, by its slot.
+    Attr(usize),
+}
+
+/// The dtype of an expression, if it has one.
+fn dtype(
+    expression: Option<&Expression>,
+    dtype_of: &dyn Fn(Typed) -> Option<DType>,
+) -> Option<DType> {
+    match expression? {
+        Expression::Register(value) => dtype_of(Typed::Value(usize::from(*value))),
+        Expression::DType(slot) => dtype_of(Typed::DType(usize::from(*slot))),
+        Expression::Attr(slot) => dtype_of(Typed::Attr(usize::from(*slot))),
+        Expression::Literal(AttrValue::DType(dtype)) => Some(*dtype),
+        Expression::Literal(_)
+        | Expression::Dim(_)
+        | Expression::Shape(_)
+        | Expression::Count(_)
+        | Expression::Integers(_)
+        | Expression::List(_)
+        | Expression::Dims(_)
+        | Expression::Call(..)
+        | Expression::Own(..) => None,
+    }
+}
+
+/// Whether a comparison of two dtypes holds.
+fn compared(comparison: Comparison, a: DType, b: DType) -> Option<bool> {
+    match comparison {
+        Comparison::Equal => Some(a == b),
+        Comparison::NotEqual => Some(a != b),
+        Comparison::Less
+        | Comparison::LessEqual
+        | Comparison::Greater
+        | Comparison::GreaterEqual => None,
+    }
 }
 
 /// Whether the condition holds for values of these dtypes; `None` if they alone do not tell.
@@ -37,14 +74,28 @@ pub(super) fn holds(
             none.then_some(false)
         }
         Condition::Not(inner) => holds(inner, dtype_of).map(|held| !held),
-        Condition::Compare(..) | Condition::Own(..) => None,
+        Condition::Compare(comparison, a, b) => match (a, b) {
+            // The dtype of a value is not what is compared.
+            (Expression::Register(_), _) | (_, Expression::Register(_)) => None,
+            _ => compared(
+                *comparison,
+                dtype(Some(a), dtype_of)?,
+                dtype(Some(b), dtype_of)?,
+            ),
+        },
+        Condition::Own(..) => None,
         Condition::Each(_, inner) => holds(inner, dtype_of),
         Condition::Predicate(predicate, arguments) => {
-            let dtype = |at: usize| match arguments.get(at) {
-                Some(Expression::Register(value)) => dtype_of(Typed::Value(usize::from(*value))),
-                Some(Expression::DType(slot)) => dtype_of(Typed::DType(usize::from(*slot))),
-                _ => None,
-            };
+            let dtype = |at: usize| dtype(arguments.get(at), dtype_of);
+            // What asks of dtypes alone is told as for a match.
+            let is_typed = |param: &Param| matches!(param, Param::Typed);
+            if predicate.params.iter().all(is_typed) {
+                let all = (0..arguments.len()).map(|at| dtype(at).map(Argument::DType));
+                let all: Option<Vec<Argument<'_>>> = all.collect();
+                if let Some(all) = all {
+                    return (predicate.eval)(&all);
+                }
+            }
             match (predicate.name, dtype(1)) {
                 ("widens_to", Some(wider)) => {
                     let narrower =
@@ -58,13 +109,7 @@ pub(super) fn holds(
 }
 
 fn asked(predicate: &str, arguments: &[Expression], dtype: DType) -> Option<bool> {
-    let signed = matches!(dtype.class(), DTypeClass::Float | DTypeClass::Signed);
     match predicate {
-        "is_float" => Some(dtype.is_float()),
-        "is_int" => Some(dtype.is_int()),
-        "is_signed" => Some(signed),
-        "is_narrow" => Some(matches!(dtype, DType::F16 | DType::BF16)),
-        "is_bool" => Some(dtype == DType::Bool),
         "widens_to" if !DType::ALL.iter().any(|&wider| dtype.widens_to(wider)) => Some(false),
         "fits_in"
             if !DType::ALL
@@ -82,14 +127,19 @@ fn asked(predicate: &str, arguments: &[Expression], dtype: DType) -> Option<bool
             let whole = wanted.fract() == 0.0 && !negative_zero;
             let fits = match dtype.class() {
                 DTypeClass::Float => true,
-                DTypeClass::Signed => whole,
-                DTypeClass::Unsigned => whole && wanted >= 0.0,
+                DTypeClass::Signed => whole && wanted.abs() <= half(dtype),
+                DTypeClass::Unsigned => whole && (0.0..=2.0 * half(dtype)).contains(&wanted),
                 DTypeClass::Bool => wanted == 0.0 || wanted == 1.0,
             };
             (!fits).then_some(false)
         }
         _ => None,
     }
+}
+
+/// Half as many numbers as an integer dtype has.
+fn half(dtype: DType) -> f64 {
+    (1u64 << (8 * dtype.size() - 1)) as f64
 }
 
 /// The alternatives of all `or`s of a condition, in text order.

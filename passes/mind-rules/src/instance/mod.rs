@@ -7,6 +7,8 @@ mod lhs;
 pub use hints::Hint;
 pub use lhs::{Lhs, LhsAttr, LhsDim, LhsOp, LhsType};
 
+use mind_ir::attr::AttrKind;
+use mind_ir::opdef::AttrDef;
 use mind_ir::types::DType;
 use mind_ir::{Graph, ValueId};
 
@@ -121,9 +123,19 @@ impl<'a> RuleInstance<'a> {
         let Some(condition) = &self.rule.condition else {
             return true;
         };
-        let types = self.left(1).types;
+        let Lhs { types, ops, .. } = self.left(1);
+        // An op with a dtype among its attributes has results of it.
+        let attr = |op: &LhsOp<'_>, slot: usize| {
+            let mut rows = op.attrs.iter().zip(op.def.attrs);
+            let is_own = |(attr, row): (&LhsAttr<'_>, &AttrDef)| {
+                row.kind == AttrKind::ElementType
+                    && matches!(attr, LhsAttr::Named(own) if *own == slot)
+            };
+            rows.any(is_own).then(|| dtype_of(op.result)).flatten()
+        };
         let typed = |typed: claims::Typed| match typed {
             claims::Typed::Value(value) => dtype_of(value),
+            claims::Typed::Attr(slot) => ops.iter().find_map(|op| attr(op, slot)),
             claims::Typed::DType(slot) => {
                 let named = types.iter().find(|(_, ty)| ty.dtype == Some(slot));
                 named.and_then(|&(value, _)| dtype_of(value))

@@ -165,10 +165,13 @@ fn no_token(at: usize, rest: &str, first: char) -> (Diagnostic, usize, Option<(K
         let error = error(sign.len()).did_you_mean(meant);
         return (error, sign.len(), Some((*kind, meant)));
     }
-    let line = rest.lines().next().unwrap_or(rest);
+    // A text of many such characters takes time in proportion to it, because no more is looked at than is reported.
     let quotes = ['“', '”', '„', '‘', '’'];
-    let inner = line.strip_prefix(quotes);
-    if let Some((text, _)) = inner.and_then(|inner| inner.split_once(quotes)) {
+    let quoted = rest.strip_prefix(quotes).and_then(|inner| {
+        let end = inner.find(|c: char| c == '\n' || quotes.contains(&c))?;
+        inner[end..].starts_with(quotes).then(|| &inner[..end])
+    });
+    if let Some(text) = quoted {
         let end = first.len_utf8() + text.len();
         let close = rest[end..].chars().next().map_or(0, char::len_utf8);
         let straight = format!("\"{text}\"");
@@ -176,7 +179,7 @@ fn no_token(at: usize, rest: &str, first: char) -> (Diagnostic, usize, Option<(K
         return (error, end + close, Some((Kind::Text, text)));
     }
     let comment = if rest.starts_with("//") {
-        line.len()
+        rest.lines().next().map_or(0, str::len)
     } else {
         0
     };

@@ -1,7 +1,7 @@
 //! Loops that count from a constant, by a constant, to a constant: scans over what they count.
 
 use mind_core::ops::compare::{Compare, Direction};
-use mind_core::ops::control::{Scan, While, block, yields};
+use mind_core::ops::control::{Scan, While, block, keep_declared, yields};
 use mind_core::ops::elementwise::{Add, Mul, Sub};
 use mind_core::ops::extents::Iota;
 use mind_ir::graph::Graph;
@@ -28,7 +28,8 @@ const FEW_STEPS: i128 = 64;
 const INTEGER: u64 = 8;
 
 const UNCOUNTED: MatchFailure = MatchFailure("the loop does not count to a constant");
-const TYPES: MatchFailure = MatchFailure("a carried value changes its type");
+const TYPES: MatchFailure =
+    MatchFailure("a result declares more extents than its carried value has");
 
 fn counted_loop(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let view = While::from_id(op);
@@ -58,11 +59,11 @@ fn counted_loop(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     rw.replace_all(op, &results)
 }
 
-/// Whether what the body gets and yields has the types of the first carried values.
+/// Whether the results of a loop have the types of its carried values, which those of a scan will have.
 fn keeps_types(g: &Graph, view: While) -> bool {
     let arguments = g.arguments(block(g, view.id(), 1));
-    let mut carried = view.initial(g).iter().zip(arguments);
-    carried.all(|(&initial, argument)| g.type_id(initial) == g.type_id(argument))
+    let mut carried = g.results(view.id()).into_iter().zip(arguments);
+    carried.all(|(result, argument)| g.type_id(result) == g.type_id(argument))
 }
 
 /// A scan of the values of the counter that computes the other carried values of a loop.
@@ -75,7 +76,8 @@ fn scan(
     let (op, carried) = (view.id(), view.initial(rw).len());
     let arguments: Vec<ValueId> = rw.arguments(block(rw, op, 1)).into_iter().collect();
     let others = (0..carried).filter(|&place| place != counter);
-    let fixed = (carried..arguments.len()).filter(|&place| !rw.uses(arguments[place]).is_empty());
+    // Fixed operands that no step reads stay, because what computes them may fail.
+    let fixed = carried..arguments.len();
     let places: Vec<usize> = others.chain([counter]).chain(fixed).collect();
     let operand = |&place: &usize| match place == counter {
         true => values,
@@ -86,8 +88,10 @@ fn scan(
     let attrs = Scan::attrs(others as i64, 1, &[], &[], &[], &[]);
     rw.create_with_body(op, Scan::DEF, &operands, &attrs, others, |b, own| {
         let old = places.iter().map(|&place| arguments[place]);
+        let pairs = old.zip(own.iter().copied());
+        keep_declared(b.graph, pairs.clone().take(others));
         let body = block(b.graph, op, 1);
-        let mut next = b.copy_block(body, old.zip(own.iter().copied()).collect());
+        let mut next = b.copy_block(body, pairs.collect());
         next.remove(counter);
         Ok(next)
     })

@@ -119,6 +119,14 @@ fn as_text(checks: &[RuleCheck], formats: &Formats) -> String {
         );
         if let Verdict::Unchecked(reason) = &check.verdict {
             let _ = writeln!(out, "  {reason}");
+            let excluded: Vec<&str> = check.excluded.iter().map(|dtype| dtype.name()).collect();
+            if !excluded.is_empty() {
+                let excluded = excluded.join(" ");
+                let _ = writeln!(
+                    out,
+                    "  its condition excludes {excluded}, which need no check"
+                );
+            }
         }
         for note in &check.notes {
             let _ = writeln!(out, "  note: {note}");
@@ -217,6 +225,7 @@ fn as_json(checks: &[RuleCheck], formats: &Formats) -> serde_json::Value {
             "verdict": verdict,
             "holds": check.holds.map(class_text),
             "dtypes": check.dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>(),
+            "excluded": check.excluded.iter().map(|dtype| dtype.name()).collect::<Vec<_>>(),
             "modules": check.draws,
             "elements": check.cases,
             "notes": check.notes,

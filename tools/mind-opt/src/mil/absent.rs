@@ -16,6 +16,15 @@ pub(super) fn is_report(_: &ArgMatches) -> bool {
     false
 }
 
+/// Accepts every name, since there is no report.
+///
+/// # Errors
+///
+/// None.
+pub(super) fn check_report_name(_: &ArgMatches, _: &str) -> Result<(), String> {
+    Ok(())
+}
+
 /// Never, since there is no such pass.
 pub(super) fn is_lowered_to(_: &Pipeline) -> bool {
     false

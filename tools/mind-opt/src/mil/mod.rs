@@ -1,7 +1,7 @@
 //! What MIL adds to the tool: weights that are read for passes, and the report on the neural engine.
 
 use clap::{Arg, ArgMatches};
-use mind_cli::value;
+use mind_cli::{output, value};
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_driver::host::FileSystem;
 use mind_driver::mil::weights;
@@ -22,6 +22,21 @@ pub(super) fn args() -> Vec<Arg> {
 /// Whether the report on the neural engine is printed, not the module.
 pub(super) fn is_report(matches: &ArgMatches) -> bool {
     matches.contains_id("ane-report")
+}
+
+/// Checks that the name of the report's file, where that is printed, says nothing else.
+///
+/// # Errors
+///
+/// A name with the extension of a module, or `.json` for a text.
+pub(super) fn check_report_name(matches: &ArgMatches, path: &str) -> Result<(), String> {
+    match matches.get_one::<String>("ane-report").map(String::as_str) {
+        Some("json") => output::check_name(path, "a report as JSON", &["json"]),
+        Some(_) => {
+            output::check_not_module(path, "a report as text; `--ane-report=json` writes JSON")
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether the pipeline lowers to MIL.

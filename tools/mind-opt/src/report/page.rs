@@ -23,6 +23,7 @@ code{overflow-wrap:anywhere}
 pre{margin:.4em 0;padding:12px;overflow-x:auto;background:var(--soft);border-radius:8px}
 table{border-collapse:collapse;width:100%}
 th,td{padding:4px 10px 4px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule);overflow-wrap:break-word}
+@media(min-width:641px){.stacks{table-layout:fixed}.stacks col.rule{width:18%}.stacks col.on,.stacks col.became{width:22%}}
 .stacks td{overflow-wrap:anywhere}
 th{font-weight:600;color:var(--dim)}
 td.number,th.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}

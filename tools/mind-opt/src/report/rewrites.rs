@@ -20,6 +20,7 @@ pub(super) fn rewrites(subject: &Subject<'_>, run: &PassRun) -> String {
     }
     let mut out = String::from(
         "<details open><summary>Rules that acted</summary><table class=\"stacks\">\n\
+         <colgroup><col class=\"rule\"><col class=\"on\"><col class=\"became\"><col></colgroup>\n\
          <thead><tr><th>rule</th><th>on</th><th>became</th><th>because</th></tr></thead>\n<tbody>\n",
     );
     for record in records.iter().take(LISTED) {

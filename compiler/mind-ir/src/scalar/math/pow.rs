@@ -70,8 +70,9 @@ fn with_special<B: Steps>(
     let is_least = b.eq(x, neg_infinity);
     let fraction = b.select(is_below, nan, size);
     let fraction = b.select(is_least, size, fraction);
-    let result = b.select(is_integer, signed, fraction);
-    let result = b.select(is_even, size, result);
+    // Only an integer can be even: half of the least subnormal number is rounded to 0, because it underflows.
+    let integer = b.select(is_even, size, signed);
+    let result = b.select(is_integer, integer, fraction);
     // NaN is not equal to itself.
     let (is_x, is_y) = (b.eq(x, x), b.eq(y, y));
     let result = b.select(is_x, result, x);

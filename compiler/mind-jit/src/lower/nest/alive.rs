@@ -1,20 +1,20 @@
-//! How many vectors a loop can work on at once without running out of registers.
+//! Register pressure of a loop body, which limits its unroll factor.
 
 use mind_ir::types::DType;
 use mind_loops::node::Node;
 use mind_vir::target::TargetInfo;
 
-/// Registers that values live in.
+/// The register file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Registers {
-    /// Those of vectors.
+    /// Vector registers.
     pub vectors: u32,
-    /// Those of truth values, if they have their own.
+    /// Mask registers; `None` if masks are in vector registers.
     pub masks: Option<u32>,
 }
 
 impl Default for Registers {
-    /// Those of a target with 16 registers for all.
+    /// Returns the registers of a target with 16 vector registers and no masks.
     fn default() -> Registers {
         Registers {
             vectors: 16,
@@ -24,9 +24,9 @@ impl Default for Registers {
 }
 
 impl Registers {
-    /// Those of `target`.
+    /// Returns the registers of `target`.
     pub const fn of(target: &TargetInfo) -> Registers {
-        /// One mask means that all lanes take part.
+        /// The register k0 cannot predicate instructions.
         const MASKS: u32 = 7;
         Registers {
             vectors: target.vector_registers,
@@ -34,7 +34,7 @@ impl Registers {
         }
     }
 
-    /// How many vectors there is room for where each has `most` values alive at once.
+    /// Returns the largest unroll factor without spills if each iteration has a pressure of `most`.
     pub fn room(self, most: Alive) -> u32 {
         let vectors = self.vectors / most.of_vectors(self).max(1);
         match self.masks {
@@ -44,18 +44,18 @@ impl Registers {
     }
 }
 
-/// Values that are alive at once, at most.
+/// Maximum number of values that are live at once.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Alive {
     numbers: u32,
     masks: u32,
-    /// Numbers and masks together.
+    /// Vectors and masks together.
     both: u32,
 }
 
 impl Alive {
-    /// Those of the `computed` ones of `nodes` for `roots`, each stored when it is there: arguments first, one after the other. Others
-    /// and constants are there for all vectors.
+    /// Returns the pressure of computing `roots` in order, arguments first, each stored as soon as it is computed. Only
+    /// the nodes in `computed` count, because others and constants are shared by all vectors.
     pub fn of(nodes: &[Node], roots: &[usize], computed: &[usize]) -> Alive {
         let mut walk = Walk {
             nodes,
@@ -76,7 +76,7 @@ impl Alive {
         }
         let mut most = Alive::default();
         for at in 0..order.len() {
-            // A result may take the register of an argument that is not read again.
+            // A result may reuse the register of an argument that dies.
             let is_alive = |node: usize| last[node] > at || node == order[at];
             let alive = order[..=at].iter().filter(|&&node| is_alive(node));
             most = most.max(Alive::count(nodes, alive));
@@ -172,12 +172,12 @@ mod tests {
             masks,
             both,
         };
-        // Behind the second comparison there are x, a, b, the product and both comparisons.
+        // After the second comparison, x, a, b, the product and both comparisons are live.
         assert_eq!(most(&[8], &all), alive(4, 2, 6));
         assert_eq!(most(&[5], &all), alive(2, 0, 2));
-        // What is stored makes room.
+        // A stored value frees its register.
         assert_eq!(most(&[0, 1, 2], &all), alive(1, 0, 1));
-        // An operand that is the same for all vectors takes no register of each.
+        // A loop-invariant operand takes no register per vector.
         assert_eq!(most(&[8], &[0, 2, 3, 4, 5, 6, 7, 8]), alive(3, 2, 5));
     }
 

@@ -1,4 +1,4 @@
-//! The values of a program at the lanes of one vector.
+//! Computes the nodes of a kernel for the lanes of one vector.
 
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
@@ -11,32 +11,32 @@ use super::plan::{Location, Plan};
 use super::program::Node;
 use super::quotient::Divisor;
 
-/// The nodes of a program, and how they are spread over passes.
+/// The nodes of a kernel, and their assignment to passes.
 #[derive(Clone, Copy)]
 pub(super) struct Body<'a> {
     pub nodes: &'a [Node],
     pub plan: &'a Plan,
 }
 
-/// Where a vector gets what it does not compute.
+/// Supplies the operands of a vector.
 pub(super) trait Operands {
-    /// Elements of an input, widened.
+    /// Returns elements of an input, widened.
     fn input(&self, b: &mut Builder, input: usize) -> Value;
-    /// Elements of `dtype` that an earlier pass has kept, widened.
+    /// Returns elements of `dtype` that an earlier pass stored, widened.
     fn kept(&self, b: &mut Builder, dtype: DType, place: Location) -> Value;
-    /// How many lanes hold elements, where not all do.
+    /// Returns the number of active lanes; `None` if all are active.
     fn count(&self) -> Option<Value>;
-    /// What stands in for dividing by the value of `node`, if anything does.
+    /// Returns the reciprocal used instead of dividing by `node`, if there is one.
     fn divisor(&self, node: usize) -> Option<Divisor>;
 }
 
 impl Body<'_> {
-    /// The value of `node` in a pass; `known` has those that are there already, and gets those that are
-    /// computed on the way.
+    /// Returns the value of `node` in a pass. `known` holds values that are available, and receives those that are
+    /// computed.
     ///
     /// # Panics
     ///
-    /// If the result of a reduction is needed and not known.
+    /// Panics if the result of a reduction is needed and not in `known`.
     pub fn value(
         &self,
         b: &mut Builder,
@@ -92,13 +92,13 @@ impl Body<'_> {
         value
     }
 
-    /// Where an earlier pass has kept the values of `node`, if one has.
+    /// Returns the location where an earlier pass stored the values of `node`, if one did.
     fn kept_before(&self, node: usize, pass: usize) -> Option<Location> {
         let kept = self.plan.kept[node]?;
         (kept.pass < pass).then_some(kept.place)
     }
 
-    /// What a pass computes itself for `roots`: nodes that vary, and those that do not and are read by them.
+    /// Returns the nodes that a pass computes for `roots`: varying ones, and the uniform ones that they read.
     pub fn needs(&self, pass: usize, roots: &[usize]) -> Needs {
         let (mut seen, mut pending) = (vec![false; self.nodes.len()], roots.to_vec());
         let mut needs = Needs::default();
@@ -117,7 +117,7 @@ impl Body<'_> {
     }
 }
 
-/// The node that `function` divides by, if it does.
+/// Returns the node that `function` divides by, if it is a division.
 pub(super) fn divisor_of(function: ScalarFn, args: &[usize]) -> Option<usize> {
     match (function, args) {
         (ScalarFn::Div, &[_, by]) => Some(by),
@@ -125,11 +125,11 @@ pub(super) fn divisor_of(function: ScalarFn, args: &[usize]) -> Option<usize> {
     }
 }
 
-/// What a pass needs of the nodes of a program.
+/// The nodes that a pass needs.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
-    /// Nodes that it computes at each position.
+    /// Nodes that it computes for each vector.
     pub varying: Vec<usize>,
-    /// Nodes that it takes from outside.
+    /// Uniform nodes that it reads.
     pub uniform: Vec<usize>,
 }

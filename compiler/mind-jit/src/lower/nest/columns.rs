@@ -1,4 +1,4 @@
-//! Reductions over a dimension that is not the innermost one.
+//! Reductions over a dimension other than the innermost one.
 
 use crate::lower::At;
 use crate::lower::compute_lane;
@@ -12,12 +12,12 @@ use super::plan::{Plan, by_levels, weight};
 use super::program::{Columns, Node};
 use super::strip::Strip;
 
-/// Columns of a strip at most, in vectors.
+/// Maximum width of a strip, in vectors.
 const STRIP: u32 = 8;
-/// The largest program, in operations on `f32`, that is written out for each element of a short column.
+/// The cost, in operations on `f32`, up to which the reduction of a short column is fully unrolled.
 const WRITTEN_OUT: usize = 192;
 
-/// Scratch memory for the partial results of the widest strip.
+/// Returns the scratch memory for the partial results of the widest strip, in bytes.
 pub(super) fn scratch_bytes(c: &Columns, lanes: u32) -> usize {
     let reduces = c
         .nodes
@@ -31,7 +31,7 @@ pub(super) fn scratch_bytes(c: &Columns, lanes: u32) -> usize {
     (PARTIALS * STRIP * vector) as usize * reduces.count()
 }
 
-/// Appends the loops of `c`.
+/// Appends the loop nest of `c`.
 pub(super) fn repeat(
     b: &mut Builder,
     c: &Columns,
@@ -56,7 +56,7 @@ pub(super) fn repeat(
     });
 }
 
-/// Appends strips of several vectors over all columns.
+/// Appends loops over strips of several vectors.
 fn strips(b: &mut Builder, c: &Columns, plan: &Plan, places: Places<'_>) {
     let weight: usize = c.nodes.iter().map(weight).sum();
     let reduces = plan.passes.iter().map(|pass| pass.reduces.len()).max();
@@ -89,7 +89,7 @@ fn strips(b: &mut Builder, c: &Columns, plan: &Plan, places: Places<'_>) {
             strip(b, first, round as u32, None);
         });
     }
-    // An operand that is replaced must not be read again after its result is written: no overlap.
+    // Iterations must not overlap if an operand is overwritten, because it would be read again after that.
     let width = lanes * vectors as usize;
     let (wide, whole) = (c.inner / width * width, c.inner / lanes * lanes);
     let mut start = b.index(0);

@@ -1,18 +1,18 @@
-//! Loops over the outer dimensions, and where the elements of operands are inside.
+//! Loops over the outer dimensions, and element addresses inside of them.
 
 use crate::lower::storage_lane;
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::program::{Output, StridedAccess};
 
-/// What is appended inside the loops: see [`Outer::repeat`].
+/// Appends the loop body: see [`Outer::repeat`].
 type Inside<'f> = dyn FnMut(&mut Builder, &[Value], Option<Value>) + 'f;
 
 /// The outer dimensions of a nest.
 pub(super) struct Outer<'a> {
     /// Outermost first.
     extents: &'a [usize],
-    /// Of the inputs, then of the outputs.
+    /// Accesses of the inputs, then of the outputs.
     accesses: Vec<&'a StridedAccess>,
 }
 
@@ -31,8 +31,8 @@ impl<'a> Outer<'a> {
 
     /// Appends the loops, over `range` of the outermost dimension, and `body` inside.
     ///
-    /// `body` gets where the elements of each access are that have the indices of the loops and 0 for all
-    /// dimensions inside, and the index of the outermost loop if there is one.
+    /// `body` gets the address of each access at the loop indices and inner index 0, and the index of the outermost
+    /// loop if there is one.
     pub fn repeat(
         &self,
         b: &mut Builder,
@@ -74,7 +74,7 @@ impl<'a> Outer<'a> {
     }
 }
 
-/// Where elements are at `index` of an outer dimension, of those at `bases` for index 0.
+/// Returns the addresses at `index` of an outer dimension; `bases` are those at index 0.
 pub(super) fn at(
     b: &mut Builder,
     accesses: &[&StridedAccess],

@@ -1,4 +1,4 @@
-//! From the total of a row to the result of its reduction.
+//! The final step of a row reduction.
 
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
@@ -10,7 +10,7 @@ use mind_vir::ir::{BinaryOp, Builder, Lane, Predicate, Value};
 
 use mind_ir::scalar::Reduction;
 
-/// The result of a reduction of `count` elements from what they combine to, rounded to the dtype.
+/// Returns the result of a reduction of `count` elements from their combined value, rounded to the dtype.
 pub(super) fn finish(
     b: &mut Builder,
     kind: Reduction,
@@ -33,9 +33,9 @@ pub(super) fn finish(
     }
 }
 
-/// The quotient truncated toward zero, also where the dtype does not hold `count`.
+/// The quotient truncated toward zero, even if the dtype cannot represent `count`.
 ///
-/// Then the magnitude of a sum is less than `count` unless the sum is the smallest number and `count` its
+/// In that case the magnitude of the sum is less than `count`, unless the sum is the smallest number and `count` its
 /// magnitude.
 fn int_mean(b: &mut Builder, dtype: DType, total: Value, count: u64) -> Value {
     let lane = compute_lane(dtype);

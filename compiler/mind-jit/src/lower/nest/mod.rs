@@ -1,9 +1,8 @@
-//! Loop nests over rows: elementwise functions, reductions along a row, and any mix of the two.
+//! Loop nests over rows: elementwise functions, row reductions, and any combination.
 //!
-//! A [`Nest`] says what is computed at each position of its dimensions; [`nest`] appends the loops that do it.
-//! The innermost dimension is the one that vectors lie along and the one that reductions run over. A row
-//! program, such as a softmax, is computed row by row in as many passes as its reductions follow each other.
-//! [`Columns`] reduce over another dimension than the innermost one.
+//! A [`Nest`] describes the computation at each position; [`nest`] appends its loops. The innermost dimension is
+//! vectorised and is the one that is reduced. A kernel with dependent reductions, for example softmax, is computed row
+//! by row in one pass per level of reductions. [`Columns`] reduce over a dimension other than the innermost one.
 
 mod alive;
 mod body;
@@ -35,14 +34,14 @@ use row::Row;
 use sweep::Extent;
 use transposed::TransposedTiles;
 
-/// Appends the loops of `n` for the rows whose outermost index is in `rows`, the end excluded.
+/// Appends the loops of `n` for a range of rows, given as indices of the outermost dimension.
 ///
-/// `inputs` and `outputs` are pointers to the elements that accesses count from. A nest without outer dimensions
-/// has one row, whatever `rows` says. The function must have at most as many lanes as [`lanes`] says.
+/// `inputs` and `outputs` are the base pointers of accesses. A nest without outer dimensions has one row and ignores
+/// `rows`. The function must have at most [`lanes`] lanes.
 ///
 /// # Panics
 ///
-/// If the nest is not well formed, as [`Nest`] says it.
+/// Panics if the nest is not well formed (see [`Nest`]).
 pub fn nest(b: &mut Builder, n: &Nest, inputs: &[Value], outputs: &[Value], rows: (Value, Value)) {
     let plan = Plan::of(n);
     let bases: Vec<Value> = inputs.iter().chain(outputs).copied().collect();
@@ -51,7 +50,7 @@ pub fn nest(b: &mut Builder, n: &Nest, inputs: &[Value], outputs: &[Value], rows
     });
 }
 
-/// Appends the loops, given the scratch memory that `plan` asks for.
+/// Appends the loops, with the scratch memory of `plan`.
 fn append(
     b: &mut Builder,
     n: &Nest,
@@ -81,7 +80,7 @@ fn append(
     });
 }
 
-/// Whether `n` has a loop that [`unroll`](Nest::unroll) applies to: one that reduces nothing.
+/// Returns whether [`unroll`](Nest::unroll) applies to `n`: it has a loop without a reduction.
 pub fn can_unroll(n: &Nest) -> bool {
     let writes_rows = |pass: &plan::Pass| {
         let mut outputs = pass.outputs.iter();
@@ -91,7 +90,7 @@ pub fn can_unroll(n: &Nest) -> bool {
     (passes.iter()).any(|pass| pass.reduces.is_empty() && writes_rows(pass))
 }
 
-/// How many elements a row has.
+/// Returns the number of elements of a row.
 fn extent(b: &mut Builder, n: &Nest, row: Option<Value>) -> Extent {
     let cut = n
         .total
@@ -105,9 +104,9 @@ fn extent(b: &mut Builder, n: &Nest, row: Option<Value>) -> Extent {
     Extent::Given(b.index_op(IndexOp::Min, left, length))
 }
 
-/// Lanes of the vectors of `n` on `target`: as many as fit a register at the widest type it computes in.
+/// Returns the lanes of the vectors of `n` on `target`: as many as fit a register at the widest type it computes in.
 ///
-/// A map that is walked in squares has no more lanes than squares may have rows.
+/// A map that is traversed in transposed tiles has at most as many lanes as a tile has rows.
 pub fn lanes(n: &Nest, target: &TargetInfo) -> u32 {
     let lanes = target.lanes(program::widest_lane(&n.nodes, &n.inputs).bits());
     match TransposedTiles::of(n, &Plan::of(n)) {
@@ -116,11 +115,13 @@ pub fn lanes(n: &Nest, target: &TargetInfo) -> u32 {
     }
 }
 
-/// Appends the loops of `c` for the outermost indices that are in `rows`, the end excluded.
+/// Appends the loops of `c` for a range of indices of the outermost dimension.
 ///
-/// Pointers are as for [`nest`](nest()), lanes at most as many as [`columns_lanes`] says.
+/// Pointers are as for [`nest`](nest()); the function must have at most [`columns_lanes`] lanes.
 ///
 /// # Panics
+///
+/// Panics if the nest is not well formed (see [`Columns`]).
 ///
 /// If the nest is not well formed, as [`Columns`] says it.
 pub fn columns(
@@ -136,7 +137,7 @@ pub fn columns(
     });
 }
 
-/// Lanes of the vectors of `c` on `target`: as many as fit a register at the widest type it computes in.
+/// Returns the lanes of the vectors of `c` on `target`: as many as fit a register at the widest type it computes in.
 pub fn columns_lanes(c: &Columns, target: &TargetInfo) -> u32 {
     target.lanes(program::widest_lane(&c.nodes, &c.inputs).bits())
 }

@@ -1,4 +1,4 @@
-//! The elements of operands at the lanes of a vector.
+//! Loads of operands for a vector.
 
 use mind_ir::types::DType;
 
@@ -10,7 +10,7 @@ use super::plan::Location;
 use super::program::StridedAccess;
 use super::quotient::Divisor;
 
-/// Where the elements are that one vector works on.
+/// The base addresses for a vector.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     /// The first element of each input.
@@ -22,7 +22,7 @@ pub(super) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Where values are that one pass keeps for another.
+    /// Returns the address of values that one pass stores for another.
     pub fn kept(&self, b: &mut Builder, place: Location) -> Value {
         match place {
             Location::Output(output) => self.outputs[output],
@@ -30,7 +30,7 @@ impl Places<'_> {
         }
     }
 
-    /// Scratch memory from a byte on.
+    /// Returns the address of an offset in scratch memory.
     pub fn scratch(&self, b: &mut Builder, offset: usize) -> Value {
         if offset == 0 {
             return self.scratch;
@@ -40,13 +40,13 @@ impl Places<'_> {
     }
 }
 
-/// The elements at the lanes of one vector along the inner dimension.
+/// A vector along the inner dimension.
 #[derive(Clone, Copy)]
 pub(super) struct Along<'a> {
     pub inputs: &'a [StridedAccess],
     pub places: Places<'a>,
     pub at: At,
-    /// What stands in for dividing by the value of a node, for those that divide whole rows.
+    /// Reciprocals used instead of dividing by uniform nodes.
     pub divisors: &'a [Option<Divisor>],
 }
 

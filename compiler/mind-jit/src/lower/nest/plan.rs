@@ -1,4 +1,4 @@
-//! What each pass over a row computes, and what it keeps for the next.
+//! Assigns the nodes of a kernel to passes over a row, and stored values to buffers.
 
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, NarrowFloat};
@@ -7,21 +7,21 @@ use crate::lower::storage_lane;
 
 use super::program::{Nest, Node, Output, StridedAccess, dtype};
 
-/// Scratch memory that kept values may fill before output rows serve instead.
+/// Maximum size of stored values in scratch memory; beyond it, output rows are used.
 const KEPT_BYTES: usize = 256 << 10;
-/// The most that is computed again in a later pass rather than kept, in operations on `f32`.
+/// Maximum cost of recomputing a value in a later pass instead of storing it, in operations on `f32`.
 const CHEAP: usize = 8;
 
-/// Where a value of one pass is stored for a later one.
+/// The buffer of a value that one pass stores for a later one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Location {
-    /// In scratch memory, from this byte on.
+    /// Scratch memory, at this offset.
     Scratch(usize),
     /// In the row of an output.
     Output(usize),
 }
 
-/// A value that later passes read.
+/// A value that is stored for later passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     pub node: usize,
@@ -30,18 +30,18 @@ pub(super) struct Kept {
     pub place: Location,
 }
 
-/// One walk along the row.
+/// One traversal of the row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pass {
-    /// Reductions that end with it.
+    /// Reductions whose results are available after it.
     pub reduces: Vec<usize>,
-    /// Values that it keeps.
+    /// Values that it stores for later passes.
     pub keeps: Vec<Kept>,
-    /// Outputs that it writes, those of one value for a row before it.
+    /// Outputs that it writes; those with one value per row are written before it.
     pub outputs: Vec<usize>,
 }
 
-/// How the nodes of a nest are spread over passes.
+/// The assignment of the nodes of a nest to passes.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub passes: Vec<Pass>,
@@ -50,7 +50,7 @@ pub(super) struct Plan {
     pub kept: Vec<Option<Kept>>,
     /// Bytes of scratch memory.
     pub scratch_bytes: usize,
-    /// Where in scratch memory a vector can be split.
+    /// Offset of the scratch memory through which a vector is scattered.
     pub spread_offset: usize,
 }
 
@@ -60,7 +60,7 @@ impl Plan {
         let mut written: Vec<usize> = (n.outputs.iter())
             .map(|output| shape.levels[output.node])
             .collect();
-        // Each round moves an output to a later pass, of which there are as many as levels.
+        // Terminates, because each iteration moves an output to a later pass and the number of passes is bounded.
         loop {
             let demand = Demand::of(n, &shape, &written);
             let late = |(place, output): (usize, &Output)| {
@@ -75,9 +75,10 @@ impl Plan {
     }
 }
 
-/// Passes for results that come after all reductions, with everything computed again that is needed again.
+/// Returns passes for outputs that are written after all reductions, recomputing every value in each pass that needs
+/// it.
 ///
-/// `reads_many` says whether an operand has more than one element along the reduced dimension.
+/// `reads_many` returns whether an operand has more than one element along the reduced dimension.
 pub(super) fn by_levels(
     nodes: &[Node],
     inputs: &[StridedAccess],
@@ -97,7 +98,7 @@ pub(super) fn by_levels(
     }
 }
 
-/// Properties of nodes that do not depend on the passes chosen.
+/// Properties of nodes that do not depend on the assignment to passes.
 struct Shape {
     levels: Vec<usize>,
     varies: Vec<bool>,
@@ -105,7 +106,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// `reads_many` says whether an operand has more than one element along the reduced dimension.
+    /// `reads_many` returns whether an operand has more than one element along the reduced dimension.
     fn of(
         nodes: &[Node],
         inputs: &[StridedAccess],
@@ -143,7 +144,7 @@ impl Shape {
         }
     }
 
-    /// Gives each reduction to the pass that it ends with.
+    /// Assigns each reduction to the pass that completes it.
     fn spread_reductions(&self, nodes: &[Node], passes: &mut [Pass]) {
         for (node, kind) in nodes.iter().enumerate() {
             if matches!(kind, Node::Reduce { .. }) && self.live[node] {
@@ -153,11 +154,11 @@ impl Shape {
     }
 }
 
-/// What passes need of each other, for outputs written in given passes.
+/// Dependences between passes, for outputs written in given passes.
 struct Demand {
     /// The first pass that computes each node.
     first: Vec<Option<usize>>,
-    /// The last pass that reads what an earlier one has kept.
+    /// The last pass that loads the stored value of each node.
     last_load: Vec<Option<usize>>,
     /// The last pass that reads each input.
     last_read: Vec<Option<usize>>,
@@ -216,8 +217,7 @@ impl Demand {
         (n.nodes[node].args().iter()).for_each(|&arg| self.need(n, shape, arg, pass));
     }
 
-    /// What it takes to compute `node` again from what varies and is read or kept anyway, up to some more
-    /// than is cheap.
+    /// Returns the cost of recomputing `node` from inputs and stored values; stops above the threshold.
     fn cost(&self, n: &Nest, shape: &Shape, node: usize) -> usize {
         if !shape.varies[node] || matches!(n.nodes[node], Node::Input(_)) {
             return 0;
@@ -267,12 +267,12 @@ impl Demand {
                 part_reductions(&mut passes, &mut kept, pass);
             }
         }
-        // What is the same along a row is written once, unless the row has a place for each position.
+        // A uniform value is written once, unless the output has an element for each position.
         let is_spread = n.outputs.iter().any(|output| {
             let stride = output.access.inner;
             stride != 1 && (stride != 0 || shape.varies[output.node])
         });
-        /// The widest vector there is.
+        /// Size of the widest vector.
         const SPREAD_BYTES: usize = 64;
         Plan {
             passes,
@@ -283,7 +283,7 @@ impl Demand {
         }
     }
 
-    /// Whether the inputs of all reductions of a pass are expensive to compute and stored anyway.
+    /// Returns whether the inputs of all reductions of a pass are expensive to compute and stored in any case.
     fn has_long_reductions(&self, n: &Nest, pass: &Pass, number: usize) -> bool {
         let is_kept = |&node: &usize| match n.nodes[node] {
             Node::Reduce { arg, .. } => pass.keeps.iter().any(|kept| kept.node == arg),
@@ -295,7 +295,7 @@ impl Demand {
             && is_long(computed.map(|node| &n.nodes[node]))
     }
 
-    /// An output whose row can hold `node` from the first of these passes to the last.
+    /// Returns an output whose row is free to hold `node` from the first of these passes to the last.
     fn free_row(
         &self,
         n: &Nest,
@@ -317,9 +317,9 @@ impl Demand {
     }
 }
 
-/// Moves the reductions of a pass to a separate pass after it, which reads back what the pass keeps.
+/// Moves the reductions of a pass to a separate pass after it, which loads the stored values.
 ///
-/// Partial results fill half of the registers; without them, computations of several vectors are interleaved.
+/// Partial results take half of the registers; without them, computations of several vectors can be interleaved.
 fn part_reductions(passes: &mut Vec<Pass>, kept: &mut [Option<Kept>], number: usize) {
     let reduces = std::mem::take(&mut passes[number].reduces);
     let listed = passes.iter_mut().flat_map(|pass| &mut pass.keeps);
@@ -333,13 +333,13 @@ fn part_reductions(passes: &mut Vec<Pass>, kept: &mut [Option<Kept>], number: us
     passes.insert(number + 1, sums);
 }
 
-/// Whether these nodes take so long together that a processor does not see two vectors' worth of them at once.
+/// Returns whether the loop body is too long for the out-of-order window to overlap two iterations.
 pub fn is_long<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> bool {
     const LONG: usize = 12;
     nodes.into_iter().map(weight).sum::<usize>() > LONG
 }
 
-/// The time that a node takes, in additions of `f32` vectors.
+/// Returns the cost of a node, in additions of `f32` vectors.
 pub(super) fn weight(node: &Node) -> usize {
     let rounding = |dtype: DType| match dtype.narrow_float() {
         Some(NarrowFloat::F16) => 2,
@@ -350,7 +350,7 @@ pub(super) fn weight(node: &Node) -> usize {
         Node::Input(_) | Node::Constant { .. } | Node::Reduce { .. } => 0,
         Node::Convert { from, to, .. } if *from == DType::F64 => 1 + 2 * rounding(*to),
         Node::Convert { to, .. } => 1 + rounding(*to),
-        // Integers are divided one by one.
+        // Integers are divided lane by lane.
         Node::Apply {
             function: ScalarFn::Div | ScalarFn::Mod | ScalarFn::Remainder,
             dtype,

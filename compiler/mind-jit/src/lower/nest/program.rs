@@ -1,4 +1,4 @@
-//! What a nest computes.
+//! The computation of a nest.
 
 use mind_ir::types::DType;
 pub use mind_loops::node::Node;
@@ -7,10 +7,10 @@ use super::alive::Registers;
 use crate::lower::{compute_lane, convert_lane};
 use mind_vir::ir::Lane;
 
-/// Where the elements of an operand are, over the dimensions of a nest.
+/// The element addresses of an operand as a function of loop indices.
 ///
-/// Strides and the offset count elements from the pointer of the operand. A stride of 0 is the same element
-/// for every index; strides may be negative.
+/// Strides and the offset are in elements, relative to the operand's pointer. A stride of 0 broadcasts; strides may be
+/// negative.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct StridedAccess {
     /// Type of an element.
@@ -23,71 +23,70 @@ pub struct StridedAccess {
     pub inner: i64,
 }
 
-/// Where a value goes.
+/// A value that is stored to an output.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Output {
-    /// The node whose value it is.
+    /// The node.
     pub node: usize,
-    /// Where its elements go; of the dtype of the node.
+    /// The access of its elements, with the dtype of the node.
     pub access: StridedAccess,
-    /// An input that may lie in the same memory, with the same access: an element is not read any more once
-    /// it has been written over.
+    /// An input that may share the output's memory with the same access, because each element is read before it is
+    /// overwritten.
     pub replaces: Option<usize>,
 }
 
-/// A program that runs at every position of a nest of loops.
+/// A computation that runs at every position of a loop nest.
 ///
-/// It is well formed if arguments come before the nodes that take them, dtypes fit, accesses have a stride
-/// for each outer dimension, an output with an inner stride of 0 is one value for a row, outputs do not
-/// overlap each other or any input but the one they replace, and `total` comes with one outer dimension and
-/// without reductions.
+/// It is well formed if arguments precede the nodes that use them, dtypes fit, accesses have a stride for each outer
+/// dimension, an output with an inner stride of 0 has one value per row, outputs do not alias each other or any input
+/// except the one they replace, and `total` comes with one outer dimension and without reductions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Nest {
     /// Extents of the outer dimensions, outermost first.
     pub outer: Vec<usize>,
-    /// Extent of the inner dimension: the one of vectors, and the one that reductions run over.
+    /// Extent of the inner dimension, which is vectorised and reduced.
     pub inner: usize,
-    /// The number of positions of a flat range cut into rows: row `r` has `min(inner, total - r * inner)`.
+    /// The length of a flat range that is split into rows: row `r` has `min(inner, total - r * inner)` elements.
     pub total: Option<usize>,
     /// The operands.
     pub inputs: Vec<StridedAccess>,
-    /// The values, arguments first.
+    /// The values, in topological order.
     pub nodes: Vec<Node>,
-    /// Where values go.
+    /// The stored values.
     pub outputs: Vec<Output>,
-    /// Vectors in a round of each loop that reduces nothing; chosen by what a pass computes if `None`.
+    /// Unroll factor, in vectors, of each loop without a reduction; chosen by register pressure and cost if `None`.
     pub unroll: Option<u32>,
-    /// Whether quotients by what is the same for a whole row are products, corrected to the same bits: for targets on which
-    /// a division takes longer than that.
+    /// Whether divisions by a uniform value are replaced by multiplications, corrected to the same bits; for targets
+    /// where division is slower.
     pub divides_by_products: bool,
-    /// Registers of the target.
+    /// The target's register file.
     pub registers: Registers,
 }
 
-/// A program of reductions over a dimension `depth`, for vectors of columns side by side.
+/// Reductions over a dimension `depth`, vectorised over adjacent columns.
 ///
-/// It is as a [`Nest`] whose reductions run over `depth` rather than over the inner dimension, and
-/// whose outputs all have one value for each column. Accesses have a stride for each outer dimension and then
-/// one for `depth`, of which that of an output is 0; the inner stride of an output is 1.
+/// This is like a [`Nest`] whose reductions run over `depth` instead of the inner dimension, and whose outputs have one
+/// value per column. Accesses have a stride for each outer dimension, followed by one for `depth`, which is 0 for
+/// outputs; the inner stride of an output is 1.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Columns {
     /// Extents of the outer dimensions, outermost first.
     pub outer: Vec<usize>,
-    /// How many elements of a column are reduced.
+    /// Extent of the reduced dimension.
     pub depth: usize,
-    /// How many columns lie side by side.
+    /// The number of adjacent columns.
     pub inner: usize,
     /// The operands.
     pub inputs: Vec<StridedAccess>,
-    /// The values, arguments first.
+    /// The values, in topological order.
     pub nodes: Vec<Node>,
-    /// Where values go.
+    /// The stored values.
     pub outputs: Vec<Output>,
-    /// Vectors of columns that are reduced together, at most 8; chosen by what is computed if `None`.
+    /// Vectors of columns that are reduced together, at most 8; chosen by cost if `None`.
     pub unroll: Option<u32>,
 }
 
-/// The dtype of a node.
+/// Returns the dtype of a node.
 pub(super) fn dtype(nodes: &[Node], inputs: &[StridedAccess], node: usize) -> DType {
     match nodes[node] {
         Node::Input(input) => inputs[input].dtype,
@@ -95,7 +94,7 @@ pub(super) fn dtype(nodes: &[Node], inputs: &[StridedAccess], node: usize) -> DT
     }
 }
 
-/// The widest lanes that anything is computed in.
+/// Returns the widest lanes of any computation.
 pub(super) fn widest_lane(nodes: &[Node], inputs: &[StridedAccess]) -> Lane {
     let lanes = (0..nodes.len()).map(|node| match nodes[node] {
         Node::Convert { from, to, .. } => convert_lane(from, to),

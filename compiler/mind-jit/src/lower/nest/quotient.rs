@@ -1,32 +1,33 @@
-//! Quotients by what is the same for a whole row: products with its reciprocal, corrected to the bits of a division.
+//! Division by a uniform value: multiplication by its reciprocal, corrected to the bits of a division.
 //!
-//! A division of 16 numbers of `f32` takes ten cycles, as long as twenty multiply-adds. With y the reciprocal of the
-//! divisor d, rounded, and z what it lacks of 1/d, `x y + x z` rounded once is one of the two numbers around x/d. Its
-//! remainder is exact, and the sum of it and the remainder times y rounds to what x/d rounds to (P. Markstein,
-//! "Computation of elementary functions on the IBM RISC System/6000 processor", 1990). That holds where no step is
-//! subnormal or overflows; what is out of [`Limits`] is divided.
+//! A division of 16 `f32` numbers takes ten cycles, as long as twenty multiply-adds. Let y be the rounded reciprocal of
+//! the divisor d, and z the rounded difference of 1/d and y. Then `x y + x z`, rounded once, is one of the two numbers
+//! around x/d. Its remainder is exact, and the sum of it and the remainder times y rounds to the same number as x/d (P.
+//! Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990). This holds if no step
+//! is subnormal or overflows; other lanes, outside of [`Limits`], are divided.
 
 use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, Predicate, UnaryOp, Value};
 
-/// A divisor in every lane, and what stands in for dividing by it.
+/// A divisor, equal in every lane, with its reciprocal.
 #[derive(Clone, Copy)]
 pub(super) struct Divisor {
     divisor: Value,
-    /// 1/d, rounded; NaN where d is out of its limits.
+    /// 1/d, rounded; NaN if d is outside of its limits.
     reciprocal: Value,
-    /// 1/d without what the reciprocal has of it, rounded.
+    /// The difference of 1/d and the reciprocal, rounded.
     rest: Value,
     limits: &'static Limits,
 }
 
-/// A type of floats, and the powers of two between which magnitudes lie, ends included.
+/// A float type, and the exponent ranges in which the correction is exact, inclusive.
 ///
-/// With p bits of precision, and q and d the least magnitudes, remainders are multiples of q d 2^(2-2p), which must be no less
+/// With p bits of precision, and q and d the least magnitudes, remainders are multiples of q d 2^(2-2p), which must not
+/// be less than the least subnormal number. No product of a quotient and a divisor overflows.
 /// than the least subnormal number. No product of a quotient and a divisor overflows.
 struct Limits {
-    /// Bits of the exponent 0.
+    /// The biased exponent of 1.
     bias: u64,
-    /// Bits of a number behind its exponent.
+    /// Fraction bits.
     mantissa: u32,
     divisor: (i64, i64),
     quotient: (i64, i64),
@@ -49,7 +50,8 @@ const F64: Limits = Limits {
 };
 
 impl Divisor {
-    /// Appends what is computed once for `divisor`, which has the same number in each lane; `None` if that is no float.
+    /// Appends the computation of the reciprocal of `divisor`, which is equal in every lane; returns `None` if it is
+    /// not a float.
     pub fn new(b: &mut Builder, divisor: Value) -> Option<Divisor> {
         let lane = b.lane(divisor);
         let limits = Limits::of(lane)?;
@@ -91,12 +93,12 @@ impl Limits {
         }
     }
 
-    /// The bits of 2^`exponent`.
+    /// Returns the bits of 2^`exponent`.
     fn power(&self, exponent: i64) -> u64 {
         self.bias.wrapping_add_signed(exponent) << self.mantissa
     }
 
-    /// The lanes of `x` that are NaN or whose magnitude is not between these powers of two.
+    /// Returns the lanes of `x` that are NaN or whose magnitude is not between these powers of two.
     fn miss(&self, b: &mut Builder, x: Value, (least, most): (i64, i64)) -> Value {
         let int = b.lane(x).int();
         let magnitude = b.constant(int, int.mask() ^ int.sign());

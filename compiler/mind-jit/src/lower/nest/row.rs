@@ -1,4 +1,4 @@
-//! The passes over one row.
+//! Code generation for the passes over one row.
 
 use crate::lower::reduce::{PARTIALS, fold};
 use crate::lower::{At, combine, compute_lane, identity, narrow, storage_lane, store};
@@ -14,17 +14,17 @@ use super::quotient::Divisor;
 use super::stream;
 use super::sweep::{self, Extent};
 
-/// Bytes that memory gives at once.
+/// Bytes of a cache line.
 const LINE: u32 = 64;
 
-/// One row of a nest, while the code for it is appended.
+/// State of generating the code of a row.
 pub(super) struct Row<'a> {
     n: &'a Nest,
     body: Body<'a>,
     places: Places<'a>,
-    /// The values that are the same for the whole row, in every lane.
+    /// Uniform values, broadcast to every lane.
     uniform: Vec<Option<Value>>,
-    /// What stands in for dividing by some of them.
+    /// Reciprocals of uniform divisors.
     divisors: Vec<Option<Divisor>>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Appends what a map does at the lanes of one vector, with the values of some nodes given.
+    /// Appends the computation of a map for one vector; `given` are available values.
     pub fn vector(&mut self, b: &mut Builder, at: At, given: &[(usize, Value)]) {
         let streamed: Vec<usize> = (0..self.n.outputs.len()).collect();
         let results = self.n.outputs.iter().map(|output| output.node);
@@ -66,7 +66,7 @@ impl<'a> Row<'a> {
         vector.write(b, &Pass::default(), &streamed);
     }
 
-    /// Reads what an output of one value for a row may write over.
+    /// Loads the inputs that outputs with one value per row may overwrite.
     fn load_replaced(&mut self, b: &mut Builder) {
         for (node, kind) in self.n.nodes.iter().enumerate() {
             let Node::Input(input) = *kind else {
@@ -80,7 +80,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A value that is the same for the whole row.
+    /// Returns a uniform value.
     fn uniform(&mut self, b: &mut Builder, node: usize) -> Value {
         let at = At {
             index: b.index(0),
@@ -93,9 +93,9 @@ impl<'a> Row<'a> {
         value
     }
 
-    /// What is computed once for the divisors of a pass that computes these nodes for each vector.
+    /// Computes the reciprocals of uniform divisors of a pass that computes these nodes per vector.
     fn prepare_divisors(&mut self, b: &mut Builder, extent: Extent, computed: &[usize]) {
-        /// Vectors of a row from which on a division more is worth it.
+        /// The number of vectors of a row from which computing a reciprocal is faster than dividing.
         const LONG: usize = 4;
         let is_short = match extent {
             Extent::Known(inner) => inner < LONG * b.lanes() as usize,
@@ -158,11 +158,11 @@ impl<'a> Row<'a> {
         });
     }
 
-    /// Prefetches operands that the hardware prefetcher misses: in the second pass over a row what the first pass over
-    /// the next row reads, and in a single pass over more than the caches hold what comes soon, which may be in another
+    /// Prefetches operands that the hardware prefetcher misses: in the second pass over a row, the data of the first
+    /// pass over the next row; in a single pass over more data than the caches hold, data ahead that may be in another
     /// page.
     fn prefetch_next(&self, b: &mut Builder, pass: usize, at: At) {
-        /// Bytes between what is read and what is prefetched.
+        /// Prefetch distance in bytes.
         const AHEAD: i64 = 1024;
         let is_single = self.body.plan.passes.len() == 1 && stream::leaves_caches(self.n);
         if pass != 1 && !is_single {
@@ -203,7 +203,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Appends the walk that reduces, and what follows for each result.
+    /// Appends the loop of a reduction, and the final step for each result.
     fn reduce(
         &mut self,
         b: &mut Builder,
@@ -248,7 +248,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// One vector along the row in one pass, and what is known of it.
+/// One vector of the row in one pass, and its known values.
 struct Vector<'a> {
     n: &'a Nest,
     body: Body<'a>,
@@ -272,7 +272,7 @@ impl<'a> Vector<'a> {
         (self.body).value(b, self.pass, &mut self.known, &self.from, node)
     }
 
-    /// Writes what the pass keeps and puts out, everything read before.
+    /// Stores the values of the pass, after all loads.
     fn write(&mut self, b: &mut Builder, pass: &Pass, streamed: &[usize]) {
         let (n, Along { places, at, .. }) = (self.n, self.from);
         let outputs = streamed.iter().map(|&place| n.outputs[place].node);
@@ -300,7 +300,7 @@ impl<'a> Vector<'a> {
     }
 }
 
-/// Writes elements that are not adjacent, one by one, through `room` for a vector.
+/// Scatters elements with a stride, one by one, through the memory of a vector at `room`.
 fn spread(b: &mut Builder, at: At, access: &StridedAccess, base: Value, room: Value, value: Value) {
     let lane = storage_lane(access.dtype);
     let elements = narrow(b, access.dtype, value);
@@ -321,8 +321,8 @@ fn spread(b: &mut Builder, at: At, access: &StridedAccess, base: Value, room: Va
     });
 }
 
-/// Vectors in a round of a loop that computes these nodes for `roots`: the more the less each of them takes, as long as there are
-/// registers.
+/// Returns the unroll factor of a loop that computes these nodes for `roots`: the cheaper the body, the larger, within
+/// the limit of register pressure.
 fn unroll(n: &Nest, roots: &[usize], computed: &[usize]) -> u32 {
     if is_long(computed.iter().map(|&node| &n.nodes[node])) {
         return 2;

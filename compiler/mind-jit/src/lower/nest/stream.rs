@@ -1,22 +1,22 @@
-//! Which results leave the caches before anything reads them.
+//! Selection of outputs for non-temporal stores.
 
 use super::plan::{Location, Plan};
 use super::program::{Nest, StridedAccess};
 
-/// Bytes of operands and results together beyond which results go past the caches: three quarters of a usual
-/// last-level cache, which others use too.
+/// Size of operands and results from which stores are non-temporal: three quarters of a typical last-level cache, which
+/// is shared.
 const FOOTPRINT: usize = 24 << 20;
-/// Bytes of an output that is worth it.
+/// Minimum size of an output for non-temporal stores.
 const LARGE: usize = 8 << 20;
 
-/// Whether operands and results together are more than a cache holds.
+/// Returns whether operands and results together exceed the cache.
 pub(super) fn leaves_caches(n: &Nest) -> bool {
     let outputs = n.outputs.iter().map(|output| &output.access);
     let accesses = n.inputs.iter().chain(outputs);
     accesses.map(|access| bytes(n, access)).sum::<usize>() > FOOTPRINT
 }
 
-/// The outputs whose rows nothing finds in a cache once the nest has run.
+/// Returns the outputs whose rows would be evicted before the nest has finished.
 pub(super) fn streamed(n: &Nest, plan: &Plan) -> Vec<usize> {
     let is_kept = |place: usize| {
         let mut kept = plan.kept.iter().flatten();
@@ -34,7 +34,7 @@ pub(super) fn streamed(n: &Nest, plan: &Plan) -> Vec<usize> {
     }
 }
 
-/// Bytes of the elements that an access touches.
+/// Returns the bytes that an access touches.
 fn bytes(n: &Nest, access: &StridedAccess) -> usize {
     let strided = |(&extent, &stride): (&usize, &i64)| if stride == 0 { 1 } else { extent };
     let outer = n.outer.iter().zip(&access.outer).map(strided);

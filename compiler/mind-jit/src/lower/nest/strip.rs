@@ -1,4 +1,4 @@
-//! A few vectors of columns, reduced together.
+//! A strip: a few vectors of columns, reduced together.
 
 use crate::lower::reduce::PARTIALS;
 use crate::lower::{At, compute_lane, identity, storage_lane, store};
@@ -12,12 +12,12 @@ use super::plan::{Pass, Plan};
 use super::program::{Columns, Node, StridedAccess};
 use super::tree::{Reduce, Rows, from_zero, tree};
 
-/// A few vectors of columns side by side, while the code for them is appended.
+/// State of generating the code of a strip of adjacent columns.
 pub(super) struct Strip<'a> {
     c: &'a Columns,
     body: Body<'a>,
     places: Places<'a>,
-    /// The values of each vector that are the same for a whole column.
+    /// The values of each vector that are uniform along a column.
     known: Vec<Vec<Option<Value>>>,
     ats: Vec<At>,
     is_written_out: bool,
@@ -44,7 +44,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// Appends all passes, and then writes results, so that everything is read before.
+    /// Appends all passes, followed by the stores, because outputs may overwrite inputs.
     pub fn passes(&mut self, b: &mut Builder) {
         let plan = self.body.plan;
         for (number, pass) in plan.passes.iter().enumerate() {
@@ -63,7 +63,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// A value that is the same for a whole column.
+    /// Returns a value that is uniform along a column.
     fn uniform(&mut self, b: &mut Builder, vector: usize, node: usize) -> Value {
         let from = Along {
             inputs: &self.c.inputs,
@@ -108,7 +108,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// What is reduced at one place of the columns: for each reduction, each vector.
+    /// Returns the reduced values at one position of the columns: for each reduction, each vector.
     fn arguments(
         &self,
         b: &mut Builder,
@@ -142,7 +142,7 @@ impl<'a> Strip<'a> {
             .collect()
     }
 
-    /// The reduction of each slot of [`arguments`](Strip::arguments).
+    /// Returns the reduction of each slot of [`arguments`](Strip::arguments).
     fn slots(&self, reduces: &[Reduce]) -> Vec<Reduce> {
         let vectors = self.ats.len();
         let slots = reduces
@@ -151,7 +151,7 @@ impl<'a> Strip<'a> {
         slots.collect()
     }
 
-    /// Totals without loops, of columns with an element for a partial result at most.
+    /// Computes totals without loops, for columns with at most one element per partial result.
     fn written_out(&self, b: &mut Builder, pass: usize, reduces: &[Reduce]) -> Vec<Value> {
         let slots = self.slots(reduces);
         let leaf = |b: &mut Builder, partial: usize| {
@@ -173,7 +173,8 @@ impl<'a> Strip<'a> {
         slots.iter().map(neutral).collect()
     }
 
-    /// Totals through scratch memory: a partial result after the other, then the tree of each vector.
+    /// Computes totals with partial results in scratch memory, one after the other, followed by the reduction tree of
+    /// each vector.
     fn looped(&self, b: &mut Builder, pass: usize, reduces: &[Reduce]) -> Vec<Value> {
         let slots = self.slots(reduces);
         let partials = self.c.depth.min(PARTIALS as usize);

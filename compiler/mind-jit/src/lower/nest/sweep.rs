@@ -1,18 +1,18 @@
-//! Walks along a row by vectors.
+//! Vectorised traversals of a row.
 
 use crate::lower::{At, for_each};
 use mind_vir::ir::{Builder, LoopKind, Value};
 
-/// How many elements a row has.
+/// The number of elements of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Extent {
-    /// As many in every row.
+    /// A constant.
     Known(usize),
-    /// As many as an index says.
+    /// The value of an index.
     Given(Value),
 }
 
-/// Appends `body` so that it runs for each element of a row once, in rounds of `unroll` vectors.
+/// Appends `body` for each element of a row, unrolled to `unroll` vectors per iteration.
 pub(super) fn map(
     b: &mut Builder,
     extent: Extent,
@@ -55,10 +55,10 @@ pub(super) fn map(
     }
 }
 
-/// Appends `body` so that it runs for each of `inner` elements once, in rounds of `vectors` vectors, and
-/// gives what it leaves in the values carried from one to the next.
+/// Appends `body` for each of `inner` elements, unrolled to `vectors` vectors per iteration, and returns the
+/// loop-carried values.
 ///
-/// `body` is passed the vector of its round that it works on.
+/// `body` gets the number of its vector within the iteration.
 pub(super) fn carry(
     b: &mut Builder,
     inner: usize,

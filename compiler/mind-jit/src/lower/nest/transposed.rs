@@ -1,4 +1,4 @@
-//! Maps that read an operand across its rows, in squares that are transposed in registers.
+//! Maps that read an operand across its rows, in tiles that are transposed in registers.
 
 use crate::lower::transpose::columns_of;
 use crate::lower::{At, storage_lane, widen};
@@ -11,23 +11,23 @@ use super::program::{Nest, Node, StridedAccess};
 use super::row::Row;
 use super::sweep::Extent;
 
-/// Lanes at most: as many vectors make a square.
+/// Maximum lanes; a tile has as many vectors.
 pub(super) const LANES: u32 = 16;
-/// Columns whose pages are read again before they are forgotten.
+/// Width of a panel, such that its pages stay in the TLB.
 const PANEL: usize = 512;
 
-/// A nest whose last outer dimension and whose inner one are walked in squares.
+/// A nest whose last outer dimension and inner dimension are traversed in tiles.
 pub(super) struct TransposedTiles {
     n: Nest,
-    /// Whether the last outer dimension was the outermost one.
+    /// Whether the last outer dimension is the outermost one.
     is_outermost: bool,
-    /// The operands whose elements are adjacent along the last outer dimension.
+    /// The operands that are contiguous along the last outer dimension.
     across: Vec<usize>,
 }
 
 impl TransposedTiles {
-    /// The nest in squares, if it is a map and that lets operands be read side by side. One that is to be unrolled is
-    /// walked along its rows.
+    /// Returns the tiled nest if it is a map and tiling makes loads contiguous. A nest with an explicit unroll factor
+    /// is traversed along its rows.
     pub fn of(n: &Nest, plan: &Plan) -> Option<TransposedTiles> {
         let [pass] = plan.passes.as_slice() else {
             return None;
@@ -64,7 +64,7 @@ impl TransposedTiles {
         })
     }
 
-    /// Appends the loops, over `rows` of what was the outermost dimension.
+    /// Appends the loops, over `rows` of the outermost dimension.
     pub fn repeat(
         &self,
         b: &mut Builder,
@@ -95,7 +95,7 @@ impl TransposedTiles {
     }
 }
 
-/// Whether a row of a square is within reach of the first one.
+/// Returns whether the offset of every row of a tile fits an address.
 fn all_fit(n: &Nest) -> bool {
     let outputs = n.outputs.iter().map(|output| &output.access);
     let mut strides = n.inputs.iter().chain(outputs).flat_map(|access| {
@@ -109,7 +109,7 @@ fn all_fit(n: &Nest) -> bool {
 struct Walk<'a> {
     squares: &'a TransposedTiles,
     plan: &'a Plan,
-    /// Where elements are at index 0 of both, inputs first.
+    /// The addresses at index 0 of both, inputs first.
     bases: &'a [Value],
     scratch: Value,
 }
@@ -134,14 +134,14 @@ impl Walk<'_> {
         self.panel(b, rows, columns, true);
     }
 
-    /// `start + length`, or `end` if that is less.
+    /// Returns the minimum of `start + length` and `end`.
     fn limit(&self, b: &mut Builder, start: Value, length: usize, end: Option<Value>) -> Value {
         let length = b.index(length as i64);
         let limit = b.index_op(IndexOp::Add, start, length);
         end.map_or(limit, |end| b.index_op(IndexOp::Min, limit, end))
     }
 
-    /// Appends blocks of the size of cache lines over all rows; the last panel has the rest of each row too.
+    /// Appends tiles of the size of cache lines over all rows; the last panel includes the edge tiles of each row.
     fn panel(
         &self,
         b: &mut Builder,
@@ -152,7 +152,7 @@ impl Walk<'_> {
         let lanes = b.lanes();
         let outputs = self.squares.n.outputs.iter();
         let narrowest = outputs.map(|output| output.access.dtype.size()).min();
-        /// Bytes of a cache line.
+        /// Size of a cache line.
         const LINE: usize = 64;
         let side = (LINE / narrowest.unwrap_or(LINE)).max(lanes as usize);
         let step = i64::from(lanes);
@@ -182,7 +182,7 @@ impl Walk<'_> {
         });
     }
 
-    /// What is left of rows that squares have covered from their start: parts of squares.
+    /// Appends the edge tiles at the end of rows.
     fn ends(&self, b: &mut Builder, rows: (Value, Value), start: Value) {
         let left = self.squares.n.inner % b.lanes() as usize;
         if left == 0 {
@@ -195,7 +195,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Rows that are too few for squares.
+    /// Appends rows that are too few for a tile.
     fn rows(&self, b: &mut Builder, rows: (Value, Value)) {
         b.repeat(LoopKind::Rest, rows, 1, &[], |b, row| {
             let bases = self.at(b, row.index);
@@ -222,13 +222,13 @@ impl Walk<'_> {
         n.inputs.iter().chain(outputs).collect()
     }
 
-    /// Where elements are at an index of the last outer dimension.
+    /// Returns the addresses at an index of the last outer dimension.
     fn at(&self, b: &mut Builder, row: Value) -> Vec<Value> {
         let last = self.squares.n.outer.len() - 1;
         loops::at(b, &self.accesses(), last, self.bases, row)
     }
 
-    /// As many rows as there are lanes, and as many elements of each, or `count`.
+    /// Appends a tile: as many rows as lanes, with as many elements each, or `count`.
     fn square(&self, b: &mut Builder, row: Value, place: Value, count: Option<usize>) {
         let n = &self.squares.n;
         let bases = self.at(b, row);
@@ -260,8 +260,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The elements of an operand for each row of a square, of which each has as many as there are lanes, or `count`;
-    /// widened.
+    /// Returns the elements of an operand for each row of a tile, with as many elements as lanes, or `count`; widened.
     fn columns(
         &self,
         b: &mut Builder,

@@ -1,4 +1,4 @@
-//! The partial results of columns, and the tree that folds them.
+//! Partial results of columns, and their reduction tree.
 
 use mind_ir::types::DType;
 
@@ -8,7 +8,7 @@ use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use mind_ir::scalar::Reduction;
 
-/// A reduction that a pass ends with.
+/// A reduction that a pass completes.
 #[derive(Clone, Copy)]
 pub(super) struct Reduce {
     pub node: usize,
@@ -23,7 +23,7 @@ impl Reduce {
     }
 }
 
-/// Where partial results are: a row for each, in it a vector for each slot.
+/// The partial results in memory: one row each, with a vector per slot.
 pub(super) struct Rows {
     base: Value,
     /// Bytes of a row.
@@ -52,7 +52,7 @@ impl Rows {
         self.at(place, 0, slot)
     }
 
-    /// The vector of `slot` in a row whose number is known, and `ahead` bytes further on.
+    /// Returns the address of the vector of `slot` in a row, `ahead` bytes further.
     fn at(&self, ahead: Value, row: usize, slot: usize) -> Addr {
         Addr {
             base: self.base,
@@ -62,9 +62,9 @@ impl Rows {
         }
     }
 
-    /// Folds `partials` rows into the first one, and gives where each slot is there.
+    /// Reduces `partials` rows to the first one, and returns the address of each slot.
     ///
-    /// The code for a reduction serves all of its vectors.
+    /// The code of a reduction is shared by all of its vectors.
     pub fn fold(
         &self,
         b: &mut Builder,
@@ -91,9 +91,10 @@ impl Rows {
     }
 }
 
-/// Adds the zero that the first partial result of a sum starts from.
+/// Adds the initial zero of a sum to the first partial result.
 ///
-/// The others need none: a zero changes a sum only where all of it is -0, and the first one is not.
+/// The other partial results do not need it, because adding zero changes a sum only if it is -0, and the total is not
+/// -0 once the first partial result is not.
 pub(super) fn from_zero(b: &mut Builder, slots: &[Reduce], values: &mut [Value]) {
     for (slot, value) in slots.iter().zip(values) {
         let adds = match slot.kind {
@@ -107,7 +108,7 @@ pub(super) fn from_zero(b: &mut Builder, slots: &[Reduce], values: &mut [Value])
     }
 }
 
-/// The partial results `first`, `first + step`, ... below `count`, combined by halves as docs/numerics.md says.
+/// Combines the partial results `first`, `first + step`, ... below `count` by halves, in the order of docs/numerics.md.
 pub(super) fn tree(
     b: &mut Builder,
     slots: &[Reduce],

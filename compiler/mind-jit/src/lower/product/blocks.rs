@@ -1,8 +1,8 @@
-//! The loops around the micro-kernel.
+//! Loops around the micro-kernel.
 //!
-//! From outside in: blocks of rows, blocks of columns, blocks of terms, tiles side by side, tiles one below
-//! the other. A block of the first operand stays in the second-level cache while tiles go over the columns,
-//! a strip of the second one in the first level while they go down.
+//! From the outermost: blocks of rows, blocks of columns, blocks of terms, tiles along a row, tiles along a column. A
+//! block of the first operand stays in the L2 cache for all columns, a strip of the second operand in the L1 cache for
+//! all rows.
 
 use mind_ir::types::DType;
 
@@ -20,16 +20,17 @@ use super::scratch::Scratch;
 use super::stage;
 use super::tile::{self, Ahead, Tile, Walk};
 
-/// Bytes from what a tile reads of the second operand to what it asks for, where memory is to keep up with few rows.
+/// Prefetch distance for the second operand of products with few rows, which are bandwidth-bound.
 const AHEAD: i64 = 2048;
 
 /// Appends a region of the product of the operands at `at`.
 ///
-/// `finish` is called for each place that code is needed for, with a complete vector in the lanes that the
-/// dtype is worked on in, not yet rounded to the dtype. It stores the result, and does before whatever is to
-/// be done while it is in its register.
+/// `finish` is called once for each copy of the code, with a complete vector in the computation lanes of the dtype, not
+/// yet rounded to it. It applies the epilogue while the vector is in its register, and stores the result.
 ///
 /// # Panics
+///
+/// Panics if the schedule does not pass its [`check`](super::Schedule::check).
 ///
 /// If the schedule does not pass its [`check`](super::Schedule::check).
 pub fn product(
@@ -61,16 +62,16 @@ pub fn product(
     });
 }
 
-/// Terms of the chains of a block: from an index on, as many.
+/// A block of the contracted dimension.
 #[derive(Clone, Copy)]
 struct Terms {
     first: Value,
-    /// The block of numbers that it begins, where the second operand is stored in such.
+    /// The quantisation block that it begins at, if the second operand is block-quantised.
     block: Value,
     count: usize,
-    /// Whether chains go on from partial results.
+    /// Whether accumulators are loaded from partial results.
     goes_on: bool,
-    /// Whether chains are complete after these terms.
+    /// Whether accumulators are complete after these terms.
     completes: bool,
 }
 
@@ -83,7 +84,7 @@ struct Context<'p> {
 }
 
 impl Context<'_> {
-    /// All terms of a block of the result.
+    /// Appends all terms of a block of the result.
     fn block(&self, b: &mut Builder, block: Region, finish: &mut Finish<'_>) {
         let (k, size) = (self.p.k, self.scratch.terms);
         let start = b.index(0);
@@ -131,7 +132,7 @@ impl Context<'_> {
         self.terms(b, block, terms, finish);
     }
 
-    /// Some terms of a block: tiles side by side.
+    /// Appends some terms of a block: a row of tiles.
     fn terms(&self, b: &mut Builder, block: Region, terms: Terms, finish: &mut Finish<'_>) {
         let p = self.p;
         if self.scratch.stages_lhs {
@@ -148,7 +149,7 @@ impl Context<'_> {
         });
     }
 
-    /// Tiles one below the other, of `width` columns from `column` on.
+    /// Appends a column of tiles, `width` columns wide from `column`.
     fn strip(
         &self,
         b: &mut Builder,
@@ -214,8 +215,8 @@ impl Context<'_> {
         });
     }
 
-    /// How the second operand lies where tiles read it, and where the terms of `width` columns from `column` on
-    /// begin there; copies them where the schedule says so.
+    /// Returns the layout of the second operand as tiles read it, and the address of `width` columns from `column`;
+    /// packs a copy if the schedule says so.
     fn rhs(
         &self,
         b: &mut Builder,
@@ -237,7 +238,7 @@ impl Context<'_> {
         (right.staged(wide, terms.count), to)
     }
 
-    /// How the second operand lies, where it is stored as elements.
+    /// Returns the layout of the second operand, if it is stored as elements.
     fn as_it_lies(&self) -> Right {
         Right {
             dtype: self.p.dtype,
@@ -246,7 +247,7 @@ impl Context<'_> {
         }
     }
 
-    /// The strip after the one of `column`, if tiles ask for it and not for their own: where it begins, and its bytes, one after the other.
+    /// Returns the next strip if tiles prefetch it: its address and its size in bytes, contiguous.
     fn next_strip(&self, b: &mut Builder, column: Value, terms: Terms) -> Option<(Value, usize)> {
         let (p, wide) = (self.p, self.scratch.tile_columns);
         if !p.schedule.prefetches_rhs || p.m <= p.schedule.rows as usize {
@@ -263,12 +264,12 @@ impl Context<'_> {
                 let at = panels.pointer(b, self.at.rhs, p.k, (next, terms.block));
                 Some((at, panels.bytes(wide, terms.count)))
             }
-            // Lines that lie far apart are asked for by what reads them.
+            // Strided lines are prefetched by the tile that reads them.
             Rhs::Rows { .. } | Rhs::Columns { .. } => None,
         }
     }
 
-    /// Where the tiles of a row ask for their part of the next strip.
+    /// Returns the part of the next strip that the tiles of a row prefetch.
     fn part_of_next(
         &self,
         b: &mut Builder,
@@ -280,8 +281,8 @@ impl Context<'_> {
         element_pointer(b, DType::U8, next, below, bytes.div_ceil(self.scratch.rows))
     }
 
-    /// A strip of numbers that are stored in blocks, as [`rhs`](Context::rhs) gives it: decoded to a copy, or where
-    /// tiles decode them.
+    /// Returns a strip of block-quantised numbers, as [`rhs`](Context::rhs) does: dequantised to a copy, or the address
+    /// from which tiles dequantise.
     fn quantised(
         &self,
         b: &mut Builder,
@@ -358,7 +359,7 @@ fn tile_of(
     }
 }
 
-/// What is decoded of `strips` vectors of columns and `count` terms.
+/// Returns the dequantised region of `strips` vectors of columns and `count` terms.
 fn decoded_region(panels: QuantPanels, k: usize, strips: usize, count: usize) -> quantised::Region {
     quantised::Region {
         panels,

@@ -1,8 +1,8 @@
-//! Convolutions: products whose first operand is read from an image.
+//! Convolutions: implicit GEMM, whose first operand is read from an image.
 //!
-//! The taps of a line of a window are adjacent in the image, so a chain is one walk for each line of
-//! taps, and nothing is gathered. Where there is padding, the lines of the image that a block of the result
-//! needs are copied with zeros around them: a padded tap is a multiply-add like any other.
+//! The taps of a line of a window are contiguous in the image, so a chain is one traversal per line of taps and im2col
+//! is not needed. With padding, the image lines of a block are copied with zeros around them, because a padded tap is a
+//! multiply-add like any other.
 
 use mind_core::parts::Parts;
 use mind_ir::types::DType;
@@ -20,11 +20,11 @@ use super::right::Right;
 use super::schedule::{Asked, Schedule, ScheduleError};
 use super::tile::{self, Ahead, Tile, Walk};
 
-/// A convolution of one image, with every extent known.
+/// A convolution of one image, with known extents.
 ///
-/// The image has `height × width × channels` elements, the result `output.0 × output.1 × filters`, all dense
-/// and row-major. An element of the result is one chain of multiply-adds over the lines of taps, the taps of a
-/// line, and the channels, as docs/numerics.md says.
+/// The image has `height × width × channels` elements, the result `output.0 × output.1 × filters`, all contiguous and
+/// row-major. An element of the result is one chain of multiply-adds over the lines of taps, the taps of a line, and
+/// the channels, in the order of docs/numerics.md.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Conv {
     /// Type of both operands; any but `bool`.
@@ -35,16 +35,15 @@ pub struct Conv {
     pub taps: (usize, usize),
     /// Filters: channels of the result.
     pub filters: usize,
-    /// Lines and columns of the image from one window to the next.
+    /// Vertical and horizontal stride of windows.
     pub strides: (usize, usize),
-    /// Lines of zeros above the image, and columns of zeros before it. What windows need beyond the other ends
-    /// is zeros too.
+    /// Padding above and to the left of the image. Windows beyond the other ends read zeros too.
     pub padding: (usize, usize),
     /// Height and width of the result.
     pub output: (usize, usize),
-    /// How the filters lie, as a matrix of taps and channels by filters.
+    /// The layout of the filters, as a matrix of taps and channels by filters.
     pub rhs: Rhs,
-    /// How the work is cut; no choice changes a bit of the result.
+    /// The schedule; every choice gives the same bits.
     pub schedule: Schedule,
 }
 
@@ -54,8 +53,8 @@ impl Conv {
         self.taps.0 * self.taps.1 * self.input.2
     }
 
-    /// The convolution with its lines laid side by side, if windows are as wide as the image: one line then has all
-    /// positions, and tiles go along it. The elements stay where they are, and every chain its order.
+    /// Returns the convolution with its lines concatenated, if windows are as wide as the image, so that one line has
+    /// all positions and tiles run along it. Elements are not moved, and the order of chains is the same.
     pub fn laid_down(self) -> Conv {
         let (height, width, channels) = self.input;
         if (self.taps.1, self.output.1, self.padding.1) != (width, 1, 0) {
@@ -71,13 +70,12 @@ impl Conv {
         }
     }
 
-    /// Whether the result is one line, whose columns are what ranges of positions are of, not lines.
+    /// Returns whether the result is one line, so that ranges of positions are ranges of columns.
     fn is_line(&self) -> bool {
         self.output.0 == 1
     }
 
-    /// How many positions there are for ranges, and where these may begin and end: at multiples of the second number,
-    /// and at the end.
+    /// Returns the number of positions that ranges divide, and the alignment of ranges.
     pub fn positions(&self) -> (usize, usize) {
         match self.is_line() {
             true => (self.output.1, self.height()),
@@ -90,8 +88,7 @@ impl Conv {
         (self.schedule.rows as usize).min(self.output.1.max(1))
     }
 
-    /// Where ranges of filters may begin and end, in vectors of `lanes` lanes: at multiples of this number,
-    /// and at the end.
+    /// Returns the alignment of ranges of filters, for vectors of `lanes` lanes.
     pub fn grain(&self, lanes: u32) -> usize {
         (self.schedule.vectors * lanes) as usize
     }
@@ -106,18 +103,18 @@ impl Conv {
         bytes.next_multiple_of(64)
     }
 
-    /// The schedule for filters that lie as `rhs` says, and are the same in every run if `is_constant`.
+    /// Returns the default schedule for filters of layout `rhs`, which are constant if `is_constant`.
     pub fn schedule(&self, target: &TargetInfo, rhs: Rhs, is_constant: bool) -> Schedule {
         let extents = (self.output.1, self.filters, self.terms());
         let chosen = Schedule::choose(target, self.dtype, extents, rhs, is_constant);
         self.in_lines(target, chosen, 0)
     }
 
-    /// As [`schedule`](Conv::schedule), with tiles and with `lines` of the result in a block as they are asked for.
+    /// As [`schedule`](Conv::schedule), with the requested tiles and `lines` of the result per block.
     ///
     /// # Errors
     ///
-    /// As for [`Schedule::asked`].
+    /// Errors as [`Schedule::asked`] does.
     pub fn asked(
         &self,
         target: &TargetInfo,
@@ -129,7 +126,7 @@ impl Conv {
         Ok(self.in_lines(target, chosen, lines))
     }
 
-    /// A schedule for a block of `lines` lines, or of as many as the second-level cache holds if that is 0.
+    /// Returns a schedule with `asked` lines per block, or with as many as fit the L2 cache if that is 0.
     fn in_lines(&self, target: &TargetInfo, chosen: Schedule, asked: usize) -> Schedule {
         let line = self.padded_line() * accumulator(self.dtype).size();
         let lines = (target.l2_bytes / 4 / line.max(1)).saturating_sub(self.taps.0);
@@ -142,7 +139,7 @@ impl Conv {
         }
     }
 
-    /// Whether windows read a copy: because of padding, or to widen elements once.
+    /// Returns whether windows read a copy: because of padding, or to widen elements once.
     fn is_copied(&self) -> bool {
         let (height, width, _) = self.input;
         let reach = |count: usize, stride: usize, taps: usize| (count.max(1) - 1) * stride + taps;
@@ -158,7 +155,7 @@ impl Conv {
         lines.clamp(1, self.output.0.max(1))
     }
 
-    /// Lines of the image that `lines` lines of the result need.
+    /// Returns the number of image lines for `lines` lines of the result.
     fn lines_for(&self, lines: usize) -> usize {
         (lines.max(1) - 1) * self.strides.0 + self.taps.0
     }
@@ -173,12 +170,12 @@ impl Conv {
 /// Appends the convolution of the image and the filters at `at`, for ranges of [`positions`](Conv::positions) and of
 /// filters.
 ///
-/// The row of a [`TileCoord`](super::TileCoord) is the place in the image of the result: lines times its width, plus the
-/// column. Else as [`product`](super::product).
+/// The row of a [`TileCoord`](super::TileCoord) is the row-major position in the result image. Otherwise as
+/// [`product`](super::product).
 ///
 /// # Panics
 ///
-/// If the schedule does not pass its [`check`](Schedule::check).
+/// Panics if the schedule does not pass its [`check`](Schedule::check).
 pub fn conv(
     b: &mut Builder,
     c: &Conv,
@@ -224,16 +221,16 @@ pub fn conv(
     });
 }
 
-/// Where windows read, from the first line of a block on.
+/// The memory that windows read, from the first line of a block.
 #[derive(Clone, Copy)]
 struct Image {
     base: Value,
     dtype: DType,
-    /// Elements from one line to the next.
+    /// Stride of lines, in elements.
     line: usize,
 }
 
-/// From an index up to but without another.
+/// A half-open range of indices.
 type Range = (Value, Value);
 
 /// Tiles of a block, strip by strip.
@@ -264,7 +261,7 @@ fn strips(
     });
 }
 
-/// The tiles of columns of a line of the result, `width` filters wide.
+/// Appends the tiles of columns of a line of the result, `width` filters wide.
 fn one_line(
     b: &mut Builder,
     c: &Conv,
@@ -310,8 +307,8 @@ fn one_line(
     );
 }
 
-/// Appends the copy of the lines that a block of the result needs, with zeros around them, as accumulators: from
-/// the image at `image` to `copy`.
+/// Appends the copy from `image` to `copy` of the lines that a block of the result needs, padded with zeros, in the
+/// accumulator type.
 fn copy_lines(b: &mut Builder, c: &Conv, (image, copy): (Value, Value), block: (Value, Value)) {
     let (height, width, channels) = c.input;
     let padded = c.padded_line();
@@ -323,7 +320,7 @@ fn copy_lines(b: &mut Builder, c: &Conv, (image, copy): (Value, Value), block: (
     let more = b.index(c.taps.0 as i64 - c.strides.0 as i64);
     let count = b.index_op(IndexOp::Add, count, more);
     let zero = b.index(0);
-    // Lines `above..below` of the copy are in the image.
+    // Lines `above..below` of the copy are inside of the image.
     let top = number(b, c.padding.0);
     let above = b.index_op(IndexOp::Sub, top, first);
     let above = b.index_op(IndexOp::Max, above, zero);
@@ -371,7 +368,7 @@ fn copy_lines(b: &mut Builder, c: &Conv, (image, copy): (Value, Value), block: (
     });
 }
 
-/// Vectors of a copy in a round of its loop.
+/// Unroll factor of the copy loop.
 const COPY_UNROLL: u32 = 4;
 
 /// Sets elements `start..end` after `to` to zero.

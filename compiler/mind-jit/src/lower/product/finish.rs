@@ -1,14 +1,14 @@
-//! Handing over the complete vectors of a tile.
+//! Epilogues of tiles.
 
 use crate::lower::each::At;
 use mind_vir::ir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
 
 use super::operands::TileCoord;
 
-/// What is done with a complete vector of the result.
+/// The epilogue of a complete vector of the result.
 pub type Finish<'f> = dyn FnMut(&mut Builder, TileCoord, Value) + 'f;
 
-/// The columns of a vector of a tile of `width` columns from `column` on.
+/// Returns the columns of a vector of a tile of `width` columns from `column`.
 fn columns_of(b: &mut Builder, (column, width): (Value, usize), vector: usize) -> At {
     let lanes = b.lanes() as usize;
     let ahead = vector * lanes;
@@ -20,13 +20,13 @@ fn columns_of(b: &mut Builder, (column, width): (Value, usize), vector: usize) -
     }
 }
 
-/// Vectors that are worked on at a time where they come from memory.
+/// Vectors whose epilogues are interleaved if they are staged.
 const AT_ONCE: usize = 2;
 
-/// Hands over the vectors of the tile at a row and a column, of `width` columns, row by row.
+/// Applies the epilogue to the tile at a row and a column, of `width` columns, row by row.
 ///
-/// Where there is a `room`, vectors are staged there first, and handed over in a loop over the rows, two at a time:
-/// what is done with them has all registers to itself.
+/// With a `room`, vectors are staged in scratch memory first and the epilogue runs in a loop over the rows, two vectors
+/// at a time, because it then has all registers to itself.
 pub(super) fn finish_tile(
     b: &mut Builder,
     (row, column): (Value, Value),
@@ -61,8 +61,8 @@ pub(super) fn finish_tile(
     );
 }
 
-/// Hands over the vectors of `rows` rows of `width` columns, at a row and a column, from `room`, where they are one after the
-/// other: in a loop over the rows, two at a time.
+/// Applies the epilogue to `rows` rows of `width` columns, at a row and a column, that are staged contiguously in
+/// `room`: in a loop over the rows, two vectors at a time.
 pub(super) fn finish_rows(
     b: &mut Builder,
     (row, column): (Value, Value),

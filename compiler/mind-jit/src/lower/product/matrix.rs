@@ -1,8 +1,7 @@
-//! Products of bytes in matrix registers.
+//! Products of int8 matrices in AMX tile registers.
 //!
-//! A tile is multiplied from its first to its last term. It is left where the result is to be, or in scratch memory, and
-//! finished from there. From outside in: blocks of columns, whose panels stay in the second-level cache, rows of tiles, tiles
-//! side by side.
+//! The accumulators of a tile are complete before it is stored, to the result or to scratch memory for the epilogue.
+//! From the outermost: blocks of columns, whose panels stay in the L2 cache, rows of tiles, tiles along a row.
 
 use mind_core::parts::Parts;
 use mind_ir::types::DType;
@@ -21,12 +20,12 @@ const WORD: usize = ByteProduct::WORD as usize;
 /// Columns of a matrix register.
 const SIDE: usize = 16;
 
-/// The fewest rows for which matrix registers pay: a register is loaded for each of them.
+/// Minimum number of rows for which AMX is faster, because a panel is loaded for each row of tiles.
 const LEAST_ROWS: usize = 8;
 
 impl Schedule {
-    /// The schedule in matrix registers for a product of `m × k` by `k × n` words of bytes whose second operand lies as
-    /// `rhs` says, or is packed before; `None` where the target has no such registers, or they do not pay.
+    /// Returns the AMX schedule for a product of `m × k` by `k × n` words of bytes whose second operand has the layout
+    /// `rhs`, or is packed first; `None` if the target has no AMX or it is not faster.
     pub fn in_matrices(
         target: &TargetInfo,
         parts: Parts,
@@ -69,18 +68,18 @@ impl Schedule {
 }
 
 impl Lhs {
-    /// Whether matrix registers take rows of `k` words that lie like this.
+    /// Returns whether AMX can load rows of `k` words in this layout.
     pub fn is_in_rows_of_words(&self, k: usize) -> bool {
         (self.k_stride == 1 || k == 1) && is_short(self.row_stride)
     }
 }
 
-/// Whether rows that are as many words apart are no further from each other than matrix registers take.
+/// Returns whether a row stride of `words` words is within the limit of AMX loads.
 fn is_short(words: usize) -> bool {
     words.saturating_mul(WORD) <= Rows::MOST_STRIDE as usize
 }
 
-/// Whether the bytes of the left and of the right side have a sign; `None` if elements hold no bytes.
+/// Returns whether the bytes of the first and of the second operand are signed; `None` if the elements are not bytes.
 const fn signs(parts: Parts) -> Option<[bool; 2]> {
     match parts {
         Parts::Whole | Parts::Halves => None,
@@ -89,7 +88,7 @@ const fn signs(parts: Parts) -> Option<[bool; 2]> {
     }
 }
 
-/// Appends a region of a product in matrix registers, as [`product`](super::product) does.
+/// Appends a region of a product in AMX tile registers, as [`product`](super::product) does.
 pub(super) fn product(
     b: &mut Builder,
     p: &Product,
@@ -104,16 +103,17 @@ pub(super) fn product(
     });
 }
 
-/// A matrix of sums, in rows of columns that are adjacent.
+/// A matrix of sums with contiguous rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Sums {
     /// Points to the first one.
     pub start: Value,
-    /// Elements from one row to the next.
+    /// Row stride, in elements.
     pub row_stride: usize,
 }
 
-/// Appends a region of a product in matrix registers whose sums are the result; `false` if they cannot be left there.
+/// Appends a region of a product in AMX registers that stores sums directly to the result; returns `false` if the
+/// layout does not allow it.
 pub fn product_in_place(
     b: &mut Builder,
     p: &Product,
@@ -128,11 +128,11 @@ pub fn product_in_place(
     is_possible
 }
 
-/// Where tiles leave their sums.
+/// The destination of sums.
 enum Leave<'l, 'f> {
-    /// In the result.
+    /// The result.
     InPlace(Sums),
-    /// In scratch memory, from where they are handed over.
+    /// Scratch memory, followed by the epilogue.
     InRoom(Value, &'l mut Finish<'f>),
 }
 
@@ -168,7 +168,7 @@ struct Tiles<'p> {
 }
 
 impl Tiles<'_> {
-    /// The tile of some rows and columns from each place on.
+    /// Appends the tile of these rows and columns.
     fn tile(
         &self,
         b: &mut Builder,
@@ -184,7 +184,7 @@ impl Tiles<'_> {
                 self.multiply(b, (row, rows), (column, columns), to);
             }
             Leave::InRoom(room, finish) => {
-                // Panels are filled up with zeros.
+                // Panels are padded with zeros.
                 let whole = columns.next_multiple_of(SIDE);
                 let to = lying(Addr::at(*room), whole);
                 self.multiply(b, (row, rows), (column, whole), to);
@@ -221,7 +221,7 @@ impl Tiles<'_> {
     }
 }
 
-/// Rows that are `words` words apart.
+/// Rows with a stride of `words` words.
 fn lying(start: Addr, words: usize) -> Rows {
     Rows {
         start,

@@ -1,8 +1,8 @@
 //! Matrix products in vector IR.
 //!
-//! A product is cut into tiles whose accumulators stay in registers: each element of the result is one chain
-//! of multiply-adds, in the order of docs/numerics.md, whatever the tiles are. What is done with a complete
-//! vector of the result is the caller's, while it is in its register.
+//! A product is divided into register tiles: each element of the result is one chain of multiply-adds, in the order of
+//! docs/numerics.md, whatever the tile size. The caller supplies the epilogue, which runs while a complete vector is in
+//! its register.
 
 mod block_product;
 mod blocks;

@@ -1,4 +1,4 @@
-//! What a product multiplies, and where each element of its result is.
+//! Operands and results of a product.
 
 use mind_core::parts::Parts;
 use mind_ir::types::DType;
@@ -10,10 +10,10 @@ use mind_vir::ir::{Addr, Builder, IndexOp, Lane, Value};
 use super::layout::{Lhs, Rhs};
 use super::schedule::Schedule;
 
-/// A matrix product, `m × k` times `k × n`, with every extent and stride known.
+/// A matrix product, `m × k` times `k × n`, with known extents and strides.
 ///
-/// Strides are in elements. An element of the result is one chain of multiply-adds over ascending `k`, in
-/// the accumulator of the dtype, as docs/numerics.md says of contractions.
+/// Strides are in elements. An element of the result is one chain of multiply-adds over ascending `k`, in the
+/// accumulator of the dtype, as docs/numerics.md specifies for contractions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Product {
     /// Type of both operands; any but `bool`.
@@ -24,17 +24,17 @@ pub struct Product {
     pub n: usize,
     /// Terms of each chain.
     pub k: usize,
-    /// How the first operand lies.
+    /// The layout of the first operand.
     pub lhs: Lhs,
-    /// How the second operand lies.
+    /// The layout of the second operand.
     pub rhs: Rhs,
-    /// The integers that elements of `i32` hold, whose products are added up.
+    /// The integers packed in an `i32` element, whose products are summed.
     pub parts: Parts,
-    /// How the work is cut; no choice changes a bit of the result.
+    /// The schedule; every choice gives the same bits.
     pub schedule: Schedule,
 }
 
-/// What a product multiplies.
+/// The operands of a product.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
     /// Points to the first operand.
@@ -43,37 +43,37 @@ pub struct Operands {
     pub rhs: Value,
 }
 
-/// A part of the result, as ranges of indices.
+/// A part of the result, as half-open ranges.
 ///
-/// A range begins at a multiple of the [`grain`](Product::grain), and ends at one or at the extent.
+/// Ranges are aligned to the [`grain`](Product::grain), except at the extent.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
-    /// First row, and the one after the last.
+    /// Rows.
     pub rows: (Value, Value),
-    /// First column, and the one after the last.
+    /// Columns.
     pub columns: (Value, Value),
 }
 
-/// Where the elements of one vector of the result are.
+/// The position of a vector of the result.
 #[derive(Clone, Copy, Debug)]
 pub struct TileCoord {
     /// The first row of the tile.
     pub row: Value,
-    /// Rows between that one and this vector.
+    /// The row of this vector within the tile.
     pub below: u32,
     /// The columns.
     pub column: At,
 }
 
 impl TileCoord {
-    /// The index of the row.
+    /// Returns the index of the row.
     pub fn row_index(&self, b: &mut Builder) -> Value {
         let below = b.index(self.below.into());
         b.index_op(IndexOp::Add, self.row, below)
     }
 
-    /// Where these elements are in a matrix at `base` of elements of type `lane`, `row_stride` apart from
-    /// one row to the next.
+    /// Returns the address of these elements in a matrix at `base` of elements of type `lane`, with the row stride
+    /// `row_stride`.
     pub fn addr(&self, b: &mut Builder, base: Value, row_stride: usize, lane: Lane) -> Addr {
         let stride = b.index(row_stride as i64);
         let row = b.index_op(IndexOp::Mul, self.row, stride);
@@ -89,7 +89,7 @@ impl TileCoord {
     }
 }
 
-/// Elements of `dtype` at `base`, `bytes` further on.
+/// Returns the address `bytes` after `base`.
 pub(super) fn beyond(b: &mut Builder, base: Value, bytes: i64) -> Addr {
     match i32::try_from(bytes) {
         Ok(offset) => Addr::at(base).plus(offset),

@@ -1,4 +1,4 @@
-//! Packing the second operand of a product into panels.
+//! Packing of the second operand of a product into panels.
 
 use mind_ir::types::DType;
 
@@ -9,7 +9,7 @@ use super::layout::Panels;
 use super::operands::{beyond, element_pointer};
 use crate::lower::transpose::columns_of;
 
-/// What is packed, with every extent and stride known; strides are in elements.
+/// The operand to pack, with known extents and strides; strides are in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Packing {
     /// Type of an element.
@@ -18,16 +18,16 @@ pub struct Packing {
     pub n: usize,
     /// Terms of each column.
     pub k: usize,
-    /// Elements from one column to the next.
+    /// Column stride.
     pub n_stride: usize,
-    /// Elements from one term to the next.
+    /// Stride along the contracted dimension.
     pub k_stride: usize,
-    /// How the columns are to lie.
+    /// The layout of the panels.
     pub panels: Panels,
 }
 
 impl Packing {
-    /// How many panels there are.
+    /// Returns the number of panels.
     pub const fn count(&self) -> usize {
         self.n.div_ceil(self.panels.width)
     }
@@ -35,7 +35,7 @@ impl Packing {
 
 /// Appends the packing of panels `first..end` of the elements at `from` into those at `to`.
 ///
-/// `to` points to all panels, of [`Panels::bytes`] bytes. Columns beyond the last one become zero.
+/// `to` points to all panels, of [`Panels::bytes`] bytes. Columns beyond the last one are zero.
 pub fn pack(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: (Value, Value)) {
     if p.n_stride == 1 && p.k_stride > 1 && p.n > p.panels.width {
         return rows_at_a_time(b, p, from, to, panels);
@@ -45,8 +45,8 @@ pub fn pack(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: (Value
     });
 }
 
-/// Appends the packing of panels of terms whose columns are adjacent: some terms of all panels, then the next ones, so that
-/// few lines are read at a time and each as far as it goes.
+/// Appends the packing of an operand with contiguous rows: a few rows of all panels at a time, because each row is then
+/// read sequentially and few cache lines are open.
 fn rows_at_a_time(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: (Value, Value)) {
     const TERMS: usize = 4;
     let width = p.panels.width;
@@ -77,7 +77,7 @@ fn rows_at_a_time(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: 
     });
 }
 
-/// Appends `body` for each of the panels `first..end` of `n` columns, with its index and how many columns are there.
+/// Appends `body` for each of the panels `first..end` of `n` columns, with its index and its number of columns.
 pub(super) fn for_each_panel(
     b: &mut Builder,
     (n, width): (usize, usize),
@@ -99,7 +99,7 @@ pub(super) fn for_each_panel(
     }
 }
 
-/// The panel at an index, of which `columns` columns are there.
+/// Packs the panel at an index, which has `columns` columns.
 fn panel(b: &mut Builder, p: &Packing, from: Value, to: Value, index: Value, columns: usize) {
     let width = p.panels.width;
     let from = element_pointer(b, p.dtype, from, index, width * p.n_stride);
@@ -107,7 +107,7 @@ fn panel(b: &mut Builder, p: &Packing, from: Value, to: Value, index: Value, col
     only_panel(b, p, from, to, columns);
 }
 
-/// Appends the packing of the first panel of the elements at `from`, of which `columns` columns are there.
+/// Packs the first panel of the elements at `from`, which has `columns` columns.
 pub(super) fn only_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
     let width = p.panels.width;
     if p.k_stride == 1 && p.n_stride > 1 {
@@ -122,7 +122,7 @@ pub(super) fn only_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, c
     });
 }
 
-/// A panel of columns whose terms are adjacent: squares of columns and terms are transposed in registers.
+/// Packs a panel of contiguous columns: tiles of columns and terms are transposed in registers.
 fn turned_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
     let lanes = b.lanes() as usize;
     let whole = p.k / lanes * lanes;
@@ -144,7 +144,7 @@ fn turned_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: u
     }
 }
 
-/// Some terms of a vector of columns, of which `columns` are there.
+/// Packs some terms of a vector of `columns` columns.
 fn square(
     b: &mut Builder,
     p: &Packing,
@@ -169,7 +169,7 @@ fn square(
     }
 }
 
-/// Puts elements into a panel, widened if it holds accumulators.
+/// Stores elements to a panel, widened if it holds accumulators.
 fn store(b: &mut Builder, p: &Packing, elements: Value, addr: Addr) {
     let elements = if p.panels.dtype == p.dtype {
         elements
@@ -179,7 +179,7 @@ fn store(b: &mut Builder, p: &Packing, elements: Value, addr: Addr) {
     b.store(elements, addr, None);
 }
 
-/// One term of the columns of a panel.
+/// Packs one row of a panel.
 fn row(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
     let lanes = b.lanes() as usize;
 

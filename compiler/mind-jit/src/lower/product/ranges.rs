@@ -1,8 +1,8 @@
-//! Loops over the blocks and the tiles of a range.
+//! Loops over the blocks and tiles of a range.
 
 use mind_vir::ir::{Builder, IndexOp, LoopKind, Value};
 
-/// Calls `body` with ranges of `size` indices, the last one shorter, that make up `range`.
+/// Calls `body` with subranges of `size` indices, the last one shorter, that partition `range`.
 pub(super) fn in_blocks(
     b: &mut Builder,
     range: (Value, Value),
@@ -18,8 +18,8 @@ pub(super) fn in_blocks(
     });
 }
 
-/// Appends loops over the tiles of `first..end`, part of a dimension of `extent` rows or columns: tiles of `size`, then the
-/// remainder of `extent` if there is one. `body` is given the start and the size of a tile, and is called once for each size.
+/// Appends loops over the tiles of `first..end`, part of a dimension of `extent` rows or columns: tiles of `size`,
+/// followed by an edge tile. `body` gets the start and the size of a tile; it is called once for each size.
 pub(super) fn in_tiles(
     b: &mut Builder,
     (extent, size): (usize, usize),

@@ -1,4 +1,4 @@
-//! How tiles read the second operand.
+//! Accesses of tiles to the second operand.
 
 use mind_ir::types::DType;
 
@@ -19,7 +19,7 @@ pub(super) struct Right {
 }
 
 impl Right {
-    /// How a copy of a strip of `width` columns lies, with as many terms as `k` says, as accumulators.
+    /// Returns the layout of a copy of a strip of `width` columns and `k` terms, in the accumulator type.
     pub fn staged(&self, width: usize, k: usize) -> Right {
         let lies = Rhs::Panels(Panels {
             width,
@@ -28,7 +28,7 @@ impl Right {
         Right { lies, k, ..*self }
     }
 
-    /// What is packed to give such a copy.
+    /// Returns the packing that makes such a copy.
     pub fn packing(&self, width: usize, k: usize) -> Packing {
         let (dtype, n_stride, k_stride) = self.steps();
         let panels = Panels {
@@ -45,7 +45,7 @@ impl Right {
         }
     }
 
-    /// Type of an element, and elements from one column and from one term to the next.
+    /// Returns the element type, the column stride and the stride along the contracted dimension, in elements.
     fn steps(&self) -> (DType, usize, usize) {
         match self.lies {
             Rhs::Rows { k_stride } => (self.dtype, 1, k_stride),
@@ -55,14 +55,14 @@ impl Right {
         }
     }
 
-    /// Where a column, the first of a tile, has a term.
+    /// Returns the address of a term of a column, which is the first one of a tile.
     pub fn pointer(&self, b: &mut Builder, base: Value, column: Value, term: Value) -> Value {
         let (dtype, of_column, of_term) = self.steps();
         let column = element_pointer(b, dtype, base, column, of_column);
         element_pointer(b, dtype, column, term, of_term)
     }
 
-    /// The walk from term to term.
+    /// Returns the strides of a tile's loop.
     pub fn walk(&self) -> Walk {
         let (dtype, _, of_term) = self.steps();
         Walk {
@@ -73,7 +73,7 @@ impl Right {
         }
     }
 
-    /// Terms of a round of a loop, at least `unroll`: whole squares where columns are transposed.
+    /// Returns the unroll factor, at least `unroll`; a multiple of the tile size if columns are transposed.
     pub fn unroll(&self, unroll: u32, lanes: u32) -> u32 {
         match self.lies {
             Rhs::Columns { .. } => unroll.next_multiple_of(lanes),
@@ -81,7 +81,7 @@ impl Right {
         }
     }
 
-    /// The vectors of a tile of `width` columns.
+    /// Returns the vectors of a tile of `width` columns.
     pub fn strips(&self, lanes: usize, width: usize) -> Vec<Strip> {
         let element = self.dtype.size() as i64;
         let strips = (0..width).step_by(lanes).map(|column| {

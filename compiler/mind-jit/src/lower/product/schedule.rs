@@ -1,4 +1,4 @@
-//! How the work of a product is cut into tiles.
+//! Schedules: tile, block and packing decisions of a product.
 
 use mind_ir::types::DType;
 
@@ -8,41 +8,41 @@ use mind_vir::target::{Isa, TargetInfo};
 use super::layout::{Panels, Rhs, accumulator};
 use super::quantised::QuantPanels;
 
-/// Rows up to which tiles decode numbers that are stored in blocks, each by itself.
+/// Number of rows up to which each tile dequantises block-quantised numbers itself.
 const DECODED_ROWS: usize = 4;
 
-/// How a product is cut into tiles. Any value that [`check`](Schedule::check) lets pass gives the same bits.
+/// A division of a product into tiles. Every schedule that passes [`check`](Schedule::check) gives the same bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Schedule {
-    /// Rows of a tile, whose accumulators stay in registers.
+    /// Rows of a register tile.
     pub rows: u32,
-    /// Vectors in a row of a tile.
+    /// Vectors in a row of a register tile.
     pub vectors: u32,
-    /// Terms of a chain in one round of its loop.
+    /// Unroll factor of the loop over the contracted dimension.
     pub unroll: u32,
-    /// Rows of a block, whose part of the first operand stays in the second-level cache.
+    /// Rows of a cache block; its part of the first operand stays in the L2 cache.
     pub mc: usize,
-    /// Columns of a block.
+    /// Columns of a cache block.
     pub nc: usize,
-    /// Terms of a block; chains go on from partial results in scratch memory where it has not all.
+    /// Terms of a cache block; if there are more, partial results are stored to scratch memory between blocks.
     pub kc: usize,
-    /// Whether blocks of the first operand are copied to scratch memory, as accumulators.
+    /// Whether blocks of the first operand are copied to scratch memory, in the accumulator type.
     pub stages_lhs: bool,
-    /// Whether strips of the second operand, the columns of a tile and the terms of a block, are copied to scratch
-    /// memory, as accumulators, before the rows of a block read them.
+    /// Whether strips of the second operand (the columns of a tile by the terms of a block) are copied to scratch
+    /// memory, in the accumulator type.
     pub stages_rhs: bool,
-    /// Whether tiles ask for the second operand before it is read: for the strip after theirs, or, where a strip has one tile, for
-    /// what is a little ahead of what they read.
+    /// Whether tiles prefetch the second operand: the next strip, or, if a strip has only one tile, a fixed distance
+    /// ahead.
     pub prefetches_rhs: bool,
-    /// Whether complete tiles are staged in scratch memory and finished from there: for long epilogues.
+    /// Whether complete tiles are staged in scratch memory for the epilogue; for long epilogues.
     pub stages_output: bool,
-    /// How the second operand is to be packed before the product runs, if it is.
+    /// The layout that the second operand is packed to before the product runs, if it is packed.
     pub packed: Option<Panels>,
-    /// Whether tiles are multiplied in matrix registers, all terms of a block of columns at a time.
+    /// Whether AMX multiplies tiles, all terms of a block of columns at a time.
     pub uses_amx: bool,
 }
 
-/// What of a schedule is decided beforehand; 0 leaves a number to [`Schedule::choose`].
+/// Requested parts of a schedule; 0 leaves a number to [`Schedule::choose`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Asked {
     /// Rows of a tile.
@@ -57,7 +57,7 @@ pub struct Asked {
     pub kc: usize,
 }
 
-/// A schedule that no product can follow.
+/// An invalid schedule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScheduleError {
     /// A tile does not fit the registers.
@@ -69,9 +69,9 @@ pub enum ScheduleError {
         rows: u32,
         /// Vectors in a row of a tile.
         vectors: u32,
-        /// Registers that it takes.
+        /// Registers that it needs.
         needed: usize,
-        /// Registers that there are.
+        /// Registers of the target.
         available: usize,
         /// The instruction set.
         isa: Isa,
@@ -83,10 +83,10 @@ pub enum ScheduleError {
         field: &'static str,
         /// Its value.
         found: usize,
-        /// What is expected, in words.
+        /// The expected range, in words.
         expected: &'static str,
     },
-    /// A tile is no whole number of panels.
+    /// The tile width is not a multiple of the panel width.
     #[error("a tile has {columns} columns, which are no multiple of the {width} of a panel")]
     Width {
         /// Columns of a tile.
@@ -97,8 +97,8 @@ pub enum ScheduleError {
 }
 
 impl Schedule {
-    /// The schedule for a product of `m × k` by `k × n` elements of `dtype` whose second operand lies as
-    /// `rhs` says, and is the same in every run if `is_constant`.
+    /// Chooses the schedule for a product of `m × k` by `k × n` elements of `dtype` whose second operand has the layout
+    /// `rhs` and is constant if `is_constant`.
     pub fn choose(
         target: &TargetInfo,
         dtype: DType,
@@ -109,11 +109,11 @@ impl Schedule {
         Schedule::complete(target, dtype, extents, (rhs, is_constant), Asked::default())
     }
 
-    /// As [`choose`](Schedule::choose), with what is `asked` as it is.
+    /// As [`choose`](Schedule::choose), with the requested numbers of `asked`.
     ///
     /// # Errors
     ///
-    /// Tiles that the registers do not hold, and those of [`check`](Schedule::check).
+    /// Errors if the registers do not hold the tiles, and as [`check`](Schedule::check) does.
     pub fn asked(
         target: &TargetInfo,
         dtype: DType,
@@ -157,16 +157,16 @@ impl Schedule {
         let vectors_of_all = n.div_ceil(lanes);
         let is_quantised = matches!(rhs, Rhs::Quantised(_));
         let (rows, vectors) = if is_quantised && m <= DECODED_ROWS {
-            // Chains enough for the latency of an addition, beside what decoding keeps in registers.
+            // Enough chains to hide the latency of an addition, next to the registers that dequantisation needs.
             let most = if m == 1 { 4 } else { 2 };
             let vectors = vectors_of_all.clamp(1, most).next_multiple_of(step);
             (m.max(1) as u32, vectors as u32)
         } else if m == 1 && !policy.is_transposed {
-            // Chains enough for the latency of an addition, and streams enough for that of memory.
+            // Enough chains to hide the latency of an addition, and enough streams to hide that of memory.
             let most = vectors_of_all.clamp(1, 8).next_multiple_of(step);
             (1, most as u32)
         } else if policy.is_transposed {
-            // Half the registers hold a square of columns and terms while it is turned.
+            // Transposing a tile of columns and terms takes half of the registers.
             (m.clamp(1, 4) as u32, vectors_of_all.clamp(1, 2) as u32)
         } else {
             let temporaries = temporaries(target, dtype);
@@ -204,14 +204,14 @@ impl Schedule {
                 *own = asked;
             }
         }
-        // Memory answers faster where several streams are read at once.
+        // Memory throughput is higher with several streams.
         let panel = match (m, is_far) {
             (1, true) if vectors % 2 == 0 => 2 * lanes,
             (1, true) => lanes,
             (2..=16, true) => lanes,
             _ => width,
         };
-        // The processor itself keeps up with what one row reads.
+        // The hardware prefetcher keeps up with a single row.
         let prefetches_rhs = is_far && in_panels && m > 1;
         Schedule {
             rows,
@@ -232,11 +232,11 @@ impl Schedule {
         }
     }
 
-    /// Whether a product in vectors of `lanes` lanes can follow the schedule.
+    /// Checks that a product in vectors of `lanes` lanes can follow the schedule.
     ///
     /// # Errors
     ///
-    /// A number out of range, tiles that are no whole number of panels.
+    /// Errors if a number is out of range, or if the tile width is not a multiple of the panel width.
     pub fn check(&self, lanes: u32, rhs: &Rhs) -> Result<(), ScheduleError> {
         const MOST: u32 = 64;
         const MOST_CODE: usize = 4096;
@@ -291,8 +291,8 @@ impl Schedule {
 }
 
 impl Asked {
-    /// Rows and vectors of a tile, where `chosen` are the target's own. Beside a number that is asked for, the other one
-    /// is as large as the registers allow, vectors in multiples of `step`.
+    /// Returns rows and vectors of a tile; `chosen` are the target's defaults. If only one of them is requested, the
+    /// other one is as large as the registers allow, with vectors in multiples of `step`.
     fn tile(self, target: &TargetInfo, (rows, vectors): (u32, u32), step: u32) -> (u32, u32) {
         let fits = |rows: u32, vectors: u32| {
             registers_of(rows as usize, vectors as usize) <= target.vector_registers as usize
@@ -314,12 +314,12 @@ impl Asked {
     }
 }
 
-/// Whether many rows read strips of a second operand that is stored in rows, and the lines of a strip, as far apart as
-/// the rows, are more than the sets of the first-level cache that they fall into hold.
+/// Returns whether staging strips pays: many rows read the strip, and its lines, which have a stride of the operand's
+/// rows, exceed the associativity of the L1 sets that they map to.
 fn pays_to_stage(target: &TargetInfo, (m, k): (usize, usize), rhs: Rhs, dtype: DType) -> bool {
     const MANY: usize = 64;
     const LINE: usize = 64;
-    /// Bytes of all first lines of the sets: a page, since sets are found before addresses are translated.
+    /// Bytes covered by the L1 sets: a page, because the L1 cache is virtually indexed.
     const SETS: usize = 4096;
     let Rhs::Rows { k_stride } = rhs else {
         return false;
@@ -327,12 +327,12 @@ fn pays_to_stage(target: &TargetInfo, (m, k): (usize, usize), rhs: Rhs, dtype: D
     let stride = k_stride * dtype.size();
     let apart = stride & stride.wrapping_neg();
     let sets = SETS / apart.clamp(LINE, SETS);
-    // Columns that begin anywhere touch two lines.
+    // Unaligned columns touch two lines.
     m >= MANY && 2 * k > sets * (target.l1_bytes / SETS)
 }
 
-/// Terms in a round of a loop over those of a tile: as many as hide what the round takes besides, and not more, since
-/// they are most of the code of a product. A round also asks for one line where tiles prefetch.
+/// Returns the unroll factor of a tile's loop: large enough to hide its overhead and not larger, because this loop is
+/// most of the code of a product. An iteration also prefetches one line if tiles prefetch.
 fn unroll(rows: u32, vectors: u32, prefetches: bool) -> u32 {
     const MULTIPLY_ADDS: u32 = 64;
     let most = if rows == 1 { 8 } else { 4 };
@@ -342,16 +342,16 @@ fn unroll(rows: u32, vectors: u32, prefetches: bool) -> u32 {
     (MULTIPLY_ADDS / (rows * vectors)).clamp(1, most)
 }
 
-/// Whether elements are widened for arithmetic.
+/// Returns whether elements are widened for arithmetic.
 fn is_narrow(dtype: DType) -> bool {
     accumulator(dtype) != dtype
 }
 
-/// What is done with the second operand before the product.
+/// The treatment of the second operand before the product.
 struct Policy {
-    /// Type of the elements of panels, if it is packed.
+    /// The element type of panels, if it is packed.
     packed: Option<DType>,
-    /// Whether its columns are transposed by every tile that reads them.
+    /// Whether every tile transposes its columns.
     is_transposed: bool,
 }
 
@@ -363,11 +363,11 @@ impl Policy {
         rhs: Rhs,
         is_constant: bool,
     ) -> Policy {
-        /// Rows that read an element often enough to make up for a copy of it.
+        /// Number of rows from which a copy pays, because each reads every element.
         const MANY: usize = 8;
         const PAGE: usize = 4096;
         let size = dtype.size();
-        // Loads of a part of a vector that no instruction makes.
+        // Partial vector loads that no instruction supports.
         let lane = storage_lane(dtype);
         let is_partial = n % target.lanes(compute_lane(dtype).bits()) as usize > 1;
         let is_slow =
@@ -391,7 +391,7 @@ impl Policy {
     }
 }
 
-/// Rows, columns and terms of a block.
+/// The size of a cache block.
 struct Blocks {
     mc: usize,
     nc: usize,
@@ -399,8 +399,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks for tiles of `height` rows and `width` columns of accumulators of `size` bytes, of a second
-    /// operand that is packed or is read as it is.
+    /// Chooses blocks for tiles of `height` rows and `width` columns of accumulators of `size` bytes; the second
+    /// operand is packed, or read in place.
     fn choose(
         target: &TargetInfo,
         (m, n, k): (usize, usize, usize),
@@ -408,13 +408,13 @@ impl Blocks {
         size: usize,
         is_packed: bool,
     ) -> Blocks {
-        /// Chains with fewer terms are short: storing a large result is much of the time then, and is fastest a few rows at
-        /// a time.
+        /// A contracted dimension up to this extent is short: storing a large result then takes much of the time, and
+        /// is fastest a few rows at a time.
         const SHORT: usize = 256;
-        /// The fewest rows and bytes of a large result.
+        /// The minimum rows and bytes of a large result.
         const LARGE: (usize, usize) = (512, 4 << 20);
-        // A strip of the second operand fills half of the first level, or an eighth of the second one where it is
-        // read from end to end: partial results cost more than that way.
+        // A strip of the second operand fills half of the L1 cache, or an eighth of the L2 cache if it is read
+        // sequentially, because partial results would cost more.
         let strip = if is_packed {
             strip_bytes(target)
         } else {
@@ -427,8 +427,8 @@ impl Blocks {
             let blocks = k.div_ceil(most);
             k.div_ceil(blocks).next_multiple_of(8)
         };
-        // A block of the first operand fills a third of the second level, or all of it but what a strip takes where
-        // that has room for every row, so that a second operand from further away comes once.
+        // A block of the first operand fills a third of the L2 cache; or all of it except a strip, if all rows then
+        // fit, because the second operand is then read only once.
         let most_of_l2 = target.l2_bytes / 8 * 7;
         let is_far = is_packed && n * k * size > target.l2_bytes / 2;
         let block = if is_far && m * kc * size <= most_of_l2 {
@@ -449,7 +449,7 @@ impl Blocks {
         } else {
             mc
         };
-        // Strips are read from end to end where few rows share them.
+        // With few rows, strips are read sequentially.
         let nc = if m <= 4 * height {
             width
         } else {
@@ -463,7 +463,7 @@ impl Blocks {
         }
     }
 
-    /// Blocks of whole rows of the second operand, read one behind the other as they lie.
+    /// Blocks of whole rows of the second operand, read sequentially in place.
     fn along_rows(target: &TargetInfo, (m, n, k): (usize, usize, usize), size: usize) -> Blocks {
         const AT_ONCE: usize = 8;
         let most = target.l2_bytes / 4 / (m.max(1) * size);
@@ -475,19 +475,19 @@ impl Blocks {
     }
 }
 
-/// Bytes that a strip of the second operand fills where it is read from end to end, at most.
+/// Returns the maximum size of a strip of the second operand that is read sequentially, in bytes.
 fn strip_bytes(target: &TargetInfo) -> usize {
     (target.l2_bytes / 8).max(target.l1_bytes / 2)
 }
 
-/// How much longer a run may take, as [`tile_cost`] counts, for each vector that a tile for remaining rows would have: compiling
-/// such a tile takes as long as some hundred runs would save.
+/// The additional run time, in units of [`tile_cost`], that is accepted per vector of an avoided edge tile, because
+/// compiling it costs as much as some hundred runs would save.
 const CODE: usize = 96 * 16;
 
-/// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors and leaves registers for the
-/// `temporaries` of a multiply-add.
+/// Returns rows and vectors of the tile with the lowest cost for `m` rows of `vectors` vectors that leaves registers
+/// for the `temporaries` of a multiply-add.
 ///
-/// Vectors come in multiples of `step`. Among equals the tile with fewer loads is taken.
+/// Vectors are a multiple of `step`. Of equal tiles the one with fewer loads is chosen.
 fn best_tile(
     target: &TargetInfo,
     temporaries: usize,
@@ -495,7 +495,7 @@ fn best_tile(
     step: usize,
 ) -> (u32, u32) {
     let registers = target.vector_registers as usize - temporaries;
-    // More of the same does not change which tile is best.
+    // Larger extents do not change the choice.
     const MANY: usize = 4096;
     const MANY_ROWS: usize = 1 << 20;
     let m = m.clamp(1, MANY_ROWS);
@@ -510,8 +510,8 @@ fn best_tile(
                 .map(move |height| (height, width))
         });
     let cost = |height: usize, width: usize| {
-        // A strip that tiles below each other read, and that leaves no room in the first level, comes from the second one;
-        // multiply-adds of several instructions leave time for it.
+        // A strip that is shared by several tiles and does not fit the L1 cache is loaded from L2, unless multiply-adds
+        // of several instructions hide that.
         let strip = k * width * target.vector_bits as usize / 8;
         let is_far = temporaries == 0 && m > height && strip > target.l1_bytes / 2;
         let cost = |height, width| tile_cost(target, (height, width), k, is_far);
@@ -519,7 +519,7 @@ fn best_tile(
             let whole = cost(height, width) * (vectors / width);
             count * (whole + cost(height, vectors % width))
         });
-        // Where chains are cut, the first operand is copied, unless few tiles lie side by side.
+        // If the contracted dimension is split, the first operand is copied, unless there are few tiles in a row.
         let is_cut = 2 * k > 3 * strip_bytes(target) / (width * target.vector_bits as usize / 8);
         let copies = if is_cut && vectors > 2 * width {
             10 * m * k
@@ -530,7 +530,7 @@ fn best_tile(
     };
     let best = tiles.min_by_key(|&(height, width)| (cost(height, width), height + width));
     let (height, width) = best.unwrap_or((1, step));
-    // A slightly lower tile that divides the rows needs no second tile for the remainder.
+    // A slightly lower tile that divides the rows avoids an edge tile.
     let left = m % height;
     let most = cost(height, width) + CODE * left * width;
     let mut lower = (height - height / 5..height).rev();
@@ -539,33 +539,33 @@ fn best_tile(
     (dividing.unwrap_or(height) as u32, width as u32)
 }
 
-/// Registers that a multiply-add of elements of `dtype` takes besides its operands: integers are multiplied first, unless one
-/// instruction adds up products of bytes.
+/// Returns the temporaries of a multiply-add of elements of `dtype`: integer products need one, unless VNNI accumulates
+/// products of bytes.
 fn temporaries(target: &TargetInfo, dtype: DType) -> usize {
     usize::from(!dtype.is_float() && !target.has_vnni)
 }
 
-/// Registers that a tile lives in: accumulators, the operand that is kept, and one that is streamed.
+/// Returns the registers of a tile: accumulators, the operand that is kept, and one that is streamed.
 const fn registers_of(rows: usize, vectors: usize) -> usize {
     let kept = if rows < vectors { rows } else { vectors };
     rows * vectors + kept + 1
 }
 
-/// Thirty-seconds of a cycle that a tile of `rows` rows of `vectors` vectors of chains of `k` terms takes: of multiply-adds,
-/// of loads, of the second level if its strip `is_far`, or of waiting for the one before; and what it costs to begin and end.
+/// Returns the cost of a tile of `rows` rows of `vectors` vectors with `k` terms, in 1/32 cycles: the maximum of
+/// multiply-adds, loads, L2 bandwidth if its strip `is_far`, and latency; plus the overhead of starting and ending it.
 fn tile_cost(
     target: &TargetInfo,
     (rows, vectors): (usize, usize),
     k: usize,
     is_far: bool,
 ) -> usize {
-    /// Of a multiply-add, and a cycle that it waits for a port now and then.
+    /// Latency of a multiply-add, with an allowance for port conflicts.
     const LATENCY: usize = 5;
     const LOAD_PORTS: usize = 2;
-    /// Bytes that the second level gives in a cycle.
+    /// L2 bandwidth in bytes per cycle.
     const FAR_BYTES: usize = 24;
     const ENDS: usize = 24 * HALF;
-    /// Units in half a cycle.
+    /// Cost units of half a cycle.
     const HALF: usize = 16;
     if rows == 0 || vectors == 0 {
         return 0;
@@ -579,7 +579,7 @@ fn tile_cost(
     } else {
         0
     };
-    // Each row is a separate stream of loads, which slows tall tiles down; AVX2 has no registers for those.
+    // Each row is a separate stream of loads, which slows tall tiles down; AVX2 does not have registers for those.
     let streams = if target.vector_registers > 16 {
         2 * rows
     } else {
@@ -642,11 +642,12 @@ mod tests {
         assert_eq!(tile(Isa::Avx2, 64, 8), (6, 2));
         assert_eq!(tile(Isa::Avx2, 8, 6), (4, 3));
         assert_eq!(tile(Isa::Avx2, 7, 2), (4, 2));
-        // Strips of many columns keep the second level busy, and where chains are cut the first operand is copied.
+        // Strips of many columns keep the L2 cache busy, and if the contracted dimension is split the first operand is
+        // copied.
         let of_long_chains = |m, n, k| best_tile(&TargetInfo::of(Isa::Avx2), 0, (m, n, k), 1);
         assert_eq!(of_long_chains(1330, 17, 581), (4, 3));
         assert_eq!(of_long_chains(367, 19, 893), (6, 2));
-        // A product of integers is in a register before it is added.
+        // A product of integers takes a register before it is added.
         let target = TargetInfo::of(Isa::Avx2);
         let tile_of = |dtype| best_tile(&target, temporaries(&target, dtype), (512, 64, 256), 1);
         assert_eq!((tile_of(DType::F32), tile_of(DType::I32)), ((3, 4), (6, 2)));
@@ -654,7 +655,7 @@ mod tests {
         assert!(rows * vectors >= 24, "{rows} rows of {vectors}");
         // Fewer rows are fewer streams of loads.
         assert_eq!(tile(Isa::Avx512, 1536, 64), (6, 4));
-        // Small products have no tile for remaining rows if a slightly lower tile divides them.
+        // Small products have no edge tile if a slightly lower tile divides the rows.
         let of_few = |m, k| best_tile(&TargetInfo::of(Isa::Avx512), 0, (m, 1, k), 1);
         assert_eq!([of_few(2304, 16), of_few(2304, 256)], [(24, 1), (30, 1)]);
         assert_eq!(of_few(2305, 16), (30, 1));

@@ -1,4 +1,4 @@
-//! The scratch memory of a product: a block of the first operand, a strip of the second one, partial results.
+//! The layout of a product's scratch memory: a block of the first operand, a strip of the second one, partial results.
 
 use crate::lower::scalar::compute_lane;
 use mind_vir::ir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
@@ -8,7 +8,7 @@ use super::operands::{Product, Region, beyond};
 use super::quantised::steps_bytes;
 use super::schedule::Schedule;
 
-/// What lies where, and how large blocks are.
+/// Offsets and sizes of the parts of scratch memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scratch {
     /// Rows, columns and terms of a block.
@@ -17,30 +17,29 @@ pub(super) struct Scratch {
     pub terms: usize,
     /// Columns of a tile.
     pub tile_columns: usize,
-    /// Whether blocks of the first operand are copied here, as accumulators.
+    /// Whether blocks of the first operand are copied here, in the accumulator type.
     pub stages_lhs: bool,
-    /// How such a copy lies.
+    /// The layout of such a copy.
     pub staged: Lhs,
-    /// Bytes of it.
+    /// Its size in bytes.
     staged_bytes: usize,
-    /// Whether strips of the second operand are copied here, as accumulators.
+    /// Whether strips of the second operand are copied here, in the accumulator type.
     pub stages_rhs: bool,
     /// Bytes of such a copy.
     strip_bytes: usize,
-    /// Bytes of the scales that decoding works with, after that copy.
+    /// Size of the scales for dequantisation, which follow that copy.
     steps_bytes: usize,
-    /// Bytes of a complete tile that is finished from here, after those.
+    /// Size of a staged tile, which follows those.
     tile_bytes: usize,
     /// Type of an accumulator.
     lane: Lane,
 }
 
-/// Bytes that rows of a copy are apart beyond their length, so that they share no set of a cache.
+/// Padding between the rows of a copy, to avoid cache set conflicts.
 const GAP: usize = 64;
 
 impl Product {
-    /// Where ranges of rows and columns may begin and end, in vectors of `lanes` lanes: at multiples of these
-    /// numbers, and at the end.
+    /// Returns the alignment of ranges of rows and columns, for vectors of `lanes` lanes.
     pub fn grain(&self, lanes: u32) -> (usize, usize) {
         let Schedule { rows, vectors, .. } = self.schedule;
         (rows as usize, (vectors * lanes) as usize)
@@ -102,7 +101,7 @@ impl Scratch {
         }
     }
 
-    /// Bytes of the whole.
+    /// Returns the total size in bytes.
     pub fn bytes(&self, p: &Product) -> usize {
         let partials = if self.terms < p.k {
             self.rows * self.columns * self.lane.bytes() as usize
@@ -116,7 +115,7 @@ impl Scratch {
         self.staged_bytes + self.strip_bytes + self.steps_bytes + self.tile_bytes
     }
 
-    /// Where a complete tile is staged, if it is.
+    /// Returns the address at which complete tiles are staged, if they are.
     pub fn room(&self, b: &mut Builder, scratch: Value) -> Option<Value> {
         let behind = self.staged_bytes + self.strip_bytes + self.steps_bytes;
         (self.tile_bytes > 0).then(|| {
@@ -125,20 +124,20 @@ impl Scratch {
         })
     }
 
-    /// Where decoding keeps its scales.
+    /// Returns the address of the scales for dequantisation.
     pub fn steps(&self, b: &mut Builder, scratch: Value) -> Value {
         let behind = self.staged_bytes + self.strip_bytes;
         let start = beyond(b, scratch, behind as i64);
         b.address(start)
     }
 
-    /// Where the copy of a strip of the second operand is.
+    /// Returns the address of the copy of a strip of the second operand.
     pub fn strip(&self, b: &mut Builder, scratch: Value) -> Value {
         let start = beyond(b, scratch, self.staged_bytes as i64);
         b.address(start)
     }
 
-    /// Sets the partial results of a block to zero.
+    /// Zeroes the partial results of a block.
     pub fn clear_partials(&self, b: &mut Builder, scratch: Value, block: Region) {
         let lanes = i64::from(b.lanes());
         let zero = b.constant(self.lane, 0);
@@ -157,7 +156,7 @@ impl Scratch {
         });
     }
 
-    /// Where the partial results of the tile at a row and a column are: tiles one below the other.
+    /// Returns the address of the partial results of the tile at a row and a column, in column-major order of tiles.
     fn partials_at(
         &self,
         b: &mut Builder,
@@ -176,7 +175,7 @@ impl Scratch {
         b.address(Addr::element(base, index, self.lane))
     }
 
-    /// The partial results of a tile of `vectors` vectors in a row.
+    /// Returns the partial results of a tile of `vectors` vectors in a row.
     pub fn partials(
         &self,
         b: &mut Builder,
@@ -204,8 +203,7 @@ pub(super) struct Partials {
 }
 
 impl Partials {
-    /// Asks for the partial results of the tile below this one of `rows` rows: its chains cannot begin before
-    /// they are there.
+    /// Prefetches the partial results of the next tile below, because its chains cannot start before they are loaded.
     pub fn ask_for_next(&self, b: &mut Builder, rows: u32) {
         const LINE: usize = 64;
         let end = rows * self.row_bytes;
@@ -214,7 +212,7 @@ impl Partials {
         }
     }
 
-    /// Where each vector is, row by row.
+    /// Returns the address of each vector, row by row.
     pub fn addrs(&self, rows: u32) -> Vec<Addr> {
         let places = (0..rows).flat_map(|row| (0..self.vectors).map(move |vector| (row, vector)));
         let offsets = places.map(|(row, vector)| row * self.row_bytes + vector * self.vector_bytes);

@@ -1,4 +1,4 @@
-//! Copies of parts of the operands, as accumulators, close together.
+//! Copies of operand blocks to scratch memory, in the accumulator type.
 
 use crate::lower::each::for_each;
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
@@ -11,19 +11,19 @@ use super::right::Right;
 use super::scratch::Scratch;
 use super::tile::{Strip, load_strip};
 
-/// Rows of the first operand, and some of their terms.
+/// Rows of the first operand, with a range of terms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     pub rows: (Value, Value),
     /// The first term.
     pub first: Value,
-    /// How many there are.
+    /// The number of terms.
     pub count: usize,
 }
 
-/// Appends the copy of a block of the first operand, at `lhs`, to where tiles read it in scratch memory.
+/// Appends the copy of a block of the first operand, at `lhs`, to the scratch memory that tiles read.
 ///
-/// What is adjacent in the operand is adjacent in the copy.
+/// The dimension that is contiguous in the operand is contiguous in the copy.
 pub(super) fn stage(
     b: &mut Builder,
     p: &Product,
@@ -80,7 +80,7 @@ fn line(b: &mut Builder, p: &Product, (from, step): (Value, usize), to: Value, l
     });
 }
 
-/// Appends the copy of a strip of the second operand: `terms` terms of `columns` columns, at `from`, to rows of `width`
+/// Appends the copy of a strip of the second operand, `terms` terms of `columns` columns at `from`, to rows of `width`
 /// accumulators at `to`.
 pub(super) fn stage_strip(
     b: &mut Builder,
@@ -110,7 +110,7 @@ pub(super) fn stage_strip(
     copy.terms(b, left[0], left[1], terms - whole);
 }
 
-/// A copy of terms of a strip, whose rows are `row_bytes` apart in it.
+/// A copy of terms of a strip with the row stride `row_bytes`.
 struct Copy<'r> {
     right: &'r Right,
     strips: Vec<Strip>,
@@ -118,7 +118,7 @@ struct Copy<'r> {
 }
 
 impl Copy<'_> {
-    /// Appends `count` terms; gives where the next one is and goes to.
+    /// Appends `count` terms; returns the next source and destination.
     fn terms(&self, b: &mut Builder, from: Value, to: Value, count: usize) -> Vec<Value> {
         let (walk, size) = (self.right.walk(), accumulator(self.right.dtype).size());
         let vector = b.lanes() as usize * size;

@@ -1,4 +1,4 @@
-//! The micro-kernel: a tile of accumulators that stay in registers.
+//! The micro-kernel: a register tile of accumulators.
 
 use mind_core::parts::Parts;
 use mind_ir::types::DType;
@@ -10,28 +10,28 @@ use super::layout::accumulator;
 use super::operands::beyond;
 use crate::lower::transpose::columns_of;
 
-/// Bytes of a cache line.
+/// Size of a cache line.
 const LINE: i64 = 64;
 
-/// A walk through an operand: bytes from one place to the next.
+/// The strides of a tile's loop through an operand, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
     /// Type of an element.
     pub dtype: DType,
-    /// From one row of the tile to the next, of the first operand.
+    /// Row stride of the first operand.
     pub row: i64,
-    /// From one term to the next.
+    /// Stride along the contracted dimension.
     pub k: i64,
-    /// From one segment to the next, of the first operand. The second one goes straight on.
+    /// Segment stride of the first operand. Segments of the second operand are contiguous.
     pub segment: i64,
 }
 
-/// Where a vector of the second operand is.
+/// The access of a vector of the second operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Strip {
-    /// Consecutive elements, these bytes after the term.
+    /// A contiguous load at this offset from the term.
     Load { offset: i64, count: Option<u32> },
-    /// Elements of as many columns, `stride` bytes apart; the terms of each are adjacent.
+    /// Columns at a stride of `stride` bytes; the terms of each are contiguous.
     Turned {
         offset: i64,
         count: u32,
@@ -39,22 +39,22 @@ pub(super) enum Strip {
     },
 }
 
-/// What a tile asks for before it is read.
+/// The data that a tile prefetches.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ahead {
     Nothing,
-    /// The lines from where this points to on, one in each round of a loop. For one segment.
+    /// The lines from this pointer, one per iteration. Only for one segment.
     Lines(Value),
-    /// The second operand, this many bytes ahead of what is read.
+    /// The second operand, at this distance in bytes.
     Own(i64),
 }
 
-/// What a tile multiplies: `segments` times `length` terms.
+/// A tile whose contracted dimension has `segments` segments of `length` terms.
 #[derive(Clone, Debug)]
 pub(super) struct Tile {
-    /// Type of an accumulator, which also says how to multiply and add.
+    /// The accumulator type, which selects the multiply-add.
     pub dtype: DType,
-    /// The integers that elements hold.
+    /// The integers packed in an element.
     pub parts: Parts,
     pub rows: u32,
     pub strips: Vec<Strip>,
@@ -67,7 +67,7 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// `sum` with the product of `x` and `y`.
+    /// Returns `sum` plus the product of `x` and `y`.
     fn add_product(&self, b: &mut Builder, x: Value, y: Value, sum: Value) -> Value {
         match self.parts {
             Parts::Whole => multiply_add(b, self.dtype, x, y, sum),
@@ -81,7 +81,7 @@ impl Tile {
     }
 }
 
-/// Appends the chains of a tile, on from `sums`, and gives the accumulators, row by row.
+/// Appends the chains of a tile, starting from `sums`, and returns the accumulators, row by row.
 ///
 /// `lhs` points to the first term of the first row, `rhs` to the first term of the first column.
 pub(super) fn chains(
@@ -106,7 +106,7 @@ pub(super) fn chains(
     left[2..].to_vec()
 }
 
-/// Appends the terms of one segment; gives where the second operand goes on, and the accumulators.
+/// Appends the terms of one segment; returns the next address of the second operand, and the accumulators.
 fn segment(
     b: &mut Builder,
     tile: &Tile,
@@ -150,14 +150,14 @@ fn segment(
     (rhs, sums)
 }
 
-/// Asks for the line at a pointer, and gives a pointer to the next one.
+/// Prefetches the line at a pointer, and returns a pointer to the next one.
 fn ask(b: &mut Builder, ahead: Value) -> Value {
     b.prefetch(Addr::at(ahead));
     let next = beyond(b, ahead, LINE);
     b.address(next)
 }
 
-/// Asks for what is `bytes` bytes ahead of each cache line of a term.
+/// Prefetches each cache line of a term, `bytes` bytes ahead.
 fn ask_ahead(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, bytes: i64) {
     for strip in &tile.strips {
         if let Strip::Load { offset, .. } = strip
@@ -169,7 +169,7 @@ fn ask_ahead(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, bytes: i64) {
     }
 }
 
-/// The operands' pointers `count` terms further on.
+/// Returns the operands' pointers, advanced by `count` terms.
 fn advance(b: &mut Builder, tile: &Tile, count: usize, lhs: Value, rhs: Value) -> (Value, Value) {
     let count = count as i64;
     let [lhs, rhs] = [(lhs, tile.lhs.k), (rhs, tile.rhs.k)].map(|(from, step)| {
@@ -196,7 +196,7 @@ fn terms(
         if let Ahead::Own(bytes) = tile.ahead {
             ask_ahead(b, tile, rhs, term, bytes);
         }
-        // The operand with fewer registers is kept; the other one is streamed.
+        // The operand with fewer registers is kept in registers; the other one is streamed.
         if vectors <= tile.rows as usize {
             let strips: Vec<Value> = (0..vectors)
                 .map(|at| strip(b, tile, rhs, term, at))
@@ -223,9 +223,9 @@ fn terms(
     sums
 }
 
-/// Appends `count` terms of every chain, from columns whose terms are adjacent.
+/// Appends `count` terms of every chain, for contiguous columns.
 ///
-/// Squares of columns and terms are loaded along the terms and transposed in registers.
+/// Tiles of columns and terms are loaded along the terms and transposed in registers.
 fn turned_terms(
     b: &mut Builder,
     tile: &Tile,
@@ -253,7 +253,7 @@ fn turned_terms(
     sums
 }
 
-/// Consecutive terms of the columns of a strip, a vector each, and zeros where there is no column.
+/// Returns consecutive terms of the columns of a strip, one vector each, with zeros for missing columns.
 fn columns(
     b: &mut Builder,
     tile: &Tile,
@@ -282,7 +282,7 @@ fn columns(
     columns.collect()
 }
 
-/// An element of the first operand, in every lane.
+/// Broadcasts an element of the first operand.
 pub(super) fn factor(b: &mut Builder, tile: &Tile, lhs: Value, term: i64, row: u32) -> Value {
     let walk = &tile.lhs;
     let addr = beyond(b, lhs, i64::from(row) * walk.row + term * walk.k);
@@ -309,7 +309,7 @@ pub(super) fn load_strip(
         Strip::Load { offset, count } => {
             let addr = beyond(b, rhs, offset + term * walk.k);
             match count {
-                // One element costs less in every lane than in one.
+                // A broadcast is cheaper than loading a single lane.
                 Some(1) => b.load_splat(lane, addr),
                 Some(count) => {
                     let count = b.index(count.into());
@@ -323,7 +323,7 @@ pub(super) fn load_strip(
     widen(b, walk.dtype, y)
 }
 
-/// Elements of `dtype` as accumulators of `sum`, which they may be already.
+/// Widens elements of `dtype` to accumulators of `sum`, if they differ.
 fn widened(b: &mut Builder, dtype: DType, sum: DType, x: Value) -> Value {
     debug_assert_eq!(compute_lane(dtype), compute_lane(sum), "one accumulator");
     widen(b, dtype, x)

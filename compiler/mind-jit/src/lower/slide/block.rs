@@ -1,4 +1,4 @@
-//! Positions of one dimension that are worked on together, so that each tap of a filter is read once for all of them.
+//! Blocks of positions that are computed together, so that each filter tap is loaded once for all of them.
 
 use mind_vir::ir::{Builder, Lane, Value};
 
@@ -7,34 +7,34 @@ use super::{Axis, Slide, VECTORS};
 use crate::lower::each::{covering, vectors_of_round};
 use crate::lower::{compute_lane, storage_lane};
 
-/// How many results are worked on together.
+/// The number of results that are computed together.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
-    /// The dimension, if several of its positions are.
+    /// The blocked dimension, if there is one.
     pub axis: Option<usize>,
-    /// How many positions of it.
+    /// Positions along it.
     pub rows: u32,
-    /// How many vectors of each.
+    /// Vectors of each position.
     pub vectors: u32,
-    /// How many vectors of a position outside of such a group.
+    /// Vectors of a position outside of a block.
     rare: u32,
 }
 
-/// Bytes of a vector of which there are 32 registers.
+/// Size of a vector on targets with 32 vector registers.
 const WIDE: u32 = 64;
 
-/// Vectors of one position beside others.
+/// Vectors of one position within a block.
 const VECTORS_OF_ROW: usize = 4;
 
-/// From this many multiply-adds in all, positions outside of groups are computed several vectors at a time, which is faster but
-/// takes longer to compile.
+/// Number of multiply-adds from which positions outside of blocks are computed several vectors at a time, because that
+/// is faster but takes longer to compile.
 const MUCH: usize = 1 << 21;
 
-/// The time of a vector of several positions, relative to the overhead of a round.
+/// The cost of a vector of several positions, relative to the loop overhead.
 const MANY: usize = 8;
 
 impl Block {
-    /// What is worked on together on vectors of `lanes` lanes.
+    /// Chooses the block for vectors of `lanes` lanes.
     pub fn of(s: &Slide, lanes: u32) -> Block {
         let alone = Block {
             axis: None,
@@ -43,7 +43,7 @@ impl Block {
             rare: VECTORS,
         };
         let Some(vector) = s.vector else { return alone };
-        // Registers are left for taps, elements and constants.
+        // The remaining registers hold taps, elements and constants.
         let most = match lanes * compute_lane(s.dtype).bytes() {
             WIDE => 24,
             _ => 8,
@@ -68,8 +68,8 @@ impl Block {
         }
     }
 
-    /// Appends loops over the places `from..to` of the positions of `rows`. `body` is given the first place, the number of
-    /// vectors, and the number of places if they do not fill a vector.
+    /// Appends loops over `from..to` along the vectorised dimension for the positions of `rows`. `body` gets the first
+    /// element, the number of vectors, and the number of elements if they do not fill a vector.
     pub fn in_vectors(
         self,
         b: &mut Builder,
@@ -81,7 +81,7 @@ impl Block {
         if places == 0 {
             return;
         }
-        // Positions outside of groups are few.
+        // Positions outside of blocks are few.
         let is_rare = self.axis.is_some() && rows.count == 1;
         let most = if is_rare { self.rare } else { self.vectors };
         let weight = if rows.count > 1 { MANY } else { 1 };
@@ -96,23 +96,23 @@ impl Block {
     }
 }
 
-/// The number of terms of all chains.
+/// Returns the number of terms of all chains.
 fn terms(s: &Slide) -> usize {
     let of_axis = |axis: &Axis| axis.slide.positions.saturating_mul(axis.slide.window);
     s.axes.iter().map(of_axis).fold(1, usize::saturating_mul)
 }
 
-/// The positions of a dimension, `vectors` vectors each, that are best worked on together where registers hold `most`
-/// sums; `None` if there are too few for that.
+/// Returns the best number of positions per block along a dimension, with `vectors` vectors each, if registers hold
+/// `most` accumulators; `None` if there are too few positions.
 ///
-/// Positions left over are worked on one by one, which takes almost as long for each as for a few together.
+/// Remaining positions are computed one by one, each of which takes almost as long as a block of a few.
 fn best_rows(s: &Slide, axis: usize, vectors: u32, most: u32) -> Option<u32> {
-    /// Sums that go on side by side while one waits for its addition.
+    /// Independent chains that hide the latency of an addition.
     const LATENCY: usize = 8;
     let own = &s.axes[axis].slide;
     let phases = phases(own, s.is_padded());
     let vectors = vectors as usize;
-    // A tap of the filter is loaded once for all positions.
+    // A filter tap is loaded once for all positions.
     let tap = |rows: usize| (rows * vectors).max(LATENCY) + vectors;
     let cost = |rows: u32| {
         let rows = rows as usize;
@@ -129,7 +129,7 @@ fn best_rows(s: &Slide, axis: usize, vectors: u32, most: u32) -> Option<u32> {
     fitting.min_by_key(|&rows| cost(rows))
 }
 
-/// Whether `rows` positions of a dimension lie inside of it, and so close that offsets hold the distances.
+/// Returns whether a dimension has `rows` interior positions, whose distances fit address offsets.
 fn fits(s: &Slide, axis: usize, rows: u32) -> bool {
     let phases = phases(&s.axes[axis].slide, s.is_padded());
     let mut all = phases.iter();
@@ -142,26 +142,26 @@ fn fits(s: &Slide, axis: usize, rows: u32) -> bool {
     })
 }
 
-/// Positions of a dimension, side by side.
+/// Adjacent positions along a dimension.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
-    /// How many.
+    /// Their number.
     pub count: u32,
-    /// Elements of the input from one to the next.
+    /// Stride in the input, in elements.
     input: i64,
-    /// Elements of the result from one to the next.
+    /// Stride in the result, in elements.
     output: i64,
 }
 
 impl Rows {
-    /// An only position.
+    /// A single position.
     pub const ONE: Rows = Rows {
         count: 1,
         input: 0,
         output: 0,
     };
 
-    /// Positions of a phase.
+    /// Returns adjacent positions of a phase.
     pub fn along(s: &Slide, axis: usize, phase: &Phase, count: u32) -> Rows {
         let own = &s.axes[axis];
         Rows {
@@ -171,12 +171,12 @@ impl Rows {
         }
     }
 
-    /// Bytes from the elements under the first window to those under window `row`.
+    /// Returns the offset in bytes of the elements under window `row` from those under the first.
     pub fn input(&self, row: u32, lane: Lane) -> i32 {
         (i64::from(row * lane.bytes()) * self.input) as i32
     }
 
-    /// Bytes from the first result to result `row`.
+    /// Returns the offset in bytes of result `row` from the first.
     pub fn output(&self, row: u32, lane: Lane) -> i32 {
         (i64::from(row * lane.bytes()) * self.output) as i32
     }
@@ -191,7 +191,7 @@ mod tests {
     use super::super::Axis;
     use super::*;
 
-    /// A filter of three taps over a line of `extent` places with 16 results each, and a place of padding at both ends.
+    /// A filter of three taps over a line of `extent` positions with 16 results each and a padding of 1.
     fn line(extent: usize) -> Slide {
         let window = SlideAxis {
             extent,

@@ -1,7 +1,7 @@
-//! Sliding windows: at each position one chain over taps, vectors along positions.
+//! Sliding windows: one chain over taps per position, vectorised over positions.
 //!
-//! The positions of a dimension are loops. Where every tap lies inside, short windows are written out; at the
-//! edges, loops run over the taps that do.
+//! Positions are loops. In the interior, where all taps are in bounds, short windows are unrolled; at the edges, loops
+//! run over the taps in bounds.
 
 mod block;
 mod parts;
@@ -20,55 +20,55 @@ use block::{Block, Rows};
 use phase::{Phase, phases};
 use taps::{Lanes, Taps};
 
-/// One dimension of the windows, and elements from one place to the next along it.
+/// One dimension of the windows, with its strides in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Axis {
-    /// How the windows slide.
+    /// The sliding of the windows.
     pub slide: SlideAxis,
-    /// From one element of the input to the next.
+    /// Input stride.
     pub input: i64,
-    /// From one tap of the filter to the next.
+    /// Stride of the filter taps.
     pub tap: i64,
-    /// From what one position has of the second operand to what the next has.
+    /// Stride of positions in the second operand.
     pub place: i64,
-    /// From one position of the result to the next.
+    /// Result stride.
     pub output: i64,
 }
 
 /// Windows that slide over a tensor.
 ///
-/// `base` is 1 but for [`SlideKind::MultiplyInside`], and there are not more than [`MOST_PHASES`] phases. No tensor is
-/// empty but the input and the filter.
+/// `base` is 1 except for [`SlideKind::MultiplyInside`], and there are at most [`MOST_PHASES`] phases. Only the input
+/// and the filter may be empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Slide {
     /// Type of the input and the result.
     pub dtype: DType,
-    /// What is made of the elements.
+    /// The operation on the elements.
     pub kind: SlideKind,
     /// The dimensions.
     pub axes: Vec<Axis>,
-    /// The first elements of the input and of the second operand.
+    /// Offsets of the input and of the second operand.
     pub offsets: [i64; 2],
-    /// The dimension that vectors lie along; `None` without dimensions.
+    /// The vectorised dimension; `None` without dimensions.
     pub vector: Option<usize>,
-    /// The dimension whose positions a range is given of.
+    /// The dimension that is divided into ranges.
     pub shared: Option<usize>,
 }
 
-/// Kinds of positions that code is written out for, at most.
+/// Maximum number of phases, because code is generated for each.
 pub const MOST_PHASES: usize = 64;
 
-/// Vectors of results that are worked on together at one position of the outer dimensions.
+/// Vectors of results that are computed together at one position of the outer dimensions.
 const VECTORS: u32 = 8;
 
 impl Slide {
-    /// Kinds of positions: code is written out for each.
+    /// Returns the number of phases: code is generated for each.
     pub fn phases(&self) -> usize {
         let counts = self.axes.iter().map(|axis| phase::count(&axis.slide));
         counts.fold(1, usize::saturating_mul)
     }
 
-    /// How many indices the range counts: positions of the shared dimension, or groups of one of each kind.
+    /// Returns the extent of the range: positions of the shared dimension, or groups with one position of each phase.
     pub fn extent(&self) -> usize {
         let shared = self.shared.map(|axis| &self.axes[axis].slide);
         shared.map_or(1, |axis| {
@@ -84,7 +84,7 @@ impl Slide {
         self.kind == SlideKind::Multiply
     }
 
-    /// The type of the second operand.
+    /// Returns the type of the second operand.
     fn other_dtype(&self) -> DType {
         match self.kind.reduction() {
             Some(_) => divisor_dtype(self.dtype),
@@ -92,7 +92,7 @@ impl Slide {
         }
     }
 
-    /// The dimension outside of vectors at whose edges code is apart: the last one that has taps outside.
+    /// Returns the non-vectorised dimension whose edges have separate code: the last one with taps out of bounds.
     fn parted(&self) -> Option<usize> {
         let has_edge = |axis: &Axis| {
             let phases = phases(&axis.slide, self.is_padded());
@@ -108,28 +108,28 @@ impl Slide {
     }
 }
 
-/// The pointers to the elements of a position.
+/// The pointers for a position.
 #[derive(Clone, Copy)]
 struct Pointers {
     input: Value,
-    /// The second operand, if there is one.
+    /// The second operand, if it exists.
     other: Option<Value>,
     output: Value,
-    /// The positions from this one on that are worked on together.
+    /// The block of positions that begins here.
     rows: Rows,
 }
 
-/// Where the windows of a position are along one dimension.
+/// The windows of a position along one dimension.
 #[derive(Clone, Copy)]
 struct Place {
     phase: Phase,
-    /// The element under the first tap, where taps may lie outside; the pointer to the input is there already
-    /// otherwise.
+    /// The element index under the first tap, if taps may be out of bounds; otherwise the input pointer is already
+    /// advanced.
     origin: Option<Value>,
 }
 
-/// Appends the windows at the positions of `range` along the shared dimension, and at all of the others. `pointers` are the
-/// input, the second operand if the kind has one, and the result.
+/// Appends the windows at the positions of `range` along the shared dimension, and at all positions of the others.
+/// `pointers` are the input, the second operand if the kind has one, and the result.
 pub fn slide(b: &mut Builder, s: &Slide, pointers: &[Value], range: (Value, Value)) {
     let &[input, ref others @ .., output] = pointers else {
         panic!("windows have an input and a result");
@@ -156,7 +156,7 @@ pub fn slide(b: &mut Builder, s: &Slide, pointers: &[Value], range: (Value, Valu
     positions.outer(b, 0, pointers, places);
 }
 
-/// The pointer `index * stride` elements of `dtype` after `base`.
+/// Returns the address of element `index * stride` of the array of `dtype` at `base`.
 fn moved(b: &mut Builder, base: Value, dtype: DType, index: Value, stride: i64) -> Value {
     let stride = b.index(stride);
     let index = b.index_op(IndexOp::Mul, index, stride);
@@ -175,7 +175,7 @@ struct Positions<'a> {
 }
 
 impl Positions<'_> {
-    /// Loops over the dimensions from `axis` on, but for that of vectors, which comes last.
+    /// Appends loops over the dimensions from `axis`, except the vectorised one, which is innermost.
     fn outer(&self, b: &mut Builder, axis: usize, pointers: Pointers, places: Vec<Option<Place>>) {
         if axis == self.s.axes.len() {
             return self.vectors(b, pointers, places);
@@ -221,7 +221,7 @@ impl Positions<'_> {
         }
     }
 
-    /// The pointers and the windows at position `u` of a phase.
+    /// Returns the pointers and windows at position `u` of a phase.
     fn at(
         &self,
         b: &mut Builder,
@@ -261,7 +261,7 @@ impl Positions<'_> {
         (at, place)
     }
 
-    /// The positions along the dimension of vectors: one at a time at the edges, by vectors where every tap lies inside.
+    /// Appends the positions along the vectorised dimension: one at a time at the edges, vectors in the interior.
     fn vectors(&self, b: &mut Builder, pointers: Pointers, places: Vec<Option<Place>>) {
         let Some(axis) = self.s.vector else {
             return self.chains(b, pointers, places, Lanes::One);
@@ -297,7 +297,7 @@ impl Positions<'_> {
         }
     }
 
-    /// The chains at one position, or at the lanes of vectors, and what they leave.
+    /// Appends the chains at one position, or at a vector of positions, and stores their results.
     fn chains(
         &self,
         b: &mut Builder,
@@ -339,7 +339,7 @@ impl Positions<'_> {
         }
     }
 
-    /// The result of a chain, before it is rounded.
+    /// Returns the result of a chain, before rounding.
     fn finish(
         &self,
         b: &mut Builder,

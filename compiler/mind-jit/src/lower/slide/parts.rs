@@ -1,11 +1,11 @@
-//! Loops over parts of the positions along a dimension.
+//! Loops over subranges of the positions along a dimension.
 
 use mind_vir::ir::{Builder, IndexOp, LoopKind, Value};
 
 use super::Positions;
 
 impl Positions<'_> {
-    /// Appends `body` for the positions of a phase outside of `from..to` that are in the range.
+    /// Appends `body` for the edge positions of a phase: those outside of `from..to` that are in the range.
     pub(super) fn edges(
         &self,
         b: &mut Builder,
@@ -27,7 +27,7 @@ impl Positions<'_> {
             let bounds = (number(b, start), number(b, end));
             return part(b, bounds);
         }
-        // One body for both ends: end 0 is `0..from`, end 1 is `to..count`.
+        // Both ends share one body: end 0 is `0..from`, end 1 is `to..count`.
         let ends = (b.index(0), b.index(2));
         b.repeat(LoopKind::Whole, ends, 1, &[], |b, end| {
             let (step, length) = (number(b, to), number(b, count - from));
@@ -40,7 +40,7 @@ impl Positions<'_> {
         });
     }
 
-    /// What of the positions `start..end` along `axis` is in the range.
+    /// Returns the intersection of the positions `start..end` along `axis` with the range.
     fn shared(&self, b: &mut Builder, axis: usize, (start, end): (Value, Value)) -> (Value, Value) {
         if Some(axis) != self.s.shared {
             return (start, end);
@@ -49,7 +49,7 @@ impl Positions<'_> {
         (start, b.index_op(IndexOp::Min, end, self.range.1))
     }
 
-    /// Appends `body` for the positions `from..to` of a phase that are in the range, for as many as `rows` at a time.
+    /// Appends `body` for the positions `from..to` of a phase that are in the range, in blocks of `rows`.
     pub(super) fn part(
         &self,
         b: &mut Builder,

@@ -1,26 +1,26 @@
-//! Positions of a dimension whose taps lie at the same distances.
+//! Phases: positions of a dimension with equal tap offsets.
 
 use mind_core::eval::sliding::SlideAxis;
 
-/// Positions `first`, `first + step`, ..; the `u`-th of them has tap `v` at element `start + u * stride + v * dilation`.
+/// Positions `first`, `first + step`, …; the `u`-th of them has tap `v` at element `start + u * stride + v * dilation`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Phase {
     pub first: usize,
     pub step: usize,
-    /// How many positions there are.
+    /// The number of positions.
     pub count: usize,
     pub start: i64,
     pub stride: i64,
-    /// How many taps there are that may lie inside.
+    /// The number of taps that may be in bounds.
     pub taps: usize,
-    /// Which taps of the window these are: from `tap` on, every `tap_step`-th.
+    /// The first tap of the window; the others follow in steps of `tap_step`.
     pub tap: usize,
     pub tap_step: usize,
     pub dilation: i64,
 }
 
 impl Phase {
-    /// The positions `from..to` whose taps all lie inside an extent.
+    /// Returns the positions `from..to` whose taps are all in bounds.
     pub fn interior(&self, extent: usize) -> (usize, usize) {
         if self.taps == 0 {
             return (0, self.count);
@@ -40,7 +40,7 @@ impl Phase {
         (from as usize, to.clamp(from, count) as usize)
     }
 
-    /// Leaves out taps that lie outside at every position.
+    /// Removes taps that are out of bounds at every position.
     fn clip(&mut self, extent: usize) {
         let span = (self.count.max(1) as i64 - 1) * self.stride;
         let (low, high) = (-self.start - span, extent as i64 - 1 - self.start);
@@ -56,18 +56,18 @@ impl Phase {
     }
 }
 
-/// How many phases a dimension has.
+/// Returns the number of phases of a dimension.
 pub(super) fn count(axis: &SlideAxis) -> usize {
     period(axis).min(axis.positions)
 }
 
-/// Positions from one to the next of the same phase.
+/// Returns the distance between positions of the same phase.
 fn period(axis: &SlideAxis) -> usize {
     (axis.base / gcd(axis.stride, axis.base)) as usize
 }
 
-/// The phases of a dimension, of which each position is in one. Where taps outside are not `padded`, those that are
-/// never inside are left out.
+/// Returns the phases of a dimension, which partition its positions. Unless taps out of bounds are `padded`, those that
+/// are never in bounds are removed.
 pub(super) fn phases(axis: &SlideAxis, padded: bool) -> Vec<Phase> {
     let (base, period) = (axis.base, period(axis));
     let tap_step = (base / gcd(axis.dilation.abs(), base)) as usize;
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// The element of each tap inside, position by position, as the phases say.
+    /// Returns the element of each tap in bounds, position by position, according to the phases.
     fn taps(axis: &SlideAxis, phases: &[Phase]) -> Vec<Vec<(usize, usize)>> {
         let mut found = vec![Vec::new(); axis.positions];
         for phase in phases {

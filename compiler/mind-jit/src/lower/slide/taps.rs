@@ -1,4 +1,4 @@
-//! The taps of windows, one after the other.
+//! The taps of windows, in order.
 
 use mind_ir::scalar::Reduction;
 use mind_ir::types::DType;
@@ -10,22 +10,22 @@ use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 use super::block::Rows;
 use super::{Place, Pointers, Slide, moved};
 
-/// Taps that are written out one after the other, at most.
+/// Maximum number of taps that are unrolled.
 const WRITTEN_OUT: usize = 16;
 
-/// The positions that are worked on together.
+/// The positions of a vector.
 #[derive(Clone, Copy)]
 pub(super) enum Lanes {
-    /// One; every lane has the same.
+    /// One position, broadcast to every lane.
     One,
-    /// Those side by side along the dimension of vectors.
+    /// Adjacent positions along the vectorised dimension.
     Many {
         vectors: u32,
-        /// How many lanes have positions, where not all do.
+        /// The number of active lanes; `None` if all are active.
         count: Option<Value>,
-        /// Elements of the input from one lane to the next.
+        /// Input stride of lanes, in elements.
         input: i64,
-        /// Elements of the second operand from one lane to the next.
+        /// Stride of lanes in the second operand, in elements.
         other: i64,
     },
 }
@@ -45,7 +45,7 @@ impl Lanes {
         }
     }
 
-    /// The elements of the input for a vector, `bytes` after a pointer.
+    /// Loads the input elements of a vector, at an offset of `bytes` from a pointer.
     fn input(self, b: &mut Builder, dtype: DType, from: (Value, i32), vector: u32) -> Value {
         let stride = match self {
             Lanes::One => 0,
@@ -54,7 +54,7 @@ impl Lanes {
         self.elements(b, dtype, from, stride, vector)
     }
 
-    /// The elements of the second operand for a vector.
+    /// Loads the elements of the second operand for a vector.
     pub fn other(self, b: &mut Builder, dtype: DType, pointer: Value, vector: u32) -> Value {
         let stride = match self {
             Lanes::One => 0,
@@ -92,27 +92,27 @@ impl Lanes {
         widen(b, dtype, elements)
     }
 
-    /// Whether every vector has the same elements of the second operand.
+    /// Returns whether all vectors have the same elements of the second operand.
     fn shares_other(self) -> bool {
         matches!(self, Lanes::One | Lanes::Many { other: 0, .. })
     }
 
-    /// Whether every vector has the same elements of the input.
+    /// Returns whether all vectors have the same input elements.
     fn shares_input(self) -> bool {
         matches!(self, Lanes::One | Lanes::Many { input: 0, .. })
     }
 }
 
-/// The windows at some positions.
+/// The windows at a block of positions.
 pub(super) struct Taps<'a> {
     pub s: &'a Slide,
-    /// Where they are along each dimension.
+    /// The windows along each dimension.
     pub places: &'a [Place],
     pub lanes: Lanes,
     pub rows: Rows,
 }
 
-/// Where a tap is: the pointer to its elements, `None` for a tap outside, and to those of the filter.
+/// A tap: the pointer to its elements, `None` if it is out of bounds, and to the filter.
 #[derive(Clone, Copy)]
 struct At {
     input: Option<Value>,
@@ -120,7 +120,7 @@ struct At {
 }
 
 impl Taps<'_> {
-    /// Appends the chains of all taps, that go on from `sums`.
+    /// Appends the chains over all taps, starting from `sums`.
     pub fn chains(&self, b: &mut Builder, pointers: &Pointers, sums: Vec<Value>) -> Vec<Value> {
         let other = pointers.other.filter(|_| self.has_filter());
         let at = At {
@@ -134,12 +134,12 @@ impl Taps<'_> {
         self.s.kind.reduction().is_none()
     }
 
-    /// Whether taps outside are products with 0, of which those of integers change nothing.
+    /// Returns whether taps out of bounds are multiplied as zeros, which matters only for floats.
     fn multiplies_outside(&self) -> bool {
         self.s.is_padded() && self.s.dtype.is_float()
     }
 
-    /// The taps along the dimensions from `axis` on.
+    /// Appends the taps along the dimensions from `axis`.
     fn dimension(&self, b: &mut Builder, axis: usize, at: At, sums: Vec<Value>) -> Vec<Value> {
         let Some(place) = self.places.get(axis) else {
             return self.tap(b, at, sums);
@@ -160,13 +160,13 @@ impl Taps<'_> {
         }
     }
 
-    /// Whether the taps from dimension `axis` on are few.
+    /// Returns whether there are few enough taps from dimension `axis` to unroll them.
     fn is_written_out(&self, axis: usize) -> bool {
         let taps = self.places[axis..].iter().map(|place| place.phase.taps);
         taps.fold(1, usize::saturating_mul) <= WRITTEN_OUT
     }
 
-    /// Taps of which some may lie outside, given the element under the first.
+    /// Appends taps that may be out of bounds, given the element under the first.
     fn edge(
         &self,
         b: &mut Builder,
@@ -206,7 +206,7 @@ impl Taps<'_> {
         self.outside(b, axis, at, (end, taps), sums)
     }
 
-    /// A tap over `element`, which may lie outside: loops that go round once or never.
+    /// Appends a tap at `element`, which may be out of bounds, as loops with a trip count of 0 or 1.
     fn one_tap(
         &self,
         b: &mut Builder,
@@ -246,7 +246,7 @@ impl Taps<'_> {
         sums
     }
 
-    /// Taps outside, in a range.
+    /// Appends a range of taps that are out of bounds.
     fn outside(
         &self,
         b: &mut Builder,
@@ -277,7 +277,7 @@ impl Taps<'_> {
         sums
     }
 
-    /// Where tap `tap` is, if the pointer is at the first one.
+    /// Returns tap `tap`, if the pointer is at the first one.
     fn inside(&self, b: &mut Builder, axis: usize, at: At, tap: Value) -> At {
         let stride = self.places[axis].phase.dilation * self.s.axes[axis].input;
         let dtype = self.s.dtype;
@@ -287,7 +287,7 @@ impl Taps<'_> {
         }
     }
 
-    /// Where tap `tap` is, if the first one is over element `origin` of the dimension.
+    /// Returns tap `tap`, if the first one is at element `origin` of the dimension.
     fn at_element(&self, b: &mut Builder, axis: usize, at: At, origin: Value, tap: Value) -> At {
         let step = b.index(self.places[axis].phase.dilation);
         let element = b.index_op(IndexOp::Mul, tap, step);
@@ -307,7 +307,7 @@ impl Taps<'_> {
             .map(|other| moved(b, other, self.s.dtype, tap, stride))
     }
 
-    /// One more term of each chain: of the vectors of one row, then of those of the next.
+    /// Appends one more term of each chain, row by row.
     fn tap(&self, b: &mut Builder, at: At, sums: Vec<Value>) -> Vec<Value> {
         let (dtype, lanes) = (self.s.dtype, self.lanes);
         let vectors = lanes.vectors();
@@ -334,7 +334,7 @@ impl Taps<'_> {
         next
     }
 
-    /// The elements under a tap, 0 outside.
+    /// Returns the elements under a tap, 0 if it is out of bounds.
     fn element(&self, b: &mut Builder, at: At, row: u32, vector: u32) -> Value {
         let dtype = self.s.dtype;
         match at.input {

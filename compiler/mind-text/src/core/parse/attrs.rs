@@ -104,7 +104,7 @@ impl Attributes {
     ) -> Parsed<()> {
         match &mut self.written[at] {
             Some(_) => {
-                let key = op.keys[at].name;
+                let key = op.keys[at].name.to_owned();
                 Err(SyntaxError::RepeatedKey { key }.at(start, src.cursor.at()))
             }
             empty => {

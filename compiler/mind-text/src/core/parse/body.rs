@@ -231,6 +231,9 @@ impl Parser<'_> {
                 Ok(None) => known = false,
                 Err(why) => return Err(error(self, why, index, label).at(at, end)),
             }
+            if self.bodies.len() == 1 {
+                self.output_entry(index)?;
+            }
             index += 1;
             if !self.src.cursor.eat(b',') && !self.src.cursor.at_line_end() {
                 let fault = self.src.cursor.unexpected("`,` or the end of the line");

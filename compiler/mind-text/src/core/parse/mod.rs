@@ -5,6 +5,7 @@ mod body;
 mod constant;
 mod header;
 mod instruction;
+mod interface;
 mod literal;
 mod report;
 mod source;
@@ -27,6 +28,16 @@ use body::{Body, Stage};
 use header::Header;
 use report::Report;
 use source::Source;
+
+/// The words of lines that are no instructions.
+const KEYWORDS: [&str; 6] = [
+    "args",
+    "yield",
+    "metadata",
+    "input",
+    "classifier",
+    "outputs",
+];
 
 /// Reads a module whose first byte lies at `base`.
 pub(super) fn parse(
@@ -156,6 +167,9 @@ impl Parser<'_> {
         match keyword {
             Some("args") => self.arguments(start),
             Some("yield") => self.end_body(start),
+            Some("metadata") => self.metadata(start),
+            Some("input") => self.input_feature(start),
+            Some("classifier") => self.classifier(start),
             Some(_) => self.outputs(start),
             None => self.instruction(),
         }
@@ -165,9 +179,7 @@ impl Parser<'_> {
     fn keyword(&mut self) -> Parsed<Option<&'static str>> {
         let start = self.src.cursor.at();
         let word = self.src.cursor.op_name()?;
-        let keyword = ["args", "yield", "outputs"]
-            .into_iter()
-            .find(|&known| Some(known) == word);
+        let keyword = KEYWORDS.into_iter().find(|&known| Some(known) == word);
         if keyword.is_some() && self.src.cursor.eat(b':') {
             return Ok(keyword);
         }

@@ -143,7 +143,10 @@ impl Lists {
 }
 
 /// Reads one of `words`.
-fn read_word(src: &mut Source<'_>, words: &'static [&'static str]) -> Parsed<&'static str> {
+pub(super) fn read_word(
+    src: &mut Source<'_>,
+    words: &'static [&'static str],
+) -> Parsed<&'static str> {
     src.cursor.peek();
     let start = src.cursor.at();
     let found = src.cursor.word()?;

@@ -70,7 +70,7 @@ fn write_value(out: &mut String, g: &Graph, op: OpId, form: Form, attr: Attr<'_>
     }
 }
 
-fn write_name(out: &mut String, name: &str) {
+pub(super) fn write_name(out: &mut String, name: &str) {
     if is_identifier(name) {
         out.push_str(name);
         return;

@@ -1,6 +1,7 @@
 //! Printing a module.
 
 mod attrs;
+mod interface;
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::builtin::Yield;
@@ -26,6 +27,7 @@ pub(super) fn print(table: &OpTable, g: &Graph) -> Result<String, Diagnostics> {
         out,
         found: Diagnostics::new(),
     };
+    printer.interface();
     printer.block(g.body(), 0);
     if printer.found.is_empty() {
         Ok(printer.out)
@@ -66,13 +68,24 @@ impl Printer<'_> {
             }
             self.line(depth);
             if self.g.is::<Yield>(op) {
-                self.out
-                    .push_str(if depth == 0 { "outputs:" } else { "yield:" });
-                self.labels(" ", self.g.operands(op).iter().copied());
+                self.end(op, depth);
                 ended = true;
             } else {
                 self.op(op, depth);
             }
+        }
+    }
+
+    /// Prints the last line of a block.
+    fn end(&mut self, op: OpId, depth: usize) {
+        if depth > 0 {
+            self.out.push_str("yield:");
+            return self.labels(" ", self.g.operands(op).iter().copied());
+        }
+        self.out.push_str("outputs:");
+        for (at, &value) in self.g.operands(op).iter().enumerate() {
+            self.labels(if at == 0 { " " } else { ", " }, [value]);
+            self.output_entry(at);
         }
     }
 

@@ -2,14 +2,14 @@
 
 use std::fmt::Display;
 
-/// Lines of a function, as they are written.
+/// The lines of a function body.
 pub(super) struct Block<'o> {
     depth: usize,
     out: &'o mut String,
 }
 
 impl<'o> Block<'o> {
-    /// The body of a function, whose text so far is `out`.
+    /// Returns the body of a function whose text so far is `out`.
     pub(super) fn new(out: &'o mut String) -> Block<'o> {
         Block { depth: 1, out }
     }
@@ -18,13 +18,13 @@ impl<'o> Block<'o> {
         *self.out += &format!("{:1$}{line}\n", "", 4 * self.depth);
     }
 
-    /// A line, after which lines are one step further in, up to [`close`](Block::close).
+    /// Writes a line and indents the following ones, up to [`close`](Block::close).
     pub(super) fn open(&mut self, head: impl Display) {
         self.line(head);
         self.depth += 1;
     }
 
-    /// Ends as many levels as were opened.
+    /// Closes `levels` levels.
     pub(super) fn close(&mut self, levels: usize) {
         for _ in 0..levels {
             self.depth -= 1;
@@ -32,7 +32,7 @@ impl<'o> Block<'o> {
         }
     }
 
-    /// Opens a loop in which `name` counts from 0 to below `extent`.
+    /// Opens a loop in which `name` runs from 0 to `extent` (exclusive).
     pub(super) fn count(&mut self, name: &str, extent: usize) {
         self.open(format_args!(
             "for (int64_t {name} = 0; {name} < INT64_C({extent}); ++{name}) {{"
@@ -40,7 +40,7 @@ impl<'o> Block<'o> {
     }
 }
 
-/// The sum of `terms`, each an index by the name and how much it counts; those that count nothing are left out.
+/// Returns the sum of `terms`, each an index times its stride; strides of 0 are skipped.
 pub(super) fn sum<'a>(terms: impl IntoIterator<Item = (&'a str, usize)>) -> String {
     let terms = terms.into_iter().filter(|&(_, factor)| factor != 0);
     let terms: Vec<String> = terms

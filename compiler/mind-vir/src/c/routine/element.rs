@@ -4,7 +4,7 @@ use mind_ir::types::DType;
 
 use crate::program::IndexType;
 
-/// The type that C computes in: of floats that of their accumulator, of integers one that has all of them.
+/// Returns the type of computations: for floats that of their accumulator, for integers one that holds all of them.
 pub(super) const fn c_type(dtype: DType) -> &'static str {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 => "float",
@@ -14,7 +14,7 @@ pub(super) const fn c_type(dtype: DType) -> &'static str {
     }
 }
 
-/// The element at the address `at`.
+/// An expression for the element at `at`.
 pub(super) fn read(dtype: DType, at: &str) -> String {
     match dtype {
         DType::F16 => format!("mind_half_to_f32(mind_load_u16({at}))"),
@@ -32,7 +32,7 @@ pub(super) fn read(dtype: DType, at: &str) -> String {
     }
 }
 
-/// The statement that writes `x`, rounded or wrapped, to the address `at`.
+/// A statement that stores `x`, rounded or wrapped, to `at`.
 pub(super) fn write(dtype: DType, at: &str, x: &str) -> String {
     match dtype {
         DType::F16 => format!("mind_store_u16({at}, mind_f32_to_half({x}));"),
@@ -47,7 +47,7 @@ pub(super) fn write(dtype: DType, at: &str, x: &str) -> String {
     }
 }
 
-/// The index at the address `at`.
+/// An expression for the index at `at`.
 pub(super) fn index(index: IndexType, at: &str) -> String {
     match index {
         IndexType::I32 => read(DType::I32, at),
@@ -55,7 +55,7 @@ pub(super) fn index(index: IndexType, at: &str) -> String {
     }
 }
 
-/// The function that makes the key of an element: keys are in the order of the elements.
+/// Returns the name of the function that computes the sort key of an element.
 pub(super) const fn key(dtype: DType) -> &'static str {
     match dtype {
         DType::F16 => "mind_key_f16",

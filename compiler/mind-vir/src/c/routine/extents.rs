@@ -1,4 +1,4 @@
-//! Results whose extents are given in a run, as statements of C.
+//! Results whose extents are data, as C statements.
 
 use super::Arrays;
 use super::block::{Block, sum};
@@ -6,7 +6,7 @@ use super::element::{index, write as stored};
 use crate::program::{Elements, Extents, Stop};
 use mind_ir::types::DType;
 
-/// A check of the extents, and then the elements.
+/// Writes a check of the extents, then the elements.
 pub(super) fn write(extents: &Extents, (read, written): Arrays<'_>, block: &mut Block<'_>) {
     let given = read.last().expect("a checked step reads extents");
     for (at, extent) in extents.extents.iter().enumerate() {
@@ -44,7 +44,7 @@ pub(super) fn write(extents: &Extents, (read, written): Arrays<'_>, block: &mut 
     }
 }
 
-/// Ends the run if `condition` holds.
+/// Writes a return that is taken if `condition` holds.
 fn refuse_if(condition: &str, block: &mut Block<'_>) {
     block.open(format_args!("if ({condition}) {{"));
     block.line(format_args!(
@@ -54,7 +54,7 @@ fn refuse_if(condition: &str, block: &mut Block<'_>) {
     block.close(1);
 }
 
-/// A statement for each element, number `n` of the result.
+/// Writes a statement for each element; `n` is its number.
 fn each(extents: &Extents, block: &mut Block<'_>, statement: impl FnOnce(&[String]) -> String) {
     let rank = extents.extents.len();
     let names: Vec<String> = (0..rank).map(|at| format!("i{at}")).collect();
@@ -68,10 +68,10 @@ fn each(extents: &Extents, block: &mut Block<'_>, statement: impl FnOnce(&[Strin
     block.close(rank + 1);
 }
 
-/// The statement that writes the index `at`, rounded once.
+/// Returns the statement that stores the index `at`, rounded only once.
 fn indexed(dtype: DType, to: &str, at: &str) -> String {
     match dtype {
-        // A float that is too large for f16 is infinite there, and smaller ones are exact.
+        // An index too large for f16 becomes infinite there; smaller ones are exact in f32.
         DType::F16 | DType::F32 => stored(dtype, to, &format!("(float){at}")),
         DType::BF16 => stored(dtype, to, &format!("mind_odd_f32((double){at})")),
         DType::F64 => stored(dtype, to, &format!("(double){at}")),

@@ -1,4 +1,4 @@
-//! What has no kernel, as statements of C.
+//! Routines without a kernel, as C statements.
 
 mod block;
 mod element;
@@ -14,11 +14,11 @@ use super::module::{EmitError, Module};
 use block::Block;
 
 impl Module<'_> {
-    /// Checks that C can say a step that is no kernel, and that its arrays have the bytes of what it reads and writes.
+    /// Checks that a routine has a C implementation, and that its arrays have the sizes that it accesses.
     ///
     /// # Errors
     ///
-    /// It has no C, or it is handed other arrays.
+    /// Errors if one of these does not hold.
     pub(super) fn check_routine(&self, call: &Evaluate) -> Result<(), EmitError> {
         let op = call.op;
         call.checked().map(|_| ()).map_err(|why| match why {
@@ -33,14 +33,14 @@ impl Module<'_> {
         })
     }
 
-    /// Whether one of `steps`, or of what they run, may find extents that the code is not for.
+    /// Returns whether one of `steps`, or of their subprograms, checks extents at run time.
     pub(super) fn checks_extents(&self, steps: &[&Step]) -> bool {
         let mut calls = steps.iter().filter_map(|step| step.as_evaluate());
         let own = calls.any(|call| matches!(call.algorithm, Some(Algorithm::Extents(_))));
         own || self.subprograms.iter().any(|run| run.checks_extents)
     }
 
-    /// The statements of a step that is no kernel.
+    /// Writes the statements of a routine.
     pub(super) fn routine(&self, call: &Evaluate, out: &mut String) {
         let operands: Vec<String> = call.operands.iter().map(|own| self.address(own)).collect();
         let results: Vec<String> = call.results.iter().map(|own| self.address(own)).collect();
@@ -66,5 +66,5 @@ impl Module<'_> {
     }
 }
 
-/// The addresses of what a step reads, and of what it writes.
+/// The addresses of the arrays that a step reads, and of those that it writes.
 type Arrays<'a> = (&'a [String], &'a [String]);

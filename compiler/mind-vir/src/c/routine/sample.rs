@@ -1,4 +1,4 @@
-//! Images at the coordinates of a grid as statements of C.
+//! Image sampling as C statements.
 
 use mind_ir::tensor::row_major;
 use mind_ir::types::DType;
@@ -10,11 +10,11 @@ use super::element::{c_type, read, write as stored};
 use crate::ir::Lane;
 use crate::program::{Between, Beyond, Coordinates, Sampling};
 
-/// A loop over the points of the grid, and in it one over the channels.
+/// Writes a loop over the points of the grid, with a loop over channels.
 pub(super) fn write(sampling: &Sampling, (read, written): Arrays<'_>, block: &mut Block<'_>) {
     let counts = [sampling.images, sampling.points, sampling.channels];
     let sampling = &match counts.contains(&0) {
-        // Loops without steps; their numbers are those of no array.
+        // Empty loops; their strides are unused.
         true => Sampling {
             images: 0,
             points: 0,
@@ -41,7 +41,7 @@ pub(super) fn write(sampling: &Sampling, (read, written): Arrays<'_>, block: &mu
     block.close(3);
 }
 
-/// How many taps there are along each dimension.
+/// Returns the number of taps along each dimension.
 const fn taps(sampling: &Sampling) -> usize {
     match sampling.between {
         Between::Nearest => 1,
@@ -50,7 +50,7 @@ const fn taps(sampling: &Sampling) -> usize {
     }
 }
 
-/// The elements and the weights of the taps along a dimension.
+/// Writes the element indices and weights of the taps along a dimension.
 fn along(sampling: &Sampling, axis: usize, grid: &str, block: &mut Block<'_>) {
     let (extent, axes) = (sampling.extents[axis], sampling.extents.len());
     let (taps, last) = (taps(sampling), extent as f64 - 1.0);
@@ -70,7 +70,7 @@ fn along(sampling: &Sampling, axis: usize, grid: &str, block: &mut Block<'_>) {
         Between::Nearest => format!("mind_round_f64({place})"),
         Between::Linear | Between::Cubic => place,
     };
-    // Until all taps of a cubic are the nearest element.
+    // Far enough outside, all taps of a cubic are the nearest element.
     let margin = match sampling.between {
         Between::Nearest | Between::Linear => 0.0,
         Between::Cubic => 2.0,
@@ -105,7 +105,8 @@ fn along(sampling: &Sampling, axis: usize, grid: &str, block: &mut Block<'_>) {
     block.close(2);
 }
 
-/// A place before its taps are taken. Only the taps of a cubic are mirrored: its place stays, and is NaN if it is infinite.
+/// Applies the padding to a coordinate before its taps are computed. A cubic reflects each tap instead, so that its
+/// coordinate is only replaced by NaN if it is infinite.
 fn moved(sampling: &Sampling, place: &str, margin: f64, last: f64) -> String {
     match (sampling.beyond, sampling.between) {
         (Beyond::MirrorCentres | Beyond::MirrorEdges, Between::Cubic) => {
@@ -118,7 +119,8 @@ fn moved(sampling: &Sampling, place: &str, margin: f64, last: f64) -> String {
     }
 }
 
-/// A place that lies inside, or at most `margin` outside of a border, as far as what is beyond the ends moves it there.
+/// Returns an expression that applies the padding to a coordinate; the result is in bounds, or at most `margin` outside
+/// of a border.
 fn inside(beyond: Beyond, place: &str, margin: f64, last: f64) -> String {
     match beyond {
         Beyond::Fill(_) => place.to_owned(),
@@ -131,7 +133,7 @@ fn inside(beyond: Beyond, place: &str, margin: f64, last: f64) -> String {
     }
 }
 
-/// The sum of the taps of a channel, each with the product of its weights.
+/// Writes the weighted sum of the taps of a channel, as a chain of multiply-adds.
 fn chain(sampling: &Sampling, (from, to): (&str, &str), block: &mut Block<'_>) {
     let Sampling {
         dtype,
@@ -143,7 +145,7 @@ fn chain(sampling: &Sampling, (from, to): (&str, &str), block: &mut Block<'_>) {
     } = sampling;
     let (size, ty, axes) = (dtype.size(), c_type(*dtype), extents.len());
     let suffix = if *dtype == DType::F64 { "f64" } else { "f32" };
-    // Dimensions of the image: its own, or with the channels behind.
+    // Dimensions of the image, with the channels last if the layout says so.
     let shape = match has_channels_last {
         true => [&extents[..], &[*channels]].concat(),
         false => extents.clone(),
@@ -202,7 +204,7 @@ fn chain(sampling: &Sampling, (from, to): (&str, &str), block: &mut Block<'_>) {
     block.line(stored(*dtype, &to, "sum"));
 }
 
-/// A number in the type that is computed in.
+/// A constant of the computation type.
 fn number(dtype: DType, x: f64) -> String {
     if dtype == DType::F64 {
         constant(Lane::F64, x.to_bits())

@@ -1,4 +1,4 @@
-//! Writes at listed places as statements of C.
+//! Scatter as C statements.
 
 use mind_ir::types::DType;
 
@@ -7,7 +7,7 @@ use super::block::{Block, sum};
 use super::element::{c_type, index, read, write as stored};
 use crate::program::{Bounds, Scattering, Stop, Update};
 
-/// The helper that finds the place that an index means, -1 for none.
+/// Returns the helper that computes the position for an index, -1 if it is out of bounds.
 const fn place(bounds: Bounds) -> &'static str {
     match bounds {
         Bounds::Strict | Bounds::Skip => "mind_place",
@@ -16,7 +16,7 @@ const fn place(bounds: Bounds) -> &'static str {
     }
 }
 
-/// A copy of the array, and then a loop over the tuples of indices.
+/// Writes a copy of the array, then a loop over the tuples of indices.
 pub(super) fn write(scattering: &Scattering, (read, written): Arrays<'_>, block: &mut Block<'_>) {
     let Scattering {
         dtype,
@@ -35,7 +35,7 @@ pub(super) fn write(scattering: &Scattering, (read, written): Arrays<'_>, block:
         "memcpy({result}, {array}, {});",
         elements * size
     ));
-    // Indices of slices without elements may be any.
+    // Indices of empty slices are not checked.
     let is_idle = *width == 0 || tuples.iter().any(|own| own.extent == 0);
     let width = if is_idle { 0 } else { *width };
     block.open("{");
@@ -90,7 +90,7 @@ pub(super) fn write(scattering: &Scattering, (read, written): Arrays<'_>, block:
     block.close(tuples.len() + 1);
 }
 
-/// The element at `to` joined with the one at `from`.
+/// Writes the combination of the element at `to` with the update at `from`.
 fn join(dtype: DType, update: Update, block: &mut Block<'_>) {
     let floats = dtype.is_float();
     let sign = match update {
@@ -102,7 +102,7 @@ fn join(dtype: DType, update: Update, block: &mut Block<'_>) {
         Update::Mul => Some('*'),
         Update::Min | Update::Max => None,
     };
-    // Sums and products of integers wrap, whatever their sign.
+    // Sums and products of integers wrap, signed or unsigned.
     let ty = match sign {
         Some(_) if !floats => "uint64_t",
         _ => c_type(dtype),

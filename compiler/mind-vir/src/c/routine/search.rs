@@ -1,4 +1,4 @@
-//! The places of the largest elements under windows as statements of C.
+//! Arg-max under windows as C statements.
 
 use mind_ir::tensor::row_major;
 
@@ -7,13 +7,13 @@ use super::block::{Block, sum};
 use super::element::key;
 use crate::program::{Search, Slide};
 
-/// A loop over the positions, and in it one over the taps inside.
+/// Writes a loop over positions, with a loop over the taps in bounds.
 pub(super) fn write(search: &Search, (read, written): Arrays<'_>, block: &mut Block<'_>) {
     let Search { dtype, slides } = search;
     let (from, to, size) = (&read[0], &written[0], dtype.size());
     let extents: Vec<usize> = slides.iter().map(|slide| slide.extent).collect();
     let strides = match extents.contains(&0) {
-        // No element of an empty array has a place.
+        // An empty array has no position.
         true => vec![1; extents.len()],
         false => row_major(&extents).to_vec(),
     };
@@ -44,7 +44,7 @@ pub(super) fn write(search: &Search, (read, written): Arrays<'_>, block: &mut Bl
     block.close(rank + 1);
 }
 
-/// Opens a loop over the taps along dimension `at` that lie inside, whose elements are called by its number.
+/// Opens a loop over the taps in bounds along dimension `at`; variables are suffixed with its number.
 fn taps(at: usize, slide: &Slide, block: &mut Block<'_>) {
     let Slide {
         extent,

@@ -1,4 +1,4 @@
-//! Sorts as statements of C: a key for each element, and one function that sorts keys.
+//! Sorts as C statements: one key per element, and a function that sorts keys.
 
 use super::Arrays;
 use super::block::Block;
@@ -8,7 +8,8 @@ use crate::c::symbol::Symbol;
 use crate::program::{Algorithm, Sorting};
 
 impl Module<'_> {
-    /// The memory that sorts need: keys and indices, twice as many as the most elements that are sorted together.
+    /// Returns the declaration of the memory of sorts: keys and indices, for twice the elements that are sorted
+    /// together because merging needs a second buffer.
     pub(in crate::c) fn sort_memory(&self) -> String {
         let calls = self.steps.iter().filter_map(|step| step.as_evaluate());
         let algorithms = calls.filter_map(|call| call.algorithm.as_ref());
@@ -38,7 +39,7 @@ pub(super) fn write(
         kept,
         is_descending,
     } = *sorting;
-    // Loops without steps; their numbers are those of no array.
+    // Empty loops; their strides are unused.
     let [outer, extent, inner, kept] = match [outer, extent, inner].contains(&0) {
         true => [0, 0, 1, 0],
         false => [outer, extent, inner, kept],

@@ -1,4 +1,4 @@
-//! The operations on one lane, on its bits.
+//! Operations on the bits of one lane.
 
 use half::f16;
 use mind_ir::scalar::math::{Scalar, Steps};
@@ -14,7 +14,7 @@ fn signed(lane: Lane, x: u64) -> i64 {
     (x << unused) as i64 >> unused
 }
 
-/// Applies `$f`, on numbers of the type that `$lane` is, to bits, and gives bits.
+/// Applies `$f` to bits as numbers of the type `$lane`; returns bits.
 macro_rules! on_float {
     ($lane:expr, |$($x:ident),*| $f:expr) => {
         match $lane {
@@ -104,7 +104,7 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: u64, y: u64) -> u64 {
     }
 }
 
-/// The steps of functions of numbers like `x`.
+/// The steps of functions of numbers of the type of `x`.
 fn steps_of<T: Default>(_: T) -> Scalar<T> {
     Scalar::default()
 }
@@ -113,7 +113,7 @@ pub(super) fn fma(lane: Lane, x: u64, y: u64, z: u64) -> u64 {
     on_float!(lane, |x, y, z| x.mul_add(y, z))
 }
 
-/// `sum` plus the products of the bytes of `x`, without a sign, by those of `y`, with one.
+/// Returns `sum` plus the dot product of the unsigned bytes of `x` and the signed bytes of `y`.
 pub(super) fn dot_bytes(x: u64, y: u64, sum: u64) -> u64 {
     let products = (0..4).map(|byte| {
         let [x, y] = [x, y].map(|bits| (bits >> (8 * byte)) as u8);
@@ -123,7 +123,7 @@ pub(super) fn dot_bytes(x: u64, y: u64, sum: u64) -> u64 {
     u64::from(sum as u32)
 }
 
-/// The quotient, and what is wrong with it.
+/// Returns the quotient and the status.
 pub(super) fn divide(is_signed: bool, lane: Lane, x: u64, y: u64) -> (u64, Status) {
     if y == 0 {
         return (0, Status::ZERO_DIVISOR);
@@ -140,7 +140,7 @@ pub(super) fn divide(is_signed: bool, lane: Lane, x: u64, y: u64) -> (u64, Statu
 
 pub(super) fn compare(predicate: Predicate, lane: Lane, x: u64, y: u64) -> bool {
     if lane.is_float() {
-        // Every f32 is an f64, in the same order.
+        // Exact, because every f32 is an f64 and the order is the same.
         let float = |x: u64| match lane {
             Lane::F32 => f64::from(f32::from_bits(x as u32)),
             _ => f64::from_bits(x),

@@ -2,14 +2,14 @@
 
 use super::super::types::Lane;
 
-/// The buffers of a call.
+/// The buffers of an interpreted call.
 #[derive(Debug, Default)]
 pub struct Memory<'m> {
     buffers: Vec<&'m mut [u8]>,
 }
 
 impl<'m> Memory<'m> {
-    /// Adds a buffer; the pointer is to its first byte.
+    /// Adds a buffer and returns a pointer to its first byte.
     pub fn add(&mut self, bytes: &'m mut [u8]) -> Pointer {
         self.buffers.push(bytes);
         Pointer {
@@ -46,7 +46,7 @@ impl<'m> Memory<'m> {
     }
 }
 
-/// A place in a buffer, or beyond.
+/// A pointer into a buffer, which may be out of bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pointer {
     buffer: usize,
@@ -54,7 +54,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// The place `bytes` further on.
+    /// Returns the pointer plus `bytes`.
     #[must_use]
     pub fn plus(self, bytes: i64) -> Pointer {
         Pointer {
@@ -73,13 +73,13 @@ pub enum Arg {
     Index(i64),
 }
 
-/// A promise that the caller of a function broke.
+/// A precondition that the caller of a function violated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Fault {
-    /// An access is outside its buffer.
+    /// An access is out of bounds.
     #[error("{size} bytes at {offset} of buffer {buffer}, which has {length}")]
     Outside {
-        /// Which buffer, in the order they were added.
+        /// The buffer, by order of addition.
         buffer: usize,
         /// The first byte of the access.
         offset: i64,
@@ -88,7 +88,7 @@ pub enum Fault {
         /// Bytes in the buffer.
         length: usize,
     },
-    /// A count is not one of lanes.
+    /// A count is not in `0..=lanes`.
     #[error("a count of {count}; expected 0 to {lanes}")]
     Count {
         /// The count.

@@ -1,7 +1,6 @@
-//! The interpreter of vector IR: what every function means.
+//! The interpreter of vector IR, which defines the semantics of every function.
 //!
-//! It checks what compiled code trusts its caller with: that every access is in its buffer, and that
-//! counts are in `0..=lanes`.
+//! It checks the preconditions of compiled code: every access is in bounds, and counts are in `0..=lanes`.
 
 mod lanes;
 mod memory;
@@ -14,15 +13,15 @@ use super::types::Lane;
 
 pub use memory::{Arg, Fault, Memory, Pointer};
 
-/// Runs `function` on `args`, one for each parameter.
+/// Runs `function` with one argument for each parameter and returns its status.
 ///
 /// # Errors
 ///
-/// An access outside its buffer, or a count outside `0..=lanes`.
+/// Errors if an access is out of bounds, or a count is outside of `0..=lanes`.
 ///
 /// # Panics
 ///
-/// If `args` does not fit the parameters, or the function is not valid.
+/// Panics if `args` do not fit the parameters, or if the function is invalid.
 pub fn run(function: &Function, args: &[Arg], memory: &mut Memory<'_>) -> Result<Status, Fault> {
     assert_eq!(
         args.len(),
@@ -49,11 +48,11 @@ pub fn run(function: &Function, args: &[Arg], memory: &mut Memory<'_>) -> Result
     Ok(frame.status)
 }
 
-/// A value while a function runs.
+/// The value of an SSA value while a function runs.
 #[derive(Clone, Debug)]
 enum Datum {
     Unset,
-    /// The bits of each lane; of a mask 0 or 1.
+    /// The bits of each lane; 0 or 1 for a mask.
     Lanes(Vec<u64>),
     Index(i64),
     Ptr(Pointer),
@@ -90,7 +89,7 @@ impl Frame<'_, '_> {
             .plus(addr.offset.into())
     }
 
-    /// How many lanes take part.
+    /// Returns the number of active lanes.
     fn count(&self, count: Option<Value>) -> Result<usize, Fault> {
         let lanes = self.function.lanes();
         let Some(value) = count else {
@@ -197,7 +196,7 @@ impl Frame<'_, '_> {
         Ok(())
     }
 
-    /// Lanes of the first vector where `mask` holds, else of the second.
+    /// Returns lanes of the first vector where `mask` is set, else of the second.
     fn select(&self, mask: Value, a: Value, b: Value) -> Datum {
         let choices = self.lanes(a).iter().zip(self.lanes(b));
         let choices = self.lanes(mask).iter().zip(choices);
@@ -205,7 +204,7 @@ impl Frame<'_, '_> {
         Datum::Lanes(chosen.collect())
     }
 
-    /// The element of type `lane` at each of `places`, as many as take part.
+    /// Returns the element of type `lane` at each of `places` in an active lane.
     fn elements(
         &self,
         lane: Lane,

@@ -8,10 +8,10 @@ use mind_ir::types::DType;
 use crate::object::body::{Body, anywhere};
 use crate::program::IndexType;
 
-/// Fraction bits that f32 has and f16 has not.
+/// The additional fraction bits of f32 over f16.
 const EXTRA: i64 = 13;
 
-/// The type that is computed in: of floats that of their accumulator, of integers one that has all of them.
+/// Returns the type of computations: for floats that of their accumulator, for integers one that holds all of them.
 pub(super) const fn computed(dtype: DType) -> Type {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 => types::F32,
@@ -21,7 +21,7 @@ pub(super) const fn computed(dtype: DType) -> Type {
     }
 }
 
-/// A number that is computed with as `dtype`.
+/// A constant of the computation type of `dtype`.
 pub(super) fn number(body: &mut Body<'_>, dtype: DType, x: f64) -> Value {
     if dtype == DType::F64 {
         double(body, x)
@@ -43,7 +43,7 @@ pub(super) fn bits(body: &mut Body<'_>, ty: Type, x: Value) -> Value {
     body.ins().bitcast(ty, MemFlags::new(), x)
 }
 
-/// The element at the address `at`, as the type that is computed in.
+/// Loads the element at `at`, extended to the computation type.
 pub(super) fn read(body: &mut Body<'_>, dtype: DType, at: Value) -> Value {
     let ins = body.ins();
     match dtype {
@@ -68,7 +68,7 @@ pub(super) fn read(body: &mut Body<'_>, dtype: DType, at: Value) -> Value {
     }
 }
 
-/// Writes `x`, of the type that is computed in, to the address `at`, rounded or wrapped.
+/// Stores `x`, of the computation type, to `at`, rounded or wrapped.
 pub(super) fn write(body: &mut Body<'_>, dtype: DType, at: Value, x: Value) {
     match dtype {
         DType::F16 => {
@@ -98,12 +98,12 @@ pub(super) fn write(body: &mut Body<'_>, dtype: DType, at: Value, x: Value) {
     }
 }
 
-/// Copies an element of `size` bytes as it is.
+/// Copies an element of `size` bytes.
 pub(super) fn copy(body: &mut Body<'_>, size: usize, to: Value, from: Value) {
     body.copy(to, from, size as u64);
 }
 
-/// The index at the address `at`.
+/// Loads the index at `at`.
 pub(in crate::object) fn index(body: &mut Body<'_>, index: IndexType, at: Value) -> Value {
     match index {
         IndexType::I32 => body.ins().sload32(anywhere(), at, 0),
@@ -111,9 +111,9 @@ pub(in crate::object) fn index(body: &mut Body<'_>, index: IndexType, at: Value)
     }
 }
 
-/// The key of the element at the address `at`: keys, without a sign, are in the order of the elements.
+/// Returns the sort key of the element at `at`: an unsigned integer in the order of the elements.
 ///
-/// -0 and +0 have the same key, as have all NaNs, whose key is above all others.
+/// -0 and +0 have the same key. All NaNs have the same key, which is greater than all others.
 pub(super) fn key(body: &mut Body<'_>, dtype: DType, at: Value) -> Value {
     const HIGHEST: i64 = i64::MIN;
     let x = read(body, dtype, at);
@@ -137,9 +137,10 @@ pub(super) fn key(body: &mut Body<'_>, dtype: DType, at: Value) -> Value {
     body.ins().select(is_nan, most, key)
 }
 
-/// The 16 low bits of a word, an f16, as f32.
+/// Converts the f16 in the low 16 bits of a word to f32.
 ///
-/// With its fraction in place, an f16 is off by a power of two, subnormal or not.
+/// With its fraction shifted into place, an f16 differs from the f32 by a constant power of two, even if it is
+/// subnormal.
 fn half_to_f32(body: &mut Body<'_>, half: Value) -> Value {
     let magnitude = body.ins().band_imm(half, 0x7fff);
     let placed = body.ins().ishl_imm(magnitude, EXTRA);
@@ -174,7 +175,7 @@ fn f32_to_half(body: &mut Body<'_>, x: Value) -> Value {
     let normal = body.ins().iadd(normal, odd);
     let normal = body.ins().ushr_imm(normal, EXTRA);
 
-    // Subnormal ones: adding a number whose unit is the smallest f16 rounds to it.
+    // Subnormal numbers: adding a number whose ulp is the smallest f16 rounds to it.
     let unit = ((127 - 15) + (23 - 10) + 1) << 23;
     let small = bits(body, types::F32, magnitude);
     let added = single(body, f32::from_bits(unit));

@@ -1,4 +1,4 @@
-//! Results whose extents are given in a run: a check of the extents, and then the elements.
+//! Results whose extents are data: checks the extents, then writes the elements.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -47,7 +47,7 @@ pub(super) fn write(body: &mut Body<'_>, extents: &Extents, arrays: &[Value]) {
     }
 }
 
-/// Runs `write` for each element: its number, and its index along each dimension.
+/// Calls `write` for each element with its number and its index along each dimension.
 fn each(
     body: &mut Body<'_>,
     extents: &Extents,
@@ -70,10 +70,10 @@ fn each(
     body.close(counters.len());
 }
 
-/// An index as the type that `dtype` is computed in, such that storing it rounds once.
+/// Converts an index to the computation type of `dtype`, such that storing it rounds only once.
 fn rounded(body: &mut Body<'_>, dtype: DType, at: Value) -> Value {
     match dtype {
-        // A float that is too large for f16 is infinite there, and smaller ones are exact.
+        // An index too large for f16 becomes infinite there; smaller ones are exact in f32.
         DType::F16 | DType::F32 => body.ins().fcvt_from_sint(types::F32, at),
         DType::BF16 => {
             let exact = body.ins().fcvt_from_sint(types::F64, at);
@@ -85,7 +85,7 @@ fn rounded(body: &mut Body<'_>, dtype: DType, at: Value) -> Value {
     }
 }
 
-/// A number of 0 or more, rounded to odd: rounding it again to fewer bits is like rounding once.
+/// Rounds a number ≥ 0 to odd, because rounding that again to fewer bits is the same as rounding once.
 fn odd(body: &mut Body<'_>, x: Value) -> Value {
     let near = body.ins().fdemote(types::F32, x);
     let back = body.ins().fpromote(types::F64, near);

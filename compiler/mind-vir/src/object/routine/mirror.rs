@@ -1,4 +1,4 @@
-//! Places that are mirrored at the ends of an axis.
+//! Reflection of coordinates at the ends of an axis.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -7,8 +7,9 @@ use crate::object::body::Body;
 
 use super::element::{bits, double};
 
-/// Where a place ends up, from 0 to the second number, that is mirrored at the third one and as far behind the second. Numbers
-/// are bits of `f64`.
+/// Generates the reflection of a coordinate into the range from 0 to the second number. It is reflected at the third
+/// number and, symmetrically, after the second; for example, with 0 as the third number -1 becomes 1. Numbers are bits
+/// of `f64`.
 pub(super) fn write(body: &mut Body<'_>, numbers: [Value; 3]) -> Value {
     let [place, last, low] = numbers.map(|number| bits(body, types::F64, number));
     let (zero, two) = (double(body, 0.0), double(body, 2.0));
@@ -34,7 +35,7 @@ pub(super) fn write(body: &mut Body<'_>, numbers: [Value; 3]) -> Value {
     bits(body, types::I64, place)
 }
 
-/// A place moved to the nearest one from `first` to `last`.
+/// Clamps a coordinate to `first..=last`.
 pub(super) fn within(body: &mut Body<'_>, place: Value, (first, last): (Value, Value)) -> Value {
     let is_before = body.ins().fcmp(FloatCC::LessThan, place, first);
     let is_after = body.ins().fcmp(FloatCC::GreaterThan, place, last);
@@ -42,8 +43,8 @@ pub(super) fn within(body: &mut Body<'_>, place: Value, (first, last): (Value, V
     body.ins().select(is_before, first, place)
 }
 
-/// What is left of `x` when as many `y` as possible are taken from it, exactly; a negative rest is brought above zero by one
-/// more `y`, rounded. `y` is 1 or more. The function returns NaN if `x` is no number, or infinite.
+/// Returns the remainder of `x` by `y`, exact; a negative remainder is increased by `y`, rounded. `y` is 1 or more.
+/// Returns NaN if `x` is NaN or infinite.
 fn rest(body: &mut Body<'_>, x: Value, y: Value) -> Value {
     let (zero, half) = (double(body, 0.0), double(body, 0.5));
     let nothing = body.ins().fsub(x, x);

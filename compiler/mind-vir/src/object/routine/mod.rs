@@ -1,7 +1,7 @@
-//! What has no kernel, as functions of the file.
+//! Routines without a kernel, as functions of the object file.
 //!
-//! A function is handed the addresses of the arrays that it reads and then of those that it writes, and memory that is lost
-//! afterwards. It does what [`c`](crate::c) writes for the same algorithm; files for several instruction sets hold it once.
+//! A function takes the addresses of the arrays that it reads and writes, and temporary memory. It implements the same
+//! algorithm as [`c`](crate::c); the instruction sets of a file share it.
 
 mod element;
 mod extents;
@@ -20,20 +20,20 @@ use super::body::{Body, anywhere};
 
 pub(super) use element::index;
 
-/// The parameters of a function that computes an algorithm: the list of addresses, and memory.
+/// The number of parameters of such a function: the list of addresses, and memory.
 pub(super) const PARAMS: usize = 2;
 
-/// A function that several algorithms call.
+/// A helper that several algorithms call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Helper {
     /// Sorts keys, and with them their indices.
     Sort,
-    /// Mirrors a place at the ends of an axis.
+    /// Reflects a coordinate at the ends of an axis.
     Mirror,
 }
 
 impl Helper {
-    /// The one that `algorithm` calls, if any.
+    /// Returns the helper that `algorithm` calls; `None` if it calls none.
     pub(super) fn of(algorithm: &Algorithm) -> Option<Helper> {
         match algorithm {
             Algorithm::Sort(_) => Some(Helper::Sort),
@@ -45,7 +45,7 @@ impl Helper {
         }
     }
 
-    /// What its name ends with.
+    /// The suffix of its name.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Helper::Sort => "sort",
@@ -53,10 +53,10 @@ impl Helper {
         }
     }
 
-    /// Its parameters. Both have three.
+    /// The number of its parameters.
     pub(super) const PARAMS: usize = 3;
 
-    /// Writes it; what it returns.
+    /// Generates its code and returns its result.
     pub(super) fn write(self, body: &mut Body<'_>, params: [Value; Helper::PARAMS]) -> Value {
         match self {
             Helper::Sort => {
@@ -68,7 +68,7 @@ impl Helper {
     }
 }
 
-/// Writes the function of an algorithm, which calls `helper`.
+/// Generates the function of an algorithm, which calls `helper`.
 pub(super) fn write(
     body: &mut Body<'_>,
     algorithm: &Algorithm,
@@ -94,7 +94,7 @@ pub(super) fn write(
     }
 }
 
-/// The most bytes of memory that the algorithms of `steps` need.
+/// Returns the maximum temporary memory in bytes of the algorithms of `steps`.
 pub(super) fn memory<'s>(steps: impl Iterator<Item = &'s Step>) -> u64 {
     let algorithms = steps
         .filter_map(Step::as_evaluate)
@@ -103,7 +103,7 @@ pub(super) fn memory<'s>(steps: impl Iterator<Item = &'s Step>) -> u64 {
     sorts.map(sort::memory).max().unwrap_or(0)
 }
 
-/// The sum of indices, each times how much it counts; those that count nothing are left out.
+/// Returns the sum of indices, each times its stride; strides of 0 are skipped.
 fn sum(body: &mut Body<'_>, terms: impl IntoIterator<Item = (Value, usize)>) -> Value {
     let mut sum = body.word(0);
     for (index, factor) in terms {

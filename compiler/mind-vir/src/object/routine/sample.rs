@@ -1,4 +1,4 @@
-//! Images at the coordinates of a grid: a loop over its points, and in it one over the channels.
+//! Image sampling: a loop over the points of the grid, with a loop over channels.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -16,9 +16,9 @@ use super::sum;
 /// A tap along one dimension.
 #[derive(Clone, Copy)]
 struct Tap {
-    /// Its element; 0 if there is none.
+    /// The element index; 0 if it is out of bounds.
     element: Value,
-    /// Whether there is one.
+    /// Whether it is in bounds.
     is_inside: Value,
     /// Its weight, in `f64`.
     weight: Value,
@@ -26,18 +26,18 @@ struct Tap {
 
 /// A tap of an image.
 struct Term {
-    /// Its element.
+    /// The element index.
     place: Value,
-    /// Whether there is one.
+    /// Whether it is in bounds.
     is_inside: Value,
-    /// The product of its weights, as the type that is computed in.
+    /// The product of its weights, in the computation type.
     weight: Value,
 }
 
-/// What functions of a sampling share.
+/// State shared by the functions of a sampling.
 struct Sampler<'s> {
     sampling: &'s Sampling,
-    /// Mirrors a place, where something does.
+    /// The function that reflects a coordinate, if the padding needs it.
     mirror: Option<FuncId>,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn write(
 }
 
 impl Sampler<'_> {
-    /// The place along a dimension that the number at the address `at` means, and its taps.
+    /// Returns the coordinate along a dimension for the number at `at`, and its taps.
     fn along(&self, body: &mut Body<'_>, axis: usize, at: Value) -> (Value, Vec<Tap>) {
         let Sampling {
             grid,
@@ -117,7 +117,7 @@ impl Sampler<'_> {
             }
             Coordinates::Pixel => own,
         };
-        // Until all taps of a cubic are the nearest element.
+        // Far enough outside, all taps of a cubic are the nearest element.
         let (place, margin) = match between {
             Between::Nearest => (body.ins().nearest(place), 0.0),
             Between::Linear => (place, 0.0),
@@ -150,8 +150,8 @@ impl Sampler<'_> {
         (place, taps.collect())
     }
 
-    /// A place before its taps are taken. Only the taps of a cubic are mirrored: its place stays, and is NaN if it is
-    /// infinite.
+    /// Applies the padding to a coordinate before its taps are computed. A cubic reflects each tap instead, so that
+    /// its coordinate is only replaced by NaN if it is infinite.
     fn moved(&self, body: &mut Body<'_>, place: Value, margin: f64, last: f64) -> Value {
         match (self.sampling.beyond, self.sampling.between) {
             (Beyond::MirrorCentres | Beyond::MirrorEdges, Between::Cubic) => {
@@ -165,7 +165,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// A place that is inside, or at most `margin` outside of a border, as far as what is beyond the ends moves it there.
+    /// Applies the padding to a coordinate; the result is in bounds, or at most `margin` outside of a border.
     fn inside(&self, body: &mut Body<'_>, place: Value, margin: f64, last: f64) -> Value {
         let low = match self.sampling.beyond {
             Beyond::Fill(_) => return place,
@@ -192,7 +192,7 @@ impl Sampler<'_> {
             has_channels_last,
             ..
         } = self.sampling;
-        // Dimensions of the image: its own, or with the channels behind.
+        // Dimensions of the image, with the channels last if the layout says so.
         let shape = match has_channels_last {
             true => [&extents[..], &[*channels]].concat(),
             false => extents.clone(),
@@ -228,7 +228,7 @@ impl Sampler<'_> {
         chosen.into_iter().map(term).collect()
     }
 
-    /// The sum of the taps of a channel, each times its weight.
+    /// Returns the weighted sum of the taps of a channel, as a chain of multiply-adds.
     fn chain(
         &self,
         body: &mut Body<'_>,
@@ -278,7 +278,7 @@ impl Sampler<'_> {
     }
 }
 
-/// A weight as the type that `dtype` is computed in.
+/// Converts a weight to the computation type of `dtype`.
 fn narrowed(body: &mut Body<'_>, dtype: DType, weight: Value) -> Value {
     if computed(dtype) == types::F64 {
         weight
@@ -287,7 +287,7 @@ fn narrowed(body: &mut Body<'_>, dtype: DType, weight: Value) -> Value {
     }
 }
 
-/// The element at a whole place, 0 outside, and whether it is inside.
+/// Returns the element index at an integral coordinate, 0 if it is out of bounds, and whether it is in bounds.
 fn whole(body: &mut Body<'_>, place: Value, last: f64) -> (Value, Value) {
     let (first, last) = (double(body, 0.0), double(body, last));
     let is_after = body.ins().fcmp(FloatCC::GreaterThanOrEqual, place, first);

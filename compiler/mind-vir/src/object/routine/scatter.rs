@@ -1,4 +1,4 @@
-//! Writes at listed places: a copy of the array, and then a loop over the tuples of indices.
+//! Scatter: copies the array, then loops over the tuples of indices.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -25,7 +25,7 @@ pub(super) fn write(body: &mut Body<'_>, scattering: &Scattering, arrays: &[Valu
     };
     let size = dtype.size();
     body.copy(result, array, (elements * size) as u64);
-    // Indices of slices without elements may be any.
+    // Indices of empty slices are not checked.
     if *width == 0 || tuples.iter().any(|own| own.extent == 0) {
         return;
     }
@@ -80,7 +80,7 @@ pub(super) fn write(body: &mut Body<'_>, scattering: &Scattering, arrays: &[Valu
     body.close(tuples.len());
 }
 
-/// The place that an index means, which is outside if there is none.
+/// Returns the position for an index; it is out of bounds if the index is invalid.
 fn place(body: &mut Body<'_>, bounds: Bounds, index: Value, axis: Dimension) -> Value {
     let extent = axis.extent as i64;
     match bounds {
@@ -99,7 +99,7 @@ fn place(body: &mut Body<'_>, bounds: Bounds, index: Value, axis: Dimension) -> 
     }
 }
 
-/// An element joined with its update, as the type that is computed in.
+/// Combines an element and its update in the computation type.
 fn join(body: &mut Body<'_>, dtype: DType, update: Update, (own, other): (Value, Value)) -> Value {
     let ins = body.ins();
     if dtype.is_float() {
@@ -113,7 +113,7 @@ fn join(body: &mut Body<'_>, dtype: DType, update: Update, (own, other): (Value,
     }
     match (update, dtype.class() == DTypeClass::Signed) {
         (Update::Replace, _) => other,
-        // Sums and products of integers wrap, whatever their sign.
+        // Sums and products of integers wrap, signed or unsigned.
         (Update::Add, _) => ins.iadd(own, other),
         (Update::Mul, _) => ins.imul(own, other),
         (Update::Min, true) => ins.smin(own, other),

@@ -1,4 +1,4 @@
-//! The places of the largest elements under windows: a loop over the positions, and in it one over the taps inside.
+//! Arg-max under windows: a loop over positions, with a loop over the taps in bounds.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -20,7 +20,7 @@ pub(super) fn write(body: &mut Body<'_>, search: &Search, arrays: &[Value]) {
     }
     let extents: Vec<usize> = slides.iter().map(|slide| slide.extent).collect();
     let strides = match extents.contains(&0) {
-        // No element of an empty array has a place.
+        // An empty array has no position.
         true => vec![1; extents.len()],
         false => row_major(&extents).to_vec(),
     };
@@ -57,7 +57,7 @@ pub(super) fn write(body: &mut Body<'_>, search: &Search, arrays: &[Value]) {
     body.close(slides.len());
 }
 
-/// Opens a loop over the taps along a dimension that lie inside; the element of one.
+/// Opens a loop over the taps in bounds along a dimension; returns the element index of the tap.
 fn open_taps(body: &mut Body<'_>, position: Value, slide: &Slide) -> Value {
     let start = body.ins().imul_imm(position, slide.stride);
     let start = body.ins().iadd_imm(start, -slide.low);
@@ -67,7 +67,7 @@ fn open_taps(body: &mut Body<'_>, position: Value, slide: &Slide) -> Value {
     body.scaled(start, tap, slide.dilation)
 }
 
-/// How many of the taps from `start` on are below `limit`.
+/// Returns the number of taps from `start` that are below `limit`.
 fn taps_below(body: &mut Body<'_>, slide: &Slide, (start, limit): (Value, i64)) -> Value {
     let (none, limit) = (body.word(0), body.word(limit));
     let last = body.ins().isub(limit, start);

@@ -1,4 +1,4 @@
-//! Sorts: a key for each element, and one function that sorts keys.
+//! Sorts: one key per element, and a function that sorts keys.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -9,10 +9,10 @@ use crate::program::Sorting;
 
 use super::element::{copy, key};
 
-/// Elements besides those that are wanted which are collected before they are sorted, at least.
+/// The minimum number of elements that are collected in addition to the requested ones before they are sorted.
 const COLLECTED: usize = 64;
 
-/// How many elements are sorted together: all, or few of them where few are wanted.
+/// Returns the number of elements that are sorted together: all, or fewer if few are requested.
 fn capacity(sorting: Sorting) -> usize {
     let (extent, kept) = (sorting.extents[1], sorting.kept);
     let few = kept.saturating_mul(2).saturating_add(COLLECTED);
@@ -23,16 +23,17 @@ fn capacity(sorting: Sorting) -> usize {
     }
 }
 
-/// Bytes of keys and indices, twice as many as the elements that are sorted together.
+/// Returns the size in bytes of keys and indices, for twice the elements that are sorted together because merging needs
+/// a second buffer.
 pub(super) fn memory(sorting: Sorting) -> u64 {
     4 * 8 * capacity(sorting) as u64
 }
 
-/// The elements of a line, whose keys are sorted with the indices that the elements have.
+/// A line of elements whose keys are sorted together with their indices.
 #[derive(Clone, Copy)]
 struct Line {
     sorting: Sorting,
-    /// Sorts keys and indices.
+    /// The function that sorts keys and indices.
     merge: FuncId,
     /// The first element.
     start: Value,
@@ -40,7 +41,7 @@ struct Line {
     indices: Value,
 }
 
-/// A sort of each line of elements, with `memory` for keys and indices.
+/// Sorts each line of elements; `memory` holds keys and indices.
 pub(super) fn write(
     body: &mut Body<'_>,
     sorting: Sorting,
@@ -104,8 +105,8 @@ impl Line {
         body.invoke(self.merge, &[self.keys, self.indices, count]);
     }
 
-    /// Sorts as many keys as are wanted, with any others behind: keys are collected, and of those that fill the memory the first ones
-    /// stay. Whatever is not below the last of these is left out from then on.
+    /// Partial sort: keys are collected until the buffer is full, then sorted, and the first ones are kept. After that,
+    /// keys that are not less than the last kept one are skipped.
     fn sort_few(self, body: &mut Body<'_>) {
         let (kept, capacity) = (self.sorting.kept as i64, capacity(self.sorting) as i64);
         let (none, most) = (body.word(0), body.word(-1));
@@ -134,7 +135,7 @@ impl Line {
         body.invoke(self.merge, &[self.keys, self.indices, collected]);
     }
 
-    /// The key of an element, less for what comes first.
+    /// Returns the key of an element, which is smaller the earlier the element comes in the result.
     fn key(self, body: &mut Body<'_>, at: Value) -> Value {
         let Sorting {
             dtype,
@@ -160,7 +161,7 @@ impl Line {
     }
 }
 
-/// Sorts keys, and with them their indices, by merging; equal keys stay as they were. Both have room for as many again.
+/// Stable merge sort of keys together with their indices. Both buffers have room for twice the elements.
 pub(super) fn merge(body: &mut Body<'_>, [keys, indices, count]: [Value; 3]) {
     let (keys_spare, indices_spare) = (body.scaled(keys, count, 8), body.scaled(indices, count, 8));
     let lists = [keys, indices, keys_spare, indices_spare];
@@ -187,7 +188,7 @@ pub(super) fn merge(body: &mut Body<'_>, [keys, indices, count]: [Value; 3]) {
     let right = body.variable(types::I64, middle);
     let at = body.open_count(first, end);
     let (own, other) = (body.get(left), body.get(right));
-    // One of them is below its end; the key that is read in the place of the other then decides nothing.
+    // At least one side is below its end; the key read for the other side is ignored.
     let has_right = body.ins().icmp(IntCC::SignedLessThan, other, end);
     let readable = body.ins().select(has_right, other, own);
     let [left_key, right_key] = [own, readable].map(|place| {

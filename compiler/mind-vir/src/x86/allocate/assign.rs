@@ -1,4 +1,4 @@
-//! A register for each value, where it is defined.
+//! Assigns a register to each value at its definition.
 
 use std::ops::BitOr as _;
 
@@ -14,39 +14,39 @@ use super::moves::{Move, in_order};
 use super::pregs::Pregs;
 use super::spills::Spills;
 
-/// Registers of values, and what follows for instructions.
+/// Registers of values, and the allocations of operands.
 pub(super) struct Assignment<'m> {
     machine: &'m Machine,
     liveness: &'m Liveness,
     spills: &'m Spills,
-    /// The registers to assign, and those of them that are taken first.
+    /// The allocatable registers, and the preferred ones among them.
     usable: Pregs,
     preferred: Pregs,
-    /// The register of each value that has one.
+    /// The register of each value, if it has one.
     places: Vec<Option<PReg>>,
-    /// The value whose register each value had best share, since one becomes the other.
+    /// For coalescing: the value whose register each value should share.
     wishes: Vec<Option<VReg>>,
-    /// The values that something reads.
+    /// Values with a use.
     read: VRegs,
-    /// What lives at the instruction at hand, while the last reads of a block are found.
+    /// Live values at the current instruction, while last uses are computed.
     live: VRegs,
-    /// The registers that no value holds.
+    /// The free registers.
     free: Pregs,
-    /// The loops around the block at hand: their last blocks, and the registers of their parameters.
+    /// The loops around the current block: their last blocks, and the registers of their parameters.
     loops: Vec<(Block, Pregs)>,
-    /// The registers of the parameters of all of them, which others are to leave for what the parameters become.
+    /// The union of the latter, which other values should avoid because the next iteration's values are moved there.
     homes: Pregs,
-    /// Whether each operand is the last to read its value, or a result that nothing reads.
+    /// Whether each operand is the last use of its value, or a dead definition.
     dies: Vec<bool>,
     /// The register of each operand.
     pub allocs: Vec<Allocation>,
-    /// Moves, by where they stand.
+    /// Inserted moves, by program point.
     pub edits: Vec<(ProgPoint, Edit)>,
 }
 
 impl<'m> Assignment<'m> {
-    /// Registers among `usable`, rather among `preferred`, of all values of `machine` that are not spilled; `None` where
-    /// these do not suffice.
+    /// Assigns registers of `usable`, preferably of `preferred`, to all values of `machine` that are not spilled;
+    /// returns `None` if they do not suffice.
     pub fn of(
         machine: &'m Machine,
         (usable, preferred): (Pregs, Pregs),
@@ -82,8 +82,8 @@ impl<'m> Assignment<'m> {
         Some(assignment)
     }
 
-    /// Notes what a block reads, and what its values become: parameters of the next block, and results that replace
-    /// operands.
+    /// Records the uses of a block, and its coalescing candidates: block arguments with parameters, and results with
+    /// tied operands.
     fn wish(&mut self, block: Block) {
         let machine = self.machine;
         for (nth, &succ) in machine.block_succs(block).iter().enumerate() {
@@ -125,7 +125,7 @@ impl<'m> Assignment<'m> {
         Some(())
     }
 
-    /// Finds the last reads of a block.
+    /// Computes the last uses of a block.
     fn ends(&mut self, block: Block) {
         let machine = self.machine;
         self.live.copy_from(&self.liveness.at_end(block));
@@ -133,7 +133,7 @@ impl<'m> Assignment<'m> {
             let operands = machine.inst_operands(inst);
             let dies = &mut self.dies[machine.first_operand(inst)..];
             for (operand, dies) in operands.iter().zip(dies) {
-                // What lives on the stack is in a register only while an instruction names it.
+                // A spilled value is in a register only during an instruction that names it.
                 let vreg = operand.vreg();
                 *dies = self.spills.slot(vreg).is_some() || !self.live.contains(vreg);
             }
@@ -141,8 +141,7 @@ impl<'m> Assignment<'m> {
         }
     }
 
-    /// Gives the parameters of a block registers, those of values that become them where these are free. A parameter
-    /// that nothing reads has none.
+    /// Assigns registers to the parameters of a block, preferably those of their arguments. A dead parameter gets none.
     fn parameters(&mut self, block: Block) -> Option<()> {
         let machine = self.machine;
         let mut own = Pregs::default();
@@ -193,7 +192,7 @@ impl<'m> Assignment<'m> {
             let from = self.allocs[first + input].as_reg()?;
             let to = match self.free.contains(from) {
                 true => from,
-                // The operand is copied while the instruction's other operands are still to be read.
+                // The operand is copied before the instruction reads its other operands.
                 false => {
                     let to = self.pick(own.vreg(), before & self.free)?;
                     self.edit(
@@ -234,7 +233,7 @@ impl<'m> Assignment<'m> {
         Some(())
     }
 
-    /// The registers of what an instruction reads; what is on the stack is loaded into others, that die with it.
+    /// Assigns the registers of uses; spilled values are reloaded into registers that die with the instruction.
     fn reads(&mut self, inst: Inst, operands: &[Operand], first: usize) -> Option<()> {
         for (own, at) in uses(operands, first) {
             let vreg = own.vreg();
@@ -255,7 +254,7 @@ impl<'m> Assignment<'m> {
         Some(())
     }
 
-    /// Gives a result its register, and stores it where it lives on the stack.
+    /// Assigns the register of a result, and stores it if it is spilled.
     fn write(&mut self, inst: Inst, vreg: VReg, place: PReg) {
         self.define(vreg, place);
         if let Some(slot) = self.spills.slot(vreg) {
@@ -264,8 +263,8 @@ impl<'m> Assignment<'m> {
         }
     }
 
-    /// A register among some for `vreg`: that of the value that it becomes if it can be, else rather one that no loop
-    /// needs for its parameters, and one that need not be saved.
+    /// Picks a register for `vreg`: that of its coalescing candidate if it is free, else preferably one that is not the
+    /// register of a loop parameter and is caller-saved.
     fn pick(&self, vreg: VReg, among: Pregs) -> Option<PReg> {
         let wish = self.wishes[vreg.vreg()].and_then(|other| self.places[other.vreg()]);
         if let Some(wish) = wish.filter(|&wish| among.contains(wish)) {
@@ -298,7 +297,7 @@ impl<'m> Assignment<'m> {
         self.edits.push((at, Edit::Move { from, to }));
     }
 
-    /// Moves what a block gives to the parameters of its only successor.
+    /// Emits the moves of block arguments to the parameters of the only successor.
     fn edges(&mut self, block: Block) -> Option<()> {
         let machine = self.machine;
         let [succ] = *machine.block_succs(block) else {
@@ -334,13 +333,13 @@ fn is_late(operand: &Operand) -> bool {
     operand.pos() == OperandPos::Late
 }
 
-/// What an instruction reads, each with its number among the operands of all, whose first is `first`.
+/// Returns the uses of an instruction with their indices among all operands; `first` is the index of its first one.
 fn uses(operands: &[Operand], first: usize) -> impl Iterator<Item = (&Operand, usize)> {
     let all = operands.iter().zip(first..);
     all.filter(|(own, _)| own.kind() == OperandKind::Use)
 }
 
-/// What an instruction writes, as [`uses`].
+/// Returns the definitions of an instruction, as [`uses`] does.
 fn defs(operands: &[Operand], first: usize) -> impl Iterator<Item = (&Operand, usize)> {
     let all = operands.iter().zip(first..);
     all.filter(|(own, _)| own.kind() == OperandKind::Def)

@@ -1,15 +1,15 @@
-//! Which values live where blocks begin and end.
+//! Liveness at the ends of blocks.
 
 use regalloc2::{Block, Function as _, Operand, OperandKind, VReg};
 
 use super::super::machine::Machine;
 
-/// A set of virtual registers: it owns its bits, or borrows them from a [`Table`].
+/// A bit set of virtual registers; it owns its bits, or borrows them from a [`Table`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VRegs<B = Vec<u64>>(B);
 
 impl VRegs {
-    /// None of `count` registers.
+    /// Returns an empty set for `count` registers.
     pub fn none(count: usize) -> VRegs {
         VRegs(vec![0; count.div_ceil(64)])
     }
@@ -21,14 +21,14 @@ impl<B: AsRef<[u64]>> VRegs<B> {
         self.0.as_ref()[vreg.vreg() / 64] >> (vreg.vreg() % 64) & 1 == 1
     }
 
-    /// How many there are that are in `others` too.
+    /// Returns the size of the intersection with `others`.
     pub fn count_within(&self, others: &VRegs) -> usize {
         let own = self.0.as_ref().iter().enumerate();
         let counts = own.map(|(at, own)| (own & others.0[at]).count_ones());
         counts.sum::<u32>() as usize
     }
 
-    /// The numbers of the registers.
+    /// Returns the numbers of the registers.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         self.0.as_ref().iter().enumerate().flat_map(|(at, &word)| {
             let mut left = word;
@@ -52,7 +52,7 @@ impl<B: AsMut<[u64]>> VRegs<B> {
         self.0.as_mut()[vreg.vreg() / 64] &= !(1 << (vreg.vreg() % 64));
     }
 
-    /// Makes these the same as `others`.
+    /// Copies `others`.
     pub fn copy_from(&mut self, others: &VRegs<impl AsRef<[u64]>>) {
         self.0.as_mut().copy_from_slice(others.0.as_ref());
     }
@@ -64,7 +64,7 @@ impl<B: AsMut<[u64]>> VRegs<B> {
         }
     }
 
-    /// Removes those of `others`.
+    /// Removes the registers of `others`.
     pub fn remove_all(&mut self, others: &VRegs) {
         for (at, own) in self.0.as_mut().iter_mut().enumerate() {
             *own &= !others.0[at];
@@ -104,7 +104,7 @@ impl Table {
     }
 }
 
-/// The values that live at the ends of blocks.
+/// Live values at the ends of blocks.
 #[derive(Debug)]
 pub(super) struct Liveness {
     blocks: usize,
@@ -113,8 +113,8 @@ pub(super) struct Liveness {
 }
 
 impl Liveness {
-    /// That of every block, from the last to the first. What lives where a loop begins lives throughout the loop, whose
-    /// blocks follow each other.
+    /// Computes liveness from the last block to the first. One pass suffices, because loops are contiguous and a value
+    /// that is live at a header is live throughout the loop.
     pub fn of(machine: &Machine) -> Liveness {
         let (blocks, vregs) = (machine.num_blocks(), machine.num_vregs());
         let mut all = Liveness {
@@ -150,7 +150,7 @@ impl Liveness {
         all
     }
 
-    /// Leaves out `vregs`, which live elsewhere.
+    /// Removes `vregs`, which are spilled.
     pub fn forget(&mut self, vregs: &VRegs) {
         for block in (0..self.blocks).map(Block::new) {
             self.ins.of_mut(block).remove_all(vregs);
@@ -158,18 +158,18 @@ impl Liveness {
         }
     }
 
-    /// What lives where `block` begins, besides its parameters.
+    /// Returns the values live at the start of `block`, without its parameters.
     pub fn at_start(&self, block: Block) -> VRegs<&[u64]> {
         self.ins.of(block)
     }
 
-    /// What lives where `block` ends, and what it gives to parameters.
+    /// Returns the values live at the end of `block`, including block arguments.
     pub fn at_end(&self, block: Block) -> VRegs<&[u64]> {
         self.outs.of(block)
     }
 }
 
-/// From what lives behind an instruction to what lives before it. No instruction reads what it writes.
+/// Updates `live` from after an instruction to before it. No instruction reads a value that it defines.
 #[inline]
 pub(super) fn step_back(operands: &[Operand], live: &mut VRegs) {
     for operand in operands {

@@ -1,10 +1,10 @@
-//! Registers for most functions.
+//! A linear-scan register allocator that serves most functions.
 //!
-//! Machine code is in SSA form, and its blocks stand in an order in which definitions come before all that they reach. A
-//! register that is free where a value is defined therefore stays free for it as long as the value lives, and one walk
-//! over the code gives each value a register for life. General values for which there are too few live on the stack,
-//! last those that innermost loops read. Where vectors are too many nothing is assigned: splitting lives is regalloc2's. The
-//! output has the form of regalloc2's, so that its checker reads it.
+//! Machine code is in SSA form, and block order respects dominance. Therefore a register that is free at a definition
+//! stays free for the whole live range, and one pass assigns each value a register for life. If there are too few
+//! general registers, values are spilled, those used in innermost loops last. If there are too few vector registers the
+//! allocator gives up, because splitting live ranges is left to regalloc2. The output has regalloc2's form, so that its
+//! checker can verify it.
 
 mod assign;
 mod liveness;
@@ -20,9 +20,9 @@ use liveness::Liveness;
 use pregs::Pregs;
 use spills::Spills;
 
-/// Registers for all values of `machine`; `None` where those of `env` do not suffice.
+/// Assigns registers to all values of `machine`; returns `None` if those of `env` do not suffice.
 pub(super) fn allocate(machine: &Machine, env: &MachineEnv) -> Option<Output> {
-    // What instructions overwrite on their way is left alone throughout: few do.
+    // Registers that some instruction clobbers are not used at all, because few instructions clobber any.
     let insts = (0..machine.num_insts()).map(Inst::new);
     let clobbered = insts.map(|inst| Pregs::from(machine.inst_clobbers(inst)));
     let clobbered = clobbered.fold(Pregs::default(), |all, each| all | each);
@@ -53,8 +53,8 @@ mod tests {
     use super::super::select::select;
     use super::*;
 
-    /// A function of AVX2: `count` values of `class`, then a loop that reads the first `read` of them in each round, and
-    /// all behind it.
+    /// An AVX2 function: `count` values of `class`, a loop that reads the first `read` of them in each iteration, and
+    /// reads of all of them after it.
     fn function(class: RegClass, count: usize, read: usize) -> (Machine, MachineEnv) {
         let mut machine = Machine::default();
         let entry = machine.new_block(&[]);
@@ -80,7 +80,7 @@ mod tests {
         for &value in &values[..read] {
             machine.push(Node::Entry, &[Operand::reg_use(value)]);
         }
-        // What replaces the second parameter needs a copy of it, beside an operand that is read for the last time.
+        // The operand tied to the second parameter must be copied, next to an operand that dies.
         let last = machine.new_vreg(class);
         machine.push(Node::Entry, &[Operand::reg_def(last)]);
         let replaced = [
@@ -93,7 +93,7 @@ mod tests {
         let node = Node::Branch(Test::Compare(Condition::Less, Some(1)));
         machine.end(body, node, &[Operand::reg_use(carried[1])], &succs);
         machine.open(latch);
-        // The parameters change places.
+        // The parameters are swapped.
         let swapped = [carried[2], carried[0]];
         machine.end(latch, Node::Jump, &[], &[(body, &swapped)]);
         machine.open(exit);
@@ -104,7 +104,7 @@ mod tests {
         (machine, registers::environment(16, false))
     }
 
-    /// Its registers, and how often the loop loads from the stack.
+    /// Returns the assignment, and the number of reloads in the loop.
     fn allocated(class: RegClass, count: usize, read: usize) -> Option<(Output, usize)> {
         let (machine, env) = function(class, count, read);
         let output = allocate(&machine, &env)?;

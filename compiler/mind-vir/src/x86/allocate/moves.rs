@@ -1,17 +1,17 @@
-//! Moves that happen at once, as moves one after the other.
+//! Parallel moves as sequences of moves, for example a swap of two registers through a third.
 
 use regalloc2::{Allocation, PReg, RegClass};
 use smallvec::SmallVec;
 
-/// From where, and to where.
+/// Source and destination.
 pub(super) type Move = (Allocation, Allocation);
 
-/// What a block ends with, most often.
+/// Parallel moves; most blocks end with few.
 type Moves = SmallVec<[Move; 8]>;
 
-/// Moves one after the other that do what `moves` do at once, no two of which have one end, and none of which is between
-/// two slots of the stack. `spare` gives the registers of a class that may be overwritten meanwhile, by number; `None`
-/// where one is missing.
+/// Returns a sequence of moves equivalent to the parallel `moves`, which have distinct destinations and are not between
+/// two stack slots. `spare` returns a free register of a class; the result is `None` if one is needed and there is
+/// none.
 pub(super) fn in_order(
     moves: &[Move],
     spare: impl Fn(RegClass, usize) -> Option<PReg>,
@@ -24,7 +24,7 @@ pub(super) fn in_order(
         let ready = left.iter().position(|&(_, to)| !is_read(to));
         match ready {
             Some(at) => ordered.push(left.swap_remove(at)),
-            // Nothing but cycles is left: what the first move overwrites is read from a spare register.
+            // Only cycles remain: one value is saved to a spare register first.
             None => {
                 let overwritten = left[0].1;
                 let spare = Allocation::reg(spare(class(overwritten), 0)?);
@@ -48,7 +48,7 @@ pub(super) fn in_order(
     Some(through.flatten().collect())
 }
 
-/// The class of what is in a place: only general values live on the stack.
+/// Returns the register class of a location; only general values are spilled.
 fn class(place: Allocation) -> RegClass {
     place.as_reg().map_or(RegClass::Int, PReg::class)
 }
@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// Places by number: those from 8 on are on the stack.
+    /// Locations by number; those from 8 on are stack slots.
     fn place(number: usize) -> Allocation {
         match number {
             0..8 => Allocation::reg(PReg::new(number, RegClass::Int)),
@@ -76,7 +76,7 @@ mod tests {
             .expect("a place")
     }
 
-    /// What places hold after moves, when each holds its own number before.
+    /// Returns the contents of locations after moves, where each initially holds its own number.
     fn after(moves: &[Move]) -> [usize; 12] {
         let mut held: [usize; 12] = std::array::from_fn(|number| number);
         for &(from, to) in moves {

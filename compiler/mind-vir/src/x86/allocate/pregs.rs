@@ -1,4 +1,4 @@
-//! Sets of registers.
+//! Sets of physical registers.
 
 use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 
@@ -7,19 +7,19 @@ use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 pub(super) struct Pregs([u64; 3]);
 
 impl Pregs {
-    /// These registers.
+    /// Returns the set of `pregs`.
     pub fn of<'p>(pregs: impl IntoIterator<Item = &'p PReg>) -> Pregs {
         let mut all = Pregs::default();
         pregs.into_iter().for_each(|&preg| all.add(preg));
         all
     }
 
-    /// The registers that are to be taken first.
+    /// Returns the preferred registers.
     pub fn preferred(env: &MachineEnv) -> Pregs {
         Pregs::of(env.preferred_regs_by_class.iter().flatten())
     }
 
-    /// The registers to assign.
+    /// Returns the allocatable registers.
     pub fn usable(env: &MachineEnv) -> Pregs {
         Pregs::of(env.non_preferred_regs_by_class.iter().flatten()) | Pregs::preferred(env)
     }
@@ -39,25 +39,25 @@ impl Pregs {
         self.0[preg.class() as usize] &= !(1 << preg.hw_enc());
     }
 
-    /// Those of `self` that are not in `other`.
+    /// Returns the set difference of `self` and `other`.
     pub fn without(self, other: Pregs) -> Pregs {
         let of = |class: usize| self.0[class] & !other.0[class];
         Pregs([of(0), of(1), of(2)])
     }
 
-    /// How many there are of a class.
+    /// Returns the number of registers of a class.
     pub fn count(self, class: RegClass) -> usize {
         self.0[class as usize].count_ones() as usize
     }
 
-    /// Those of a class, ascending.
+    /// Returns the registers of a class in ascending order.
     pub fn all(self, class: RegClass) -> impl Iterator<Item = PReg> {
         let of = self.0[class as usize];
         let numbers = (0..64).filter(move |number| of >> number & 1 == 1);
         numbers.map(move |number| PReg::new(number, class))
     }
 
-    /// The lowest one of a class.
+    /// Returns the lowest register of a class.
     pub fn first(self, class: RegClass) -> Option<PReg> {
         let of = self.0[class as usize];
         (of != 0).then(|| PReg::new(of.trailing_zeros() as usize, class))

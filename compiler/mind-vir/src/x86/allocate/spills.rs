@@ -1,7 +1,8 @@
-//! Which general values live on the stack, where there are too few registers for all of them.
+//! Chooses general values to spill if there are too few registers.
 //!
-//! A value that is spilled is stored where it is defined and loaded where it is read. Those are chosen that are read
-//! least for how long they live, and what an innermost loop reads only where it reads more than there are registers.
+//! A spilled value is stored at its definition and reloaded at each use. Values with few uses for the length of their
+//! live range are preferred; uses in an innermost loop are spilled only if the loop alone needs more registers than
+//! there are.
 
 use regalloc2::{
     Block, Function as _, Inst, Operand, OperandConstraint, OperandKind, OperandPos, RegClass,
@@ -11,20 +12,20 @@ use regalloc2::{
 use super::super::machine::Machine;
 use super::liveness::{Liveness, VRegs};
 
-/// How many times as often the blocks of a loop run as what is around it, as far as weights are concerned.
+/// Assumed trip count of a loop, for spill weights.
 const ROUNDS: u64 = 8;
 
-/// The values that live on the stack.
+/// The spilled values.
 #[derive(Debug)]
 pub(super) struct Spills {
     slots: Vec<Option<SpillSlot>>,
-    /// How many there are.
+    /// The number of stack slots.
     pub count: usize,
 }
 
 impl Spills {
-    /// Enough values on the stack that at most `limit` general ones are in registers; `None` where an instruction
-    /// needs more. They no longer count as living.
+    /// Spills enough values that at most `limit` general ones are in registers at any point, and removes them from
+    /// `liveness`. Returns `None` if an instruction needs more registers.
     pub fn of(machine: &Machine, limit: usize, liveness: &mut Liveness) -> Option<Spills> {
         let mut choice = Choice::of(machine, limit);
         let mut blocks = (0..machine.num_blocks()).map(Block::new);
@@ -34,7 +35,7 @@ impl Spills {
         let loops = Loops::of(machine);
         choice.weigh(&loops);
         let mut order: Vec<usize> = (0..machine.num_blocks()).collect();
-        // What an inner loop leaves no room for, its surroundings need not look for.
+        // Inner loops first, because their spills reduce the pressure of the enclosing code.
         order.sort_by_key(|&block| std::cmp::Reverse(loops.depths[block]));
         for block in order {
             choice.block(Block::new(block), liveness)?;
@@ -43,17 +44,17 @@ impl Spills {
         Some(choice.spills)
     }
 
-    /// Where `vreg` lives on the stack.
+    /// Returns the stack slot of `vreg`, if it is spilled.
     pub fn slot(&self, vreg: VReg) -> Option<SpillSlot> {
         self.slots[vreg.vreg()]
     }
 }
 
-/// The loops around each block.
+/// The loop nest of each block.
 struct Loops {
-    /// How many there are.
+    /// Nesting depths.
     depths: Vec<u32>,
-    /// Whether the one around it has none within.
+    /// Whether the innermost loop around the block contains no other loop.
     is_innermost: Vec<bool>,
 }
 
@@ -80,33 +81,33 @@ impl Loops {
     }
 }
 
-/// What is known of a value.
+/// Properties of a value's live range.
 #[derive(Clone, Copy, Default)]
 struct Life {
-    /// How often it is read and written, a loop being gone round [`ROUNDS`] times.
+    /// Number of reads and writes, weighted with a trip count of [`ROUNDS`] for each loop.
     accesses: u64,
-    /// From the first to the last instruction that names it.
+    /// Length from the first to the last instruction that names it.
     length: u64,
     start: Option<usize>,
-    /// Whether an innermost loop names it.
+    /// Whether an innermost loop reads or writes it.
     is_hot: bool,
 }
 
-/// Values while they are chosen.
+/// State of the selection.
 struct Choice<'m> {
     machine: &'m Machine,
     limit: usize,
     lives: Vec<Life>,
     /// The general values.
     general: VRegs,
-    /// What lives at the instruction at hand.
+    /// Live values at the current instruction.
     live: VRegs,
     spilled: VRegs,
     spills: Spills,
 }
 
 impl<'m> Choice<'m> {
-    /// Nothing is spilled yet, and values are not weighed.
+    /// Returns the initial state, without spills and weights.
     fn of(machine: &'m Machine, limit: usize) -> Choice<'m> {
         let count = machine.num_vregs();
         let mut general = VRegs::none(count);
@@ -129,7 +130,7 @@ impl<'m> Choice<'m> {
         }
     }
 
-    /// Finds out what is known of each value.
+    /// Computes the properties of each value.
     fn weigh(&mut self, loops: &Loops) {
         let machine = self.machine;
         self.lives = vec![Life::default(); machine.num_vregs()];
@@ -162,7 +163,7 @@ impl<'m> Choice<'m> {
         life.is_hot |= is_hot;
     }
 
-    /// Whether the instructions of a block have enough registers.
+    /// Returns whether the instructions of a block have enough registers.
     fn fits(&mut self, block: Block, liveness: &Liveness) -> bool {
         let machine = self.machine;
         let mut held = self.at_end(block, liveness);
@@ -176,7 +177,7 @@ impl<'m> Choice<'m> {
         true
     }
 
-    /// Spills until the instructions of a block have enough registers.
+    /// Spills values until the instructions of a block have enough registers.
     fn block(&mut self, block: Block, liveness: &Liveness) -> Option<()> {
         let machine = self.machine;
         let mut held = self.at_end(block, liveness);
@@ -193,15 +194,15 @@ impl<'m> Choice<'m> {
         Some(())
     }
 
-    /// Goes to the end of a block, and returns how many general values live there in registers.
+    /// Sets the live values to those at the end of a block, and returns the number of general ones in registers.
     fn at_end(&mut self, block: Block, liveness: &Liveness) -> usize {
         self.live.copy_from(&liveness.at_end(block));
         self.live.remove_all(&self.spilled);
         self.live.count_within(&self.general)
     }
 
-    /// From what lives in registers behind an instruction to what does before it. `held` general values are among the
-    /// former; returns how many are among the latter.
+    /// Updates the live values from after an instruction to before it. `held` general values are live in registers
+    /// after it; returns their number before it.
     fn step_back(&mut self, operands: &[Operand], mut held: usize) -> usize {
         for operand in operands {
             let vreg = operand.vreg();
@@ -221,13 +222,14 @@ impl<'m> Choice<'m> {
         held
     }
 
-    /// Whether an instruction needs more general registers than there are, behind which `held` general values live.
+    /// Returns whether an instruction needs more general registers than there are, if `held` general values are live
+    /// after it.
     fn lacks_registers(&self, operands: &[Operand], held: usize) -> bool {
         let always_fits = self.limit.saturating_sub(operands.len());
         held > always_fits && self.needed(operands, held) > self.limit
     }
 
-    /// How many general registers an instruction needs, behind which `held` general values live.
+    /// Returns the number of general registers that an instruction needs, if `held` general values are live after it.
     fn needed(&self, operands: &[Operand], held: usize) -> usize {
         let live = &self.live;
         let (mut after, mut before) = (held, held);
@@ -249,7 +251,7 @@ impl<'m> Choice<'m> {
                 let is_read = |own: &Operand| own.kind() == OperandKind::Use;
                 before += usize::from(!is_written && !is_repeated(&is_read));
             }
-            // What the result replaces lives on: it is copied.
+            // The tied operand is live after the instruction, so it is copied.
             if let (true, OperandConstraint::Reuse(input)) = (is_written, own.constraint()) {
                 before += usize::from(live.contains(operands[input].vreg()));
             }
@@ -257,7 +259,7 @@ impl<'m> Choice<'m> {
         after.max(before)
     }
 
-    /// The value to spill at an instruction, which does not name it; `None` if it names all.
+    /// Returns the value to spill at an instruction, which must not name it; `None` if it names all.
     fn victim(&self, operands: &[Operand]) -> Option<VReg> {
         let mut best: Option<(VReg, Life)> = None;
         for number in self.live.numbers() {

@@ -1,4 +1,4 @@
-//! Arithmetic, comparisons and choices.
+//! Arithmetic, comparisons and selects.
 
 use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
@@ -12,7 +12,7 @@ use super::super::machine::Mem;
 use super::super::view::View;
 use super::{Rm, Select};
 
-/// The predicate of comparisons of floats that holds if either is NaN.
+/// The predicate of float comparisons that holds if either operand is NaN.
 pub(super) const UNORDERED: u8 = 0x03;
 
 impl Select<'_> {
@@ -22,11 +22,11 @@ impl Select<'_> {
         Rm::Mem(Mem::pool(self.pool.repeated(bytes)))
     }
 
-    /// The instruction of `row` on two vectors.
+    /// Emits the instruction of `row` on two vectors.
     ///
     /// # Panics
     ///
-    /// If the target has no such instruction.
+    /// Panics if the target has no such instruction.
     pub(super) fn two(&mut self, row: Row, a: VReg, b: Rm) -> VReg {
         let code = row.code(self.encoding).expect("a form for the target");
         self.coded(code, a, b)
@@ -61,7 +61,7 @@ impl Select<'_> {
         self.depths[value.index()] = self.depth;
     }
 
-    /// An instruction of one vector, which both encodings have, and its immediate, if it takes one.
+    /// An instruction of one vector that both encodings have, with its immediate if it takes one.
     fn one(&mut self, row: codes::Row, x: VReg, immediate: Option<u8>) -> VReg {
         let code = row.code(self.encoding).expect("a form for each target");
         let (result, view) = (self.new_vector(), self.full());
@@ -94,7 +94,7 @@ impl Select<'_> {
         self.bind(value, result);
     }
 
-    /// Whether `value` is a constant that has no register.
+    /// Returns whether `value` is a constant without a register.
     fn is_pooled(&self, value: Value) -> bool {
         matches!(self.rm(value), Rm::Mem(_))
     }
@@ -122,7 +122,7 @@ impl Select<'_> {
     }
 
     fn move_byte(&mut self, value: Value, moved: MovedByte) {
-        // Places count from the first byte of 16; one with the highest bit makes a byte zero.
+        // Indices are relative to a 16-byte block; one with the highest bit set zeroes the byte.
         let places = (0..self.full_bytes()).map(|at| {
             if at % 4 == moved.to {
                 (at % 16 - moved.to + moved.from) as u8
@@ -136,7 +136,7 @@ impl Select<'_> {
         self.bind(value, result);
     }
 
-    /// A function of two vectors that takes several instructions.
+    /// A binary operation that takes several instructions.
     fn expanded(&mut self, op: BinaryOp, lane: Lane, x: VReg, y: VReg) -> VReg {
         match op {
             BinaryOp::Mul if lane == Lane::I8 => self.multiply_bytes(x, y),
@@ -174,7 +174,8 @@ impl Select<'_> {
         }
     }
 
-    /// Arithmetic shifts of 64 bits to the right: logical ones, of negative numbers with all bits flipped before and after.
+    /// Arithmetic right shifts of 64-bit lanes, which AVX2 lacks: logical shifts, with the bits of negative numbers
+    /// inverted before and after.
     fn shift_quads(&mut self, x: VReg, by: VReg) -> VReg {
         let zero = self.two(codes::XOR, x, Rm::Reg(x));
         let sign = self.greater(Lane::I64, zero, x);
@@ -215,7 +216,7 @@ impl Select<'_> {
         self.coded(codes::compare_vex(lane, false), x, Rm::Reg(y))
     }
 
-    /// `x > y` as a vector, of unsigned numbers: signed once the sign bits are flipped.
+    /// Unsigned `x > y` as a vector: a signed comparison after flipping the sign bits.
     fn greater_unsigned(&mut self, lane: Lane, x: VReg, y: VReg) -> VReg {
         let sign = self.pooled(lane, lane.sign());
         let x = self.two(codes::XOR, x, sign);
@@ -223,7 +224,7 @@ impl Select<'_> {
         self.greater(lane, x, y)
     }
 
-    /// `a` where `mask` holds, else `b`, of a mask in a vector.
+    /// A select by a mask in a vector.
     fn blend(&mut self, lane: Lane, mask: VReg, a: VReg, b: VReg) -> VReg {
         let result = self.new_vector();
         let blend = self
@@ -237,7 +238,7 @@ impl Select<'_> {
         result
     }
 
-    /// A fused multiply-add replaces one of its operands: best one that nothing else needs.
+    /// A fused multiply-add overwrites one of its operands, preferably one that is dead after it.
     pub(super) fn fma(&mut self, value: Value, a: Value, b: Value, c: Value) {
         let fused = self.uses.fused(a, b, c);
         let (mut a, mut b, c) = (fused.a, fused.b, fused.c);
@@ -249,7 +250,7 @@ impl Select<'_> {
         }
         let either_dies = a_dies || b_dies;
         if !either_dies && self.is_pooled(b) && self.is_pooled(c) {
-            // The factor is loaded anyway: to where the result goes, it saves a copy of the other one.
+            // The factor must be loaded anyway; loading it to the result's register saves a copy of the other one.
             (a, b) = (b, a);
         }
         let replaces_addend = !self.is_pooled(c) && (c_dies || !either_dies || self.is_pooled(b));
@@ -291,7 +292,7 @@ impl Select<'_> {
                     Lane::I8 => self.shift_bytes(ShiftOp::Shr, x, n, 0xff >> n),
                     _ => self.shifted(ShiftOp::Shr, lane, x, n),
                 };
-                // Where the sign bit has come to, flipping and subtracting it copies it upwards.
+                // Flipping and subtracting the shifted sign bit sign-extends it.
                 let sign = self.pooled(lane, lane.sign() >> n);
                 let flipped = self.two(codes::XOR, logical, sign);
                 let subtract = codes::binary(BinaryOp::Sub, lane).expect("a row");
@@ -301,7 +302,7 @@ impl Select<'_> {
         self.bind(value, result);
     }
 
-    /// A shift of 16 bits at once, less the bits that came from the other byte.
+    /// A shift of 16-bit lanes, with the bits from the neighbouring byte masked.
     fn shift_bytes(&mut self, op: ShiftOp, x: VReg, n: u32, keep: u64) -> VReg {
         let shifted = self.shifted(op, Lane::I16, x, n);
         let keep = self.pooled(Lane::I8, keep & 0xff);
@@ -351,7 +352,7 @@ impl Select<'_> {
         self.bind(value, result);
     }
 
-    /// A comparison whose immediate says which.
+    /// A comparison whose predicate is an immediate.
     fn compare_by(&mut self, value: Value, code: Code, x: VReg, y: Rm, how: u8) {
         let result = self.define(value);
         let (full, view) = match result.class() {
@@ -373,7 +374,7 @@ impl Select<'_> {
             MaskOp::Or => (Code::VEX_Korq_kr_kr_kr, Code::VEX_Vpor_ymm_ymm_ymmm256),
             MaskOp::AndNot => (Code::VEX_Kandnq_kr_kr_kr, Code::VEX_Vpandn_ymm_ymm_ymmm256),
         };
-        // The instruction takes the complement of its first operand.
+        // The instruction complements its first operand.
         let (x, y) = if op == MaskOp::AndNot { (y, x) } else { (x, y) };
         let result = self.define(value);
         let (code, view) = if self.encoding.has_masks() {

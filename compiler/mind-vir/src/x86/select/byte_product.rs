@@ -9,14 +9,14 @@ use super::super::machine::{Mem, Node};
 use super::super::tiles::{SIDE, TileProduct, TileShapes};
 use super::Select;
 
-/// A part of the rows or columns of a product: where it starts, how many registers it takes, and rows or columns of one.
+/// A block of rows or columns of a product: its start, the number of tile registers, and the rows or columns of one.
 #[derive(Clone, Copy)]
 struct Part {
     start: u32,
     registers: (u32, u32),
 }
 
-/// The parts of `extent` rows or columns whose registers have one shape.
+/// Splits `extent` rows or columns into blocks whose tile registers have one shape.
 fn parts(extent: u32) -> impl Iterator<Item = Part> + Clone {
     let (whole, rest) = (extent / SIDE, extent % SIDE);
     let part = |start: u32, count: u32, size: u32| Part {
@@ -28,7 +28,7 @@ fn parts(extent: u32) -> impl Iterator<Item = Part> + Clone {
     whole.into_iter().chain(rest)
 }
 
-/// The products of one shape that a product is made of, with the first row and column of each.
+/// Splits a product into products of one tile shape, with the first row and column of each.
 fn tile_products(product: &ByteProduct) -> impl Iterator<Item = (TileProduct, u32, u32)> {
     let (words, signs) = (product.words, product.signs);
     let strides = product.matrices().map(|rows| rows.stride);
@@ -47,7 +47,7 @@ fn tile_products(product: &ByteProduct) -> impl Iterator<Item = (TileProduct, u3
     })
 }
 
-/// The shapes of registers that code needs.
+/// The tile shapes that code needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needed {
     None,
@@ -110,7 +110,7 @@ impl Select<'_> {
         }
     }
 
-    /// Sees to it that registers have these shapes.
+    /// Emits a tile configuration, unless these shapes are configured.
     fn configure(&mut self, shapes: TileShapes) {
         if self.shapes == Some(shapes) {
             return;
@@ -122,7 +122,8 @@ impl Select<'_> {
         self.shapes = Some(shapes);
     }
 
-    /// Shapes that a loop leaves as they are, before it; other shapes are not known in it, or behind it.
+    /// Configures the shapes of a loop before it, if it has only one; otherwise the shapes are unknown in it and after
+    /// it.
     pub(super) fn shapes_of_loop(&mut self, node: &Loop) {
         if !self.has_byte_products {
             return;

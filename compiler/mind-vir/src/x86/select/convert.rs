@@ -34,7 +34,7 @@ impl Select<'_> {
         self.bind(value, result);
     }
 
-    /// The same register, or constant, under another name.
+    /// Binds the register, or constant, of `a` to another value.
     fn rename(&mut self, value: Value, a: Value) {
         match self.values[a.index()] {
             Some(vreg) => {
@@ -48,7 +48,7 @@ impl Select<'_> {
         }
     }
 
-    /// What part of a register a vector of `lane` fills if one of `other` fills it, or more than it.
+    /// Returns the part of a register that a vector of `lane` fills if one of `other` fills it, or more than it.
     fn part(&self, lane: Lane, other: Lane) -> View {
         let half = if self.encoding.has_masks() {
             View::Ymm
@@ -78,7 +78,7 @@ impl Select<'_> {
         result
     }
 
-    /// The low bits of each lane on AVX2, which only halves lanes, and within 128 bits.
+    /// Truncates lanes with AVX2, which only halves lanes, and within 128 bits.
     fn truncate(&mut self, from: Lane, to: Lane, x: VReg) -> VReg {
         let (half, packed) = match from {
             Lane::I64 => (Lane::I32, self.even_quarters(x)),
@@ -100,7 +100,7 @@ impl Select<'_> {
         }
     }
 
-    /// The low 32 bits of each 64, one after the other.
+    /// The low 32 bits of each 64-bit lane, contiguous.
     fn even_quarters(&mut self, x: VReg) -> VReg {
         let order: Vec<u8> = [0u32, 2, 4, 6]
             .iter()
@@ -112,7 +112,7 @@ impl Select<'_> {
         self.two(codes::PERMUTE_I32, places, Rm::Reg(x))
     }
 
-    /// Packs each half of `x`, and puts the results side by side.
+    /// Packs each half of `x`, and concatenates the results.
     fn packed(&mut self, pack: codes::Row, x: VReg) -> VReg {
         let packed = self.two(pack, x, Rm::Reg(x));
         let result = self.new_vector();
@@ -124,7 +124,7 @@ impl Select<'_> {
         result
     }
 
-    /// The first lane in every lane.
+    /// Broadcasts the first lane.
     pub(super) fn splat(&mut self, value: Value, a: Value) {
         let code = codes::splat_register(self.function.lane(a), self.encoding);
         let (x, full) = (self.reg(a), self.full());
@@ -132,7 +132,7 @@ impl Select<'_> {
         self.emit(code).def(result, full).reg(x, View::Xmm).done();
     }
 
-    /// Moves the whole register down, once what lies beyond the lanes is zero.
+    /// Shifts the whole register down, after zeroing bytes beyond the last lane.
     pub(super) fn lanes_down(&mut self, value: Value, a: Value, n: u32) {
         let lane = self.function.lane(a);
         let (size, distance) = (bytes(self.function, lane), n * lane.bytes());
@@ -149,7 +149,7 @@ impl Select<'_> {
         self.bind(value, result);
     }
 
-    /// Bytes `distance..` of 32, zeros after them.
+    /// Bytes `distance..` of 32, followed by zeros.
     fn down_256(&mut self, x: VReg, distance: u32) -> VReg {
         /// The high half in the low one, zero in the high one.
         const HIGH_HALF: u8 = 0x81;
@@ -175,7 +175,7 @@ impl Select<'_> {
         result
     }
 
-    /// Bytes `distance..` of 64, zeros after them.
+    /// Bytes `distance..` of 64, followed by zeros.
     fn down_512(&mut self, x: VReg, distance: u32) -> VReg {
         let zero = self.pool.repeated(&[0]);
         let zeros = self.new_vector();

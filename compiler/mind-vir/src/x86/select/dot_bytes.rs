@@ -1,4 +1,4 @@
-//! Sums of products of bytes.
+//! Dot products of bytes.
 
 use regalloc2::VReg;
 
@@ -20,7 +20,7 @@ impl Select<'_> {
         self.bind(value, result);
     }
 
-    /// The instruction replaces the addend.
+    /// The result is tied to the addend.
     fn fused_bytes(&mut self, x: VReg, y: Rm, sum: VReg) -> VReg {
         let code = codes::DOT_BYTES.code(self.encoding);
         let code = code.expect("a form for each target");
@@ -33,7 +33,7 @@ impl Select<'_> {
         result
     }
 
-    /// The even and the odd bytes are widened to 16 bits, whose products are added in pairs.
+    /// Even and odd bytes are widened to 16 bits; their products are added in pairs.
     fn bytes_as_halves(&mut self, x: VReg, y: VReg, sum: VReg) -> VReg {
         let row = |op| codes::binary(op, Lane::I32).expect("a row");
         let (multiply, add) = (row(BinaryOp::MulHalves), row(BinaryOp::Add));

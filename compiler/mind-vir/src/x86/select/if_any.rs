@@ -1,4 +1,4 @@
-//! Values that few lanes need.
+//! Vectors that are computed only if some lane needs them.
 
 use regalloc2::{Operand, VReg};
 
@@ -8,10 +8,9 @@ use super::super::machine::{Node, Test};
 use super::Select;
 
 impl Select<'_> {
-    /// A test of the mask that goes past the body if no lane needs it.
+    /// Branches around the body if no lane of the mask is set.
     ///
-    /// Every edge from a block with two successors goes to a block with one predecessor, where the allocator
-    /// puts its moves.
+    /// Critical edges are split, because the allocator places its moves on edges.
     pub(super) fn if_any(&mut self, node: &IfAny) {
         let merged = node.merged.iter().copied();
         let merged: Vec<Merged> = merged

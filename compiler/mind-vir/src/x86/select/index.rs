@@ -10,13 +10,13 @@ use super::super::view::View;
 use super::Select;
 
 impl Select<'_> {
-    /// The number that an index is, if it fits an instruction.
+    /// Returns a constant index that fits an immediate.
     pub(super) fn immediate(&self, value: Value) -> Option<i32> {
         let n = self.indices.get(&value)?;
         i32::try_from(*n).ok()
     }
 
-    /// A constant index in a register.
+    /// Loads a constant index into a register.
     pub(super) fn index_constant(&mut self, n: i64) -> VReg {
         let result = self.new_gpr();
         match u32::try_from(n) {
@@ -36,7 +36,7 @@ impl Select<'_> {
         result
     }
 
-    /// Arithmetic on an index and a number that fits the instruction.
+    /// Arithmetic on an index and an immediate.
     fn index_op_immediate(&mut self, value: Value, op: IndexOp, a: Value, n: i32) -> bool {
         let disp = match op {
             IndexOp::Add => n,
@@ -44,7 +44,7 @@ impl Select<'_> {
             IndexOp::Mul => {
                 let x = self.reg(a);
                 let result = self.define(value);
-                // Shifts leave the ports alone that vectors are multiplied by.
+                // Shifts keep the multiplier ports free for vector instructions.
                 if let Some(by) = power_of_two(n) {
                     let shift = self.emit(Code::Shl_rm64_imm8);
                     shift.replace(result, x, View::Gpr64).imm8(by).done();
@@ -106,7 +106,7 @@ impl Select<'_> {
                     IndexOp::Min => Code::Cmovg_r64_rm64,
                     _ => Code::Cmovl_r64_rm64,
                 };
-                // Moves, which the allocator may put between the two, leave the flags alone.
+                // The allocator may insert moves between the two, which do not change flags.
                 self.emit(Code::Cmp_r64_rm64)
                     .reg(x, View::Gpr64)
                     .reg(y, View::Gpr64)
@@ -131,7 +131,7 @@ impl Select<'_> {
     /// `a + n`.
     pub(super) fn plus(&mut self, a: VReg, n: i64) -> VReg {
         let result = self.new_gpr();
-        // Steps of loops fit 32 bits.
+        // Loop steps fit 32 bits.
         let n = n as i32;
         self.emit(Code::Add_rm64_imm32)
             .replace(result, a, View::Gpr64)
@@ -140,7 +140,7 @@ impl Select<'_> {
         result
     }
 
-    /// An address as a memory operand.
+    /// Returns an address as a memory operand.
     pub(super) fn memory(&mut self, addr: &Addr) -> Mem<VReg> {
         Mem {
             base: Base::Reg(self.reg(addr.base)),
@@ -150,7 +150,7 @@ impl Select<'_> {
         }
     }
 
-    /// An address in a register.
+    /// Computes an address in a register.
     pub(super) fn pointer(&mut self, addr: &Addr) -> VReg {
         let mem = self.memory(addr);
         let result = self.new_gpr();
@@ -162,7 +162,7 @@ impl Select<'_> {
     }
 }
 
-/// Which power of two `n` is, if it is one.
+/// Returns the logarithm of `n` if it is a power of two.
 fn power_of_two(n: i32) -> Option<u8> {
     let n = u32::try_from(n).ok()?;
     n.is_power_of_two().then(|| n.trailing_zeros() as u8)

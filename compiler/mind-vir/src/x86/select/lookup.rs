@@ -1,4 +1,4 @@
-//! Numbers that few bits mean, looked up in a table that fills a register.
+//! Look-ups of narrow integers in a table that fills a vector register.
 
 use regalloc2::VReg;
 
@@ -10,7 +10,7 @@ use super::super::machine::Mem;
 use super::{Rm, Select};
 
 impl Select<'_> {
-    /// The tables of all look-ups, by their offsets in the pool, and how often each is read.
+    /// Returns the pool offsets of all tables, and how often each is read.
     pub(super) fn tables_needed(&mut self) -> Vec<(u32, u32)> {
         let mut tables: Vec<(u32, u32)> = Vec::new();
         for (_, lookup) in self.uses.lookups() {
@@ -30,7 +30,7 @@ impl Select<'_> {
             .vector(numbers.flat_map(f32::to_le_bytes).collect())
     }
 
-    /// The register that the table at `offset` gets.
+    /// Returns the register assigned to the table at `offset`.
     pub(super) fn table_register(&mut self, offset: u32) -> VReg {
         let vreg = self.new_vector();
         self.tables.insert(offset, vreg);

@@ -32,7 +32,7 @@ impl Select<'_> {
         }
     }
 
-    /// Which lanes are below `count`: as a mask register, or as a vector for lanes as wide as `lane`.
+    /// Returns the mask of the lanes below `count`: a mask register, or a vector for lanes of the width of `lane`.
     pub(super) fn tail(&mut self, count: Value, lane: Lane) -> VReg {
         let bits = if self.encoding.has_masks() {
             0
@@ -212,7 +212,8 @@ impl Select<'_> {
         self.lanewise(self.node(Kind::Store, lane, Some(count)), &operands, 2);
     }
 
-    /// A store of the first bytes of a vector, in pieces: some processors take a hundred cycles for one with a mask.
+    /// A store of the first bytes of a vector, in pieces, because on some processors a masked store takes a hundred
+    /// cycles.
     fn store_bytes(&mut self, vector: VReg, addr: &Addr, count: u32) {
         let (mut left, mut done, mut low) = (count, 0, vector);
         for piece in [32, 16, 8, 4, 2, 1] {
@@ -235,7 +236,7 @@ impl Select<'_> {
         }
     }
 
-    /// The bytes of a vector after the first `count`, which are 16, or fewer of a vector of 16.
+    /// The bytes of a vector after the first `count`, which is 16, or less for a 16-byte vector.
     fn without_first(&mut self, vector: VReg, count: u32) -> VReg {
         let rest = self.new_vector();
         let (code, view, amount) = match count {
@@ -247,7 +248,7 @@ impl Select<'_> {
         rest
     }
 
-    /// A store that goes past the caches where its address is aligned.
+    /// A store that is non-temporal if its address is aligned.
     fn stream(&mut self, vector: VReg, addr: &Addr, size: u32) {
         let node = NonTemporalStore {
             size,

@@ -29,7 +29,7 @@ use super::registers::RDI;
 use super::tiles::TileShapes;
 use super::view::View;
 
-/// The machine code of `function` for AVX2 or AVX-512, and its constants.
+/// Returns the machine code of `function` for AVX2 or AVX-512, and its constants.
 pub(super) fn select(function: &Function, target: CodeTarget) -> (Machine, Pool) {
     let mut select = Select::new(function, target);
     select.function();
@@ -43,53 +43,53 @@ enum Rm {
     Mem(Mem<VReg>),
 }
 
-/// What the index of a loop is compared with.
+/// The operand that the index of a loop is compared with.
 #[derive(Clone, Copy, Debug)]
 enum Bound {
     Reg(VReg),
     Number(i32),
 }
 
-/// The switch for the lanes below a count, kept while its block lasts.
+/// The key of the mask of the lanes below a count, which is reused within its block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct TailKey {
     count: Value,
-    /// 0 where one mask serves lanes of every width.
+    /// 0 if one mask serves lanes of every width.
     bits: u32,
 }
 
-/// What wants a register for as long as the function runs.
+/// A candidate for a register that is reserved for the whole function.
 #[derive(Clone, Copy, Debug)]
 enum Needed {
     Constant(Value),
-    /// A table, by its offset in the pool.
+    /// A look-up table, by its pool offset.
     Table(u32),
 }
 
 struct Select<'f> {
     function: &'f Function,
     encoding: Encoding,
-    /// Whether products of bytes are added up by one instruction.
+    /// Whether the target has VNNI.
     has_vnni: bool,
-    /// Vector registers that there are.
+    /// The number of vector registers.
     registers: usize,
     machine: Machine,
     pool: Pool,
     block: Block,
     values: Vec<Option<VReg>>,
     uses: Uses,
-    /// Constants by their offset in the pool.
+    /// Pool offsets of constants.
     constants: FxHashMap<Value, u32>,
-    /// Registers of tables, by their offset in the pool.
+    /// Registers of look-up tables, by pool offset.
     tables: FxHashMap<u32, VReg>,
-    /// Indices that are constants, which get a register where they need one.
+    /// Constant indices, which are materialised only where they need a register.
     indices: FxHashMap<Value, i64>,
     tails: Vec<(TailKey, VReg)>,
-    /// Whether the function multiplies matrices of bytes at all.
+    /// Whether the function has byte products.
     has_byte_products: bool,
-    /// The shapes that matrix registers are known to have here.
+    /// The configured tile shapes, if they are known here.
     shapes: Option<TileShapes>,
-    /// How many loops are open, and how many were where each value was defined.
+    /// Loop nesting depth, here and at the definition of each value.
     depth: u32,
     depths: Vec<u32>,
 }
@@ -146,10 +146,9 @@ impl<'f> Select<'f> {
         self.machine.end(self.block, Node::Return, &[], &[]);
     }
 
-    /// Puts every constant into the pool, and those that are read most into registers as long as there are
-    /// any to spare.
+    /// Adds every constant to the pool, and assigns spare registers to those that are read most.
     fn place_constants(&mut self) {
-        /// Registers kept for what an operation needs on its way.
+        /// Registers reserved for temporaries of an operation.
         const SPARE: usize = 2;
         let peak = pressure::peak(self.function, !self.encoding.has_masks());
         let mut room = self.registers.max(peak + SPARE) - peak - SPARE;
@@ -224,7 +223,7 @@ impl<'f> Select<'f> {
         self.machine.new_vreg(RegClass::Int)
     }
 
-    /// The register that `value` gets here.
+    /// Returns the register that `value` is defined in.
     fn define(&mut self, value: Value) -> VReg {
         let class = self.class(self.function.ty(value));
         let vreg = self.machine.new_vreg(class);
@@ -233,7 +232,7 @@ impl<'f> Select<'f> {
         vreg
     }
 
-    /// The register that holds `value`; a constant without one is loaded.
+    /// Returns the register of `value`; a constant without one is loaded.
     fn reg(&mut self, value: Value) -> VReg {
         if let Some(vreg) = self.values[value.index()] {
             return vreg;
@@ -247,7 +246,7 @@ impl<'f> Select<'f> {
         vreg
     }
 
-    /// Where `value` is: in a register, or in the pool.
+    /// Returns the location of `value`: a register, or the pool.
     fn rm(&self, value: Value) -> Rm {
         match self.values[value.index()] {
             Some(vreg) => Rm::Reg(vreg),
@@ -255,7 +254,7 @@ impl<'f> Select<'f> {
         }
     }
 
-    /// Notes a read of `value`, and returns whether its register is free after it.
+    /// Records a read of `value`, and returns whether that was its last use.
     fn dies(&mut self, value: Value) -> bool {
         let last = self.uses.spend(value);
         last && self.depths[value.index()] == self.depth
@@ -278,7 +277,7 @@ impl<'f> Select<'f> {
         }
     }
 
-    /// A loop over lanes, of these operands and as many working registers as it takes.
+    /// Emits a loop over lanes with these operands and temporaries.
     fn lanewise(&mut self, node: Lanewise, operands: &[Operand], temporaries: usize) {
         let mut operands: SmallVec<[Operand; 8]> = SmallVec::from_slice(operands);
         for _ in 0..temporaries {
@@ -306,7 +305,7 @@ impl<'f> Select<'f> {
             return;
         }
         self.select(value, op);
-        // Multiply-adds look at what dies and note their reads themselves.
+        // Multiply-adds choose an operand that dies, and record their reads themselves.
         if matches!(op, Op::Fma(..)) {
             return;
         }
@@ -370,7 +369,7 @@ impl<'f> Select<'f> {
         }
     }
 
-    /// What the index of a loop is compared with, and how, for another round.
+    /// Returns the bound and the condition of the back edge of a loop.
     fn bound(&mut self, node: &Loop) -> (Bound, Condition) {
         let (ahead, condition) = match node.kind {
             LoopKind::Whole => (node.step, Condition::LessOrEqual),
@@ -390,7 +389,7 @@ impl<'f> Select<'f> {
         (Bound::Reg(bound), condition)
     }
 
-    /// Whether a loop is known to go round at least once.
+    /// Returns whether the trip count of a loop is known to be at least 1.
     fn surely_runs(&self, node: &Loop, bound: Bound, condition: Condition) -> bool {
         match (bound, self.indices.get(&node.lower)) {
             (Bound::Number(bound), Some(&lower)) => match condition {
@@ -401,16 +400,15 @@ impl<'f> Select<'f> {
         }
     }
 
-    /// A loop that tests at its end, after a test whether it runs at all.
+    /// Emits a rotated loop: the test is at its end, and a guard precedes it.
     ///
-    /// Every edge from a block with two successors goes to a block with one predecessor, where the allocator
-    /// puts its moves.
+    /// Critical edges are split, because the allocator places its moves on edges.
     fn repeat(&mut self, node: &Loop) {
         self.shapes_of_loop(node);
         let lower = self.reg(node.lower);
         let (bound, condition) = self.bound(node);
         let runs = self.surely_runs(node, bound, condition);
-        // What blocks give to the parameters of others, the index first.
+        // Block arguments, the index first.
         let mut first: Carried = smallvec![lower];
         first.extend(node.carried.iter().map(|carried| self.reg(carried.init)));
         let (tails, shapes) = (self.tails.len(), self.shapes);
@@ -489,10 +487,10 @@ impl<'f> Select<'f> {
     }
 }
 
-/// The index of a loop and what it carries.
+/// The index of a loop and its loop-carried values.
 type Carried = SmallVec<[VReg; 8]>;
 
-/// An instruction while its operands are collected, in the order of its encoding.
+/// Collects the operands of an instruction, in encoding order.
 #[must_use = "its operands belong to the node that `done` adds"]
 struct Emit<'m> {
     machine: &'m mut Machine,
@@ -518,7 +516,7 @@ impl Emit<'_> {
         self.arg(Arg::Reg(place, view))
     }
 
-    /// A result that replaces the operand that `input` is; the instruction names them once.
+    /// A result tied to the operand number `input`; the instruction names them once.
     #[inline]
     fn replace(mut self, vreg: VReg, input: VReg, view: View) -> Self {
         let input = self.operand(Operand::reg_use(input));
@@ -526,7 +524,7 @@ impl Emit<'_> {
         self.arg(Arg::Reg(place, view))
     }
 
-    /// A register that was named before, by its place.
+    /// A repeated register operand, by its index.
     #[inline]
     fn again(self, place: u8, view: View) -> Self {
         self.arg(Arg::Reg(place, view))
@@ -580,7 +578,7 @@ impl Emit<'_> {
         self.arg(Arg::Imm64)
     }
 
-    /// The instruction is under `mask`, in its own way.
+    /// Predicates the instruction on `mask`, with its own merging.
     #[inline]
     fn masked(mut self, mask: VReg) -> Self {
         let place = self.operand(Operand::reg_use(mask));
@@ -588,7 +586,7 @@ impl Emit<'_> {
         self
     }
 
-    /// Lanes where `mask` does not hold become zero.
+    /// Predicates the instruction on `mask` and zeroes inactive lanes.
     #[inline]
     fn zeroed(mut self, mask: VReg) -> Self {
         self.plain.is_zeroing = true;
@@ -601,7 +599,7 @@ impl Emit<'_> {
     }
 }
 
-/// Bytes that a vector of `lane` takes in this function.
+/// Returns the size in bytes of a vector of `lane` in this function.
 fn bytes(function: &Function, lane: Lane) -> u32 {
     function.lanes() * lane.bytes()
 }

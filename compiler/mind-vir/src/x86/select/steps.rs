@@ -1,4 +1,4 @@
-//! Steps of functions that one of the encodings does in fewer instructions.
+//! Steps of math functions that one of the encodings does in fewer instructions.
 
 use mind_ir::scalar::math;
 use regalloc2::VReg;
@@ -12,12 +12,13 @@ use super::arith::UNORDERED;
 use super::{Rm, Select};
 
 impl Select<'_> {
-    /// The larger, NaN if either is, +0 above -0.
+    /// The maximum, NaN if either operand is NaN, with +0 above -0.
     ///
-    /// Both orders of `vmaxps` agree but on a NaN, where each gives its second operand, and on zeros. The sign bits of both
-    /// together are that of +0 if either is; all other bits of either are a NaN if either is.
+    /// `vmaxps` depends on the operand order only for NaN, where it returns its second operand, and for zeros.
+    /// Combining both orders, the sign bit is that of +0 if either is +0, and the other bits are a NaN if either is a
+    /// NaN.
     pub(super) fn maximum(&mut self, lane: Lane, x: VReg, y: VReg) -> VReg {
-        /// The bits that both of the first operands have where the third has one, and those that either has where not.
+        /// For each bit: both of the first two operands where the third is set, either of them elsewhere.
         const BOTH_OR_EITHER: u8 = 0b1101_0100;
         let max = codes::binary(BinaryOp::Max, lane).expect("a row");
         let first = self.two(max, x, Rm::Reg(y));
@@ -43,7 +44,7 @@ impl Select<'_> {
                     .reg(y, View::Ymm)
                     .imm8(UNORDERED)
                     .done();
-                // NaN is all ones where the comparison holds.
+                // All ones, where the comparison holds, is a NaN.
                 self.two(codes::OR, larger, Rm::Reg(is_nan))
             }
         }
@@ -108,7 +109,7 @@ impl Select<'_> {
     }
 }
 
-/// What the verifier has seen.
+/// An invariant of the verifier.
 const FLOATS: &str = "verified lanes are floats";
 
 /// The bits of 1.

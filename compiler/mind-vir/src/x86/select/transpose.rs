@@ -1,4 +1,4 @@
-//! Exchanges of blocks of lanes.
+//! Interleaving of blocks of lanes.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -52,7 +52,7 @@ impl Select<'_> {
         result
     }
 
-    /// Bytes move within 16 bits, and each pair is put together from halves.
+    /// Bytes are moved within 16-bit lanes, then each pair is combined from halves.
     fn transpose_bytes(&mut self, odd: bool, x: VReg, y: VReg) -> VReg {
         let (low, high) = (
             self.pooled(Lane::I16, 0x00ff),
@@ -68,7 +68,7 @@ impl Select<'_> {
         self.two(codes::OR, x, Rm::Reg(y))
     }
 
-    /// Blocks of 2 or 4 bytes move within twice as many, and are taken in turn.
+    /// Blocks of 2 or 4 bytes are shifted within lanes of twice the size, then blended.
     fn transpose_by_shift(&mut self, odd: bool, bytes: u32, x: VReg, y: VReg) -> VReg {
         let (lane, blend) = match bytes {
             2 => (Lane::I32, Code::VEX_Vpblendw_ymm_ymm_ymmm256_imm8),
@@ -83,7 +83,7 @@ impl Select<'_> {
         self.joined(blend, x, y, IN_TURN)
     }
 
-    /// Pairs of bytes from the places that a constant names; the second vector counts on from the first.
+    /// Two-source permutation with constant indices; those of the second vector follow the first's.
     fn transpose_512(&mut self, odd: bool, bytes: u32, x: VReg, y: VReg) -> VReg {
         const PAIRS: u32 = 32;
         let block = bytes / 2;

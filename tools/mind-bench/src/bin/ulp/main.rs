@@ -7,7 +7,6 @@
 //! Build with `-C target-cpu=native`; without a hardware fused multiply-add a run takes hours
 //! instead of minutes.
 
-mod exact;
 mod measure;
 mod mil;
 mod rows;

@@ -5,8 +5,8 @@ use std::thread;
 
 use mind_ir::random::Rng;
 
-use crate::exact::{self, Exact};
 use crate::rows::{Pair, Row};
+use mind_testgen::exact::{Exact, FloatFormat};
 
 /// The largest error of a function, and where it occurs.
 pub struct Found {
@@ -135,12 +135,12 @@ pub fn pairs_of_f32(row: &Pair, points: u64) -> Found {
 
 /// The error on random pairs.
 pub fn pairs_of_f64(row: &Pair, points: u64) -> Found {
-    let (mut worst, mut exact) = (Worst::new(), Exact::new());
+    let (mut worst, mut exact) = (Worst::new(), Exact::default());
     let mut rng = Rng::new(0);
     for _ in 0..points {
         let (x, y) = (row.draw)(&mut rng);
         let reference = (row.f64_reference)(&mut exact, x, y);
-        worst.record(exact::error((row.f64)(x, y), &reference), (x, y));
+        worst.record(FloatFormat::F64.error((row.f64)(x, y), &reference), (x, y));
     }
     worst.found(None, |(x, y)| format!("{x:e}, {y:e}"))
 }
@@ -148,10 +148,10 @@ pub fn pairs_of_f64(row: &Pair, points: u64) -> Found {
 /// The error on random points of the domain, random bit patterns, and the neighbourhoods of the
 /// points where one approximation or exponent gives way to the next.
 pub fn points_of_f64(row: &Row, points: u64) -> Found {
-    let (mut worst, mut exact) = (Worst::new(), Exact::new());
+    let (mut worst, mut exact) = (Worst::new(), Exact::default());
     let mut check = |x: f64| {
         let reference = (row.f64_reference)(&mut exact, x);
-        worst.record(exact::error((row.f64)(x), &reference), x);
+        worst.record(FloatFormat::F64.error((row.f64)(x), &reference), x);
     };
     for x in edges() {
         for offset in -3..=3_i64 {

@@ -2,11 +2,10 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use astro_float_num::BigFloat;
 use mind_ir::random::Rng;
 use mind_ir::scalar::math;
 
-use crate::exact::Exact;
+use mind_testgen::exact::{BigFloat, Exact};
 
 /// A function of one operand in both types, with its references.
 pub struct Row {

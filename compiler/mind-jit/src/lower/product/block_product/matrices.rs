@@ -1,7 +1,7 @@
-//! Tiles in matrix registers.
+//! Tiles in AMX tile registers.
 //!
-//! Registers leave the sums of some parts in memory, from where each row takes them, scales them and adds them to its own: a
-//! register that is read right after it was written makes the processor wait.
+//! The sums of several parts are stored to memory before each row loads, scales and accumulates them, because loading a
+//! tile right after it was written stalls.
 
 use mind_vir::ir::{Addr, BinaryOp, Builder, ByteProduct, Lane, LoopKind, Rows, Value};
 
@@ -10,18 +10,19 @@ use super::super::quantised::{Factors, Part, TERMS, WORDS, moved, scaled};
 use super::tile::{Here, Tile};
 use super::{Context, Copied, beyond_bytes};
 
-/// Parts that are multiplied before their sums are read.
+/// Parts that are multiplied before their sums are loaded.
 pub(super) const TOGETHER: usize = 4;
 
 impl Context<'_> {
-    /// The integers of a word, which have no sign once their offset is added, with signs and without the offset.
+    /// Converts the integers of a word, which are unsigned after adding their offset, to signed ones without the
+    /// offset.
     pub(super) fn with_signs(&self, b: &mut Builder, word: Value) -> Value {
         let every = |byte: u32| u64::from(byte) * 0x0101_0101;
         let raised = match self.shape.offset {
             0 => return word,
             offset => 0x80 - offset,
         };
-        // No byte has a carry: integers are signed numbers of 8 bits.
+        // No byte carries, because the integers are signed 8-bit numbers.
         let word = match raised {
             0 => word,
             raised => {
@@ -35,7 +36,7 @@ impl Context<'_> {
 }
 
 impl Tile<'_> {
-    /// Leaves the sums of the tile in memory, of all parts of a copy.
+    /// Stores the sums of the tile over all parts of a packed copy.
     pub(super) fn in_matrices(&self, b: &mut Builder, copy: Value) {
         let zero = b.constant(Lane::F32, 0);
         self.put(b, &vec![zero; self.count()]);
@@ -56,7 +57,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Adds `count` parts, of which the first one is at `copy`.
+    /// Adds `count` parts, the first of which is at `copy`.
     fn together(&self, b: &mut Builder, here: Here, copy: Value, count: usize) {
         let bytes = self.cx.part_bytes(self.strips);
         let copies: Vec<Value> = (0..count)
@@ -100,13 +101,13 @@ impl Tile<'_> {
         });
     }
 
-    /// Where the products of a row and a strip of a part are.
+    /// Returns the address of the products of a row and a strip of a part.
     fn product(&self, part: usize, row: usize, strip: usize) -> Addr {
         let at = (part * self.rows + row) * self.strips + strip;
         beyond_bytes(self.products, at * self.cx.vector)
     }
 
-    /// Adds what parts have for a row to its sums; `factors` are those of each part and strip.
+    /// Accumulates the products of a row over parts; `factors` are the scales of each part and strip.
     fn add(&self, b: &mut Builder, here: Here, row: usize, factors: &[Vec<Factors>]) {
         let cx = self.cx;
         let of_row = |b: &mut Builder, start: Value, bytes: usize, part: usize| {

@@ -1,8 +1,8 @@
-//! Products of rows of small integers by panels of blocks.
+//! Products of int8 rows by block-quantised panels.
 //!
-//! Of 32 terms, integers are multiplied and summed up exactly, then scaled and added to the sum of the column. A few
-//! rows take integers out of panels in registers; many read a copy of a strip of columns, a word of four integers in
-//! each lane, that is made once for a block of rows.
+//! Groups of 32 terms are multiplied and accumulated exactly in integers, then scaled and added to the sum of the
+//! column. With few rows, integers are unpacked from panels in registers; with many, a strip of columns is unpacked
+//! once per block of rows to a copy with four integers per lane.
 
 use mind_vir::ir::{
     Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, Rows, ShiftOp, Value,
@@ -22,46 +22,46 @@ use tile::Tile;
 
 use crate::lower::each::{At, for_each};
 
-/// Rows up to which tiles take integers out of panels, each by itself.
+/// Number of rows up to which each tile unpacks integers itself.
 const DIRECT_ROWS: usize = 4;
 
-/// Rows of a tile in matrix registers.
+/// Rows of a tile in AMX registers.
 const MATRIX_ROWS: usize = 16;
 
-/// The fewest rows for which matrix registers pay.
+/// Minimum number of rows for which AMX is faster.
 const LEAST_MATRIX_ROWS: usize = 32;
 
-/// Bytes of the rows of a block, about.
+/// Approximate size of a block of rows.
 const BLOCK_BYTES: usize = 192 << 10;
 
-/// The same for matrix registers, beside which caches are larger.
+/// The same for AMX, because processors that have it have larger caches.
 const MATRIX_BLOCK_BYTES: usize = 512 << 10;
 
-/// How words of four bytes are multiplied.
+/// The instruction that multiplies 4-byte words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Method {
-    /// Four bytes at a time.
+    /// Four bytes at a time (VNNI).
     Bytes,
-    /// Two bytes at a time, whose sums of 16 bits are added up while they fit: for integers of few bits.
+    /// Two bytes at a time, with 16-bit sums accumulated while they cannot overflow: for narrow integers.
     Pairs,
-    /// Two numbers of 16 bits at a time, widened beforehand.
+    /// Two 16-bit numbers at a time, widened first.
     Halves,
-    /// A part of several rows and columns at a time, in matrix registers.
+    /// A part of several rows and columns at a time (AMX).
     Matrices,
 }
 
-/// A product of `m` rows of `k` integers by the `n` columns of panels, of which every extent is known.
+/// A product of `m` rows of `k` integers by the `n` columns of panels, with known extents.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BlockProduct {
     /// Rows.
     pub m: usize,
     /// Columns.
     pub n: usize,
-    /// Terms, whole blocks.
+    /// Terms; a multiple of the block size.
     pub k: usize,
     /// The layout of the columns.
     pub panels: QuantPanels,
-    /// How words are multiplied; no choice changes a bit of the result.
+    /// The instruction; every choice gives the same bits.
     pub method: Method,
     /// Rows of a tile.
     pub rows: usize,
@@ -69,7 +69,7 @@ pub struct BlockProduct {
     pub vectors: usize,
 }
 
-/// What a product reads.
+/// The operands of a product.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockOperands {
     /// Points to the integers, row-major.
@@ -81,7 +81,7 @@ pub struct BlockOperands {
 }
 
 impl BlockProduct {
-    /// The product for vectors of `target`.
+    /// Returns the product for vectors of `target`.
     pub fn new(
         (m, n, k): (usize, usize, usize),
         panels: QuantPanels,
@@ -116,7 +116,7 @@ impl BlockProduct {
         }
     }
 
-    /// Where ranges of columns may begin and end, in vectors of `lanes` lanes: at multiples, and at the end.
+    /// Returns the alignment of ranges of columns, for vectors of `lanes` lanes.
     pub fn grain(&self, lanes: u32) -> usize {
         self.vectors * lanes as usize
     }
@@ -129,13 +129,14 @@ impl BlockProduct {
         self.m <= DIRECT_ROWS
     }
 
-    /// Whether sums of the integers of each part of a row are needed: for minima, or since integers have an offset.
+    /// Returns whether the sums of the integers of each part of a row are needed: for minima, or because integers have
+    /// an offset.
     fn sums_up(&self) -> bool {
         let shape = self.shape();
         shape.has_minima || shape.offset > 0 && self.method != Method::Matrices
     }
 
-    /// Rows of a block: whole tiles.
+    /// Returns the rows of a block, a multiple of the tile height.
     fn block_rows(&self) -> usize {
         let (bytes, rows) = match self.method {
             Method::Matrices => (MATRIX_BLOCK_BYTES, 256),
@@ -145,13 +146,13 @@ impl BlockProduct {
         most.next_multiple_of(self.rows)
     }
 
-    /// Parts of a row.
+    /// Returns the number of parts of a row.
     fn parts(&self) -> usize {
         self.k / TERMS
     }
 }
 
-/// Sums of two products of bytes by integers of `bits` bits without a sign that 16 bits hold, added up.
+/// Returns how many sums of two products of bytes by unsigned `bits`-bit integers can be accumulated in 16 bits.
 const fn pairs(bits: u32) -> usize {
     let largest = 2 * 128 * ((1 << bits) - 1);
     i16::MAX as usize / largest
@@ -179,17 +180,17 @@ pub fn block_product(
     });
 }
 
-/// Where the scratch memory has what.
+/// The layout of scratch memory, in bytes.
 struct Memory {
-    /// Bytes of the sums of a row, which come first.
+    /// Size of the sums of a row, which come first.
     sums: usize,
-    /// Where rows of halves begin, and the bytes of one.
+    /// Offset of widened rows, and the size of one.
     halves: (usize, usize),
-    /// Where the sums of a tile are.
+    /// Offset of the accumulators of a tile.
     tile: usize,
-    /// Where matrix registers leave the sums of the products of a part.
+    /// Offset of the sums that AMX stores.
     products: usize,
-    /// Where the copy of a strip begins.
+    /// Offset of the copy of a strip.
     strip: usize,
     bytes: usize,
 }
@@ -199,7 +200,7 @@ struct Context<'p> {
     at: BlockOperands,
     shape: Shape,
     memory: Memory,
-    /// Bytes of a vector.
+    /// Size of a vector in bytes.
     vector: usize,
 }
 
@@ -252,7 +253,7 @@ impl Context<'_> {
         }
     }
 
-    /// Columns of a block of rows.
+    /// Appends the columns of a block of rows.
     fn rows(
         &self,
         b: &mut Builder,
@@ -281,8 +282,8 @@ impl Context<'_> {
         });
     }
 
-    /// Sums of the integers of a row for each part, or for each group of each: times the offset of the other side's, or as
-    /// minima take them.
+    /// Computes the sums of the integers of a row for each part, or each group: multiplied by the offset of the other
+    /// operand, or as needed by minima.
     fn sum_up(&self, b: &mut Builder, lhs: Value, to: Value) {
         let (parts, groups) = (self.p.parts(), self.shape.groups);
         let extent = b.index(parts as i64);
@@ -321,7 +322,7 @@ impl Context<'_> {
         });
     }
 
-    /// The integers of a row in 16 bits: the first and the third of each word, then, after all of those, the others.
+    /// Widens the integers of a row to 16 bits: first the even elements of each word of four, then the odd ones.
     fn widen(&self, b: &mut Builder, lhs: Value, to: Value) {
         let words = self.p.k / 4;
         let extent = b.index(words as i64);
@@ -346,7 +347,7 @@ impl Context<'_> {
         });
     }
 
-    /// `width` columns from `column` on, of a block of rows.
+    /// Appends `width` columns from `column` of a block of rows.
     fn strip(
         &self,
         b: &mut Builder,
@@ -398,12 +399,12 @@ impl Context<'_> {
         });
     }
 
-    /// Bytes of a part of a strip in a copy.
+    /// Returns the size in bytes of a part of a strip in a copy.
     fn part_bytes(&self, strips: usize) -> usize {
         strips * (words_of(self.p.method) + self.shape.factors()) * self.vector
     }
 
-    /// Copies the parts of a strip.
+    /// Unpacks the parts of a strip.
     fn copy(&self, b: &mut Builder, region: Region, from: Value, to: Value) {
         let bytes = self.part_bytes(region.strips);
         parts(b, region, from, vec![to], &mut |b, part, carried| {
@@ -441,7 +442,7 @@ impl Context<'_> {
     }
 }
 
-/// Vectors that a copy has for the integers of a part.
+/// Returns the vectors of a copy per word of a part.
 const fn words_of(method: Method) -> usize {
     match method {
         Method::Bytes | Method::Pairs | Method::Matrices => WORDS,
@@ -479,7 +480,7 @@ impl Part for Copied<'_> {
     }
 }
 
-/// `bytes` after `base`.
+/// Returns the address `bytes` after `base`.
 fn beyond_bytes(base: Value, bytes: usize) -> Addr {
     Addr::at(base).plus(i32::try_from(bytes).expect("scratch memory has few bytes"))
 }

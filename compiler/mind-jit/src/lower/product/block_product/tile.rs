@@ -1,4 +1,4 @@
-//! A tile: sums of some rows by some vectors of columns.
+//! A register tile: the accumulators of some rows by some vectors of columns.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::super::operands::beyond;
 use super::super::quantised::{Factors, Part, Region, TERMS, WORDS, moved, parts, scaled};
 use super::{Context, Copied, Method, beyond_bytes, pairs};
 
-/// Sums of a tile that stay in registers from part to part.
+/// The number of accumulators that stay in registers between parts.
 const KEPT_SUMS: usize = 4;
 
 /// Rows of a block by some vectors of columns.
@@ -24,11 +24,11 @@ pub(super) struct Tile<'c> {
     pub(super) first_sums: Value,
     /// Memory for the results.
     pub(super) results: Value,
-    /// Memory for what matrix registers leave.
+    /// Memory for the sums that AMX stores.
     pub(super) products: Value,
 }
 
-/// Where the first row has what belongs to a part.
+/// Pointers of the first row for the current part.
 #[derive(Clone, Copy)]
 pub(super) struct Here {
     pub(super) lhs: Value,
@@ -44,7 +44,7 @@ impl Here {
         Here { lhs, scale, sums }
     }
 
-    /// The pointers `parts` parts further on.
+    /// Returns the pointers `parts` parts later.
     pub(super) fn after(self, b: &mut Builder, parts: usize) -> Vec<Value> {
         let steps = [(self.lhs, TERMS), (self.scale, 4), (self.sums, 4)];
         let next = steps.map(|(at, bytes)| b.address(beyond_bytes(at, bytes * parts)));
@@ -57,7 +57,7 @@ impl Tile<'_> {
         self.rows * self.strips
     }
 
-    /// The sums of the tile; parts are those of a copy of the strip, if there is one.
+    /// Returns the sums of the tile; parts come from the copy of the strip, if there is one.
     pub(super) fn sums(
         &self,
         b: &mut Builder,
@@ -103,7 +103,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Adds a part to `sums`, or to those in memory.
+    /// Accumulates a part to `sums`, or to those in memory.
     fn part(&self, b: &mut Builder, part: &dyn Part, here: Here, sums: &[Value]) -> Vec<Value> {
         let factors: Vec<Factors> = (0..self.strips)
             .map(|strip| part.factors(b, strip))
@@ -140,7 +140,7 @@ impl Tile<'_> {
         next
     }
 
-    /// Exact sums of products of a group.
+    /// Returns the exact sums of products of a group.
     fn group(&self, b: &mut Builder, part: &dyn Part, here: Here, group: usize) -> Vec<Value> {
         let groups = self.cx.shape.groups;
         let mut sums = Vec::with_capacity(self.count());
@@ -173,7 +173,7 @@ impl Tile<'_> {
         sums
     }
 
-    /// Changes `sums` by word `at` of each strip, and that of each row in every lane.
+    /// Updates `sums` with word `at` of each strip and the word of each row, broadcast.
     fn each(
         &self,
         b: &mut Builder,
@@ -194,7 +194,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Adds the products of words, in sums of 16 bits first.
+    /// Accumulates the products of words, first in 16 bits.
     fn pairs(
         &self,
         b: &mut Builder,
@@ -226,7 +226,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Adds the products of a word, two numbers of 16 bits at a time.
+    /// Accumulates the products of a word, two 16-bit numbers at a time.
     fn halves(
         &self,
         b: &mut Builder,
@@ -250,7 +250,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Sums times the integer scales of their group.
+    /// Multiplies sums by the integer scales of their group.
     fn weighted(
         &self,
         b: &mut Builder,
@@ -266,7 +266,7 @@ impl Tile<'_> {
         each.collect()
     }
 
-    /// What minima are multiplied by, as `f32`.
+    /// Returns the factor of minima, as `f32`.
     fn minima(&self, b: &mut Builder, here: Here, row: usize, factors: &Factors) -> Option<Value> {
         factors.minimum?;
         let Some(minima) = factors.minima else {
@@ -282,7 +282,7 @@ impl Tile<'_> {
         Some(b.convert(ConvertOp::IntToFloat, Lane::F32, sum))
     }
 
-    /// Where the sum of the integers of a group is.
+    /// Returns the address of the sum of the integers of a group.
     fn sum_of(&self, b: &mut Builder, here: Here, row: usize, group: usize) -> Addr {
         let bytes = row * self.cx.memory.sums + 4 * group * self.cx.p.parts();
         beyond(b, here.sums, bytes as i64)

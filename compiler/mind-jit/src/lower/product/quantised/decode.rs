@@ -1,4 +1,4 @@
-//! Numbers of panels, decoded in registers.
+//! Dequantisation of panels in registers.
 
 use mind_vir::ir::{
     Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, ShiftOp, UnaryOp, Value,
@@ -9,22 +9,22 @@ use super::super::tile::{Tile, factor};
 use super::format::{Coding, Facts, Groups, Period, Run, Scale};
 use super::panels::{Fields, QuantPanels, halves};
 
-/// Words whose numbers are decoded in one round of a loop: each has four numbers of every column, beside which a round costs
-/// little, and more words are more code for compilers of C to look at.
+/// Words that are dequantised per loop iteration. A word holds four numbers of each column, compared to which the loop
+/// overhead is small, and unrolling would produce more C code to compile.
 const WORDS: usize = 1;
 
-/// Bytes from what is read of a panel to what memory is asked for, since the processor asks for little of panels side by side whose numbers
-/// take time to decode.
+/// Prefetch distance in panels, because the hardware prefetcher does not keep up with adjacent panels whose numbers
+/// take time to dequantise.
 const AHEAD: i32 = 1024;
 
 const CACHE_LINE: usize = 64;
 
-/// What the numbers of a vector of columns are used for, term by term.
+/// Consumes the dequantised numbers of vectors of columns, term by term.
 pub(in crate::lower::product) trait Use {
-    /// Prepares four terms, from number `first + ahead` on.
+    /// Prepares four terms, from term `first + ahead`.
     fn begin(&mut self, b: &mut Builder, first: Value, ahead: usize);
 
-    /// Takes the numbers that vector `strip` of the tile has for one of the four terms.
+    /// Consumes the numbers of vector `strip` of the tile for one of the four terms.
     fn take(
         &mut self,
         b: &mut Builder,
@@ -35,24 +35,24 @@ pub(in crate::lower::product) trait Use {
     );
 }
 
-/// What is decoded: `strips` vectors of columns, from the first one of a panel on, and `blocks` blocks of each.
+/// The region to dequantise: `strips` vectors of columns, from the first one of a panel, and `blocks` blocks of each.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::lower::product) struct Region {
     pub panels: QuantPanels,
-    /// Terms of a column, decoded or not.
+    /// Terms of a column, in the region or not.
     pub k: usize,
     pub strips: usize,
     pub blocks: usize,
 }
 
-/// Bytes of scratch memory for the scales of so many vectors of `lanes` lanes.
+/// Returns the scratch memory for the scales of `strips` vectors of `lanes` lanes, in bytes.
 pub(in crate::lower::product) const fn steps_bytes(strips: usize, lanes: u32) -> usize {
     2 * strips * lanes as usize * Lane::F32.bytes() as usize
 }
 
-/// Appends the decoding of a region at `from`; gives what `user` has made of `sums`.
+/// Appends the dequantisation of a region at `from`; returns the `sums` as updated by `user`.
 ///
-/// `scratch` has room for [`steps_bytes`].
+/// `scratch` has [`steps_bytes`] bytes.
 pub(in crate::lower::product) fn decode(
     b: &mut Builder,
     region: Region,
@@ -76,10 +76,10 @@ pub(in crate::lower::product) fn decode(
     cx.blocks(b, from, sums, &mut runs)
 }
 
-/// What is done with the runs of a period, and with sums.
+/// Appends code for the runs of a period, and returns updated sums.
 pub(super) type Runs<'r> = dyn FnMut(&mut Builder, &[Run], Here, Vec<Value>) -> Vec<Value> + 'r;
 
-/// `base`, `index` times `bytes` further on.
+/// Returns the address `index` times `bytes` after `base`.
 pub(in crate::lower::product) fn moved(
     b: &mut Builder,
     base: Value,
@@ -91,29 +91,29 @@ pub(in crate::lower::product) fn moved(
     b.address(Addr::element(base, index, Lane::I8))
 }
 
-/// What the fields of blocks are read with.
+/// State of reading the fields of blocks.
 pub(super) struct Context {
     pub(super) region: Region,
     pub(super) facts: Facts,
     pub(super) fields: Fields,
     scratch: Value,
-    /// Whether a vector is a table with room for what all contents of the bits of a number mean.
+    /// Whether a vector is a table large enough for all values of the bits of a number.
     is_looked_up: bool,
 }
 
-/// Where the fields of a period are: each pointer is to the block, moved on in that field.
+/// The addresses of the fields of a period; each pointer is to the block, advanced within that field.
 #[derive(Clone, Copy)]
 pub(super) struct Here {
     pub(super) block: Value,
     scales: Value,
     high: Value,
     low: Value,
-    /// The number of the first term.
+    /// The first term.
     first: Value,
 }
 
 impl Context {
-    /// Those of a region; `scratch` is for steps.
+    /// Returns the state for a region; `scratch` is for scales.
     pub(super) fn new(b: &Builder, region: Region, scratch: Value) -> Context {
         let facts = Facts::of(region.panels.format);
         Context {
@@ -125,14 +125,15 @@ impl Context {
         }
     }
 
-    /// Whether integers are the highest bits of words, where they have a sign without more ado, and what they are multiplied by
-    /// is as much smaller. An `f16` and its products with integers are not too small for that.
+    /// Returns whether integers are kept in the high bits of words, where they are sign-extended for free, with their
+    /// scale divided by the same factor. This is exact, because an `f16` times such an integer does not underflow in
+    /// `f32`.
     fn is_raised(&self) -> bool {
         let is_signed = self.facts.coding == Coding::Signed;
         is_signed && matches!(self.facts.scale, Scale::Half(_)) && !self.is_looked_up
     }
 
-    /// Appends `runs` for each period of each block from `from` on; what it makes of `sums`.
+    /// Appends `runs` for each period of each block from `from`; returns the updated `sums`.
     pub(super) fn blocks(
         &self,
         b: &mut Builder,
@@ -189,8 +190,8 @@ impl Context {
         sums
     }
 
-    /// Where a vector of the tile has a row of a field, `bytes` behind the start of a block for each column in
-    /// front, its elements being of `size` bytes.
+    /// Returns the address of a row of a field for a vector of the tile; `bytes` is the size per column of the fields
+    /// before it, `size` the size of an element.
     fn addr(&self, b: &mut Builder, base: Value, strip: usize, bytes: usize, size: u32) -> Addr {
         let panels = self.region.panels;
         let column = strip * b.lanes() as usize;
@@ -201,7 +202,7 @@ impl Context {
         beyond(b, base, offset as i64)
     }
 
-    /// Puts what the numbers of a group are multiplied by, and what is added then, into scratch memory.
+    /// Stores the scale and the minimum of a group to scratch memory.
     fn prepare_steps(&self, b: &mut Builder, here: Here, group: usize) {
         for strip in 0..self.region.strips {
             let (mut step, added) = self.steps_of(b, here, strip, group);
@@ -219,7 +220,7 @@ impl Context {
         }
     }
 
-    /// What the numbers of a group are multiplied by, and what is added then.
+    /// Returns the scale and the minimum of a group.
     pub(super) fn steps_of(
         &self,
         b: &mut Builder,
@@ -241,7 +242,7 @@ impl Context {
         (step, added)
     }
 
-    /// The scale of a block, and the number that minima are multiples of.
+    /// Returns the scale of a block, and the scale of its minima.
     pub(super) fn block_steps(
         &self,
         b: &mut Builder,
@@ -266,7 +267,7 @@ impl Context {
         (step, added)
     }
 
-    /// The scale of a group as a word, and its minimum.
+    /// Returns the integer scale of a group, and its minimum.
     pub(super) fn group(
         &self,
         b: &mut Builder,
@@ -299,7 +300,7 @@ impl Context {
         }
     }
 
-    /// Where the scratch memory has what numbers are multiplied by (0), or what is added (1).
+    /// Returns the scratch address of scales (0) or minima (1).
     fn step(&self, b: &mut Builder, strip: usize, which: usize) -> Addr {
         let vector = b.lanes() as usize * Lane::F32.bytes() as usize;
         beyond(b, self.scratch, ((2 * strip + which) * vector) as i64)
@@ -333,7 +334,7 @@ impl Context {
         sums
     }
 
-    /// The numbers of some words of a run.
+    /// Dequantises some words of a run.
     fn words(
         &self,
         b: &mut Builder,
@@ -365,7 +366,7 @@ impl Context {
                         None => self.field(b, run, word, term),
                     };
                     let quant = b.convert(ConvertOp::IntToFloat, Lane::F32, quant);
-                    // Where something is added the product is exact, so that rounding once is rounding twice.
+                    // With a minimum the product is exact, so that one rounding is the same as two.
                     let numbers = match added {
                         Some(added) => b.fma(step, quant, added),
                         None => b.binary(BinaryOp::Mul, step, quant),
@@ -377,7 +378,7 @@ impl Context {
         sums
     }
 
-    /// Asks for what is [`AHEAD`] bytes ahead of words that are read for the first time.
+    /// Prefetches [`AHEAD`] bytes after words that are read for the first time.
     fn ask_ahead(&self, b: &mut Builder, strip: usize, words: Addr) {
         let column = strip * b.lanes() as usize % self.region.panels.width;
         if (column * Lane::I32.bytes() as usize).is_multiple_of(CACHE_LINE) {
@@ -385,7 +386,7 @@ impl Context {
         }
     }
 
-    /// A word of a run; with high bits, all bits of four numbers in its four bytes.
+    /// Returns a word of a run; with high bits, all bits of four numbers are in its four bytes.
     pub(super) fn word(
         &self,
         b: &mut Builder,
@@ -417,7 +418,8 @@ impl Context {
         b.binary(BinaryOp::Or, low, high)
     }
 
-    /// The integers in byte `term` of a word, written so that a table gives what they are in `f32`.
+    /// Returns the integers in byte `term` of a word, in a form that instruction selection recognises as a table
+    /// look-up of `f32` numbers.
     fn field(&self, b: &mut Builder, run: &Run, word: Value, term: u32) -> Value {
         let bits = self.facts.bits;
         let from = 8 * term + run.high.map_or(run.low.1, |_| 0);
@@ -430,7 +432,7 @@ impl Context {
         self.without_offset(b, number)
     }
 
-    /// A word with the integers of a run in its four bytes, from bit `up` of each on.
+    /// Returns a word with the integers of a run in its four bytes, shifted by `up` bits.
     pub(super) fn bytes(&self, b: &mut Builder, run: &Run, word: Value, up: u32) -> Value {
         let bits = self.facts.bits;
         let from = run.high.map_or(run.low.1, |_| 0);
@@ -441,7 +443,8 @@ impl Context {
         masked(b, placed, (((1 << bits) - 1) << up) * 0x0101_0101)
     }
 
-    /// The integers in byte `term` of such a word, as they are or, from the highest bits of bytes, [`raised`](Context::is_raised).
+    /// Returns the integers in byte `term` of such a word, or, from the high bits of bytes,
+    /// [`raised`](Context::is_raised).
     fn byte(&self, b: &mut Builder, bytes: Value, term: u32) -> Value {
         if self.facts.coding != Coding::Signed {
             let low = shifted(b, bytes, -8 * term as i32);
@@ -477,7 +480,7 @@ fn masked(b: &mut Builder, words: Value, mask: u64) -> Value {
     b.binary(BinaryOp::And, words, mask)
 }
 
-/// Words shifted to the left, or by a negative number of bits to the right.
+/// Shifts words to the left, or by a negative distance to the right.
 fn shifted(b: &mut Builder, words: Value, by: i32) -> Value {
     match by {
         0 => words,
@@ -486,20 +489,20 @@ fn shifted(b: &mut Builder, words: Value, by: i32) -> Value {
     }
 }
 
-/// Multiply-adds of a tile: its sums are the accumulators, row by row.
+/// The multiply-adds of a tile, whose accumulators are the sums, row by row.
 pub(in crate::lower::product) struct Multiply<'t> {
     tile: &'t Tile,
     lhs: Value,
-    /// The first operand at the first of four terms.
+    /// The address of the first operand at the first of four terms.
     here: Value,
-    /// Terms between that and the four.
+    /// Offset from that to the current terms.
     ahead: i64,
-    /// The elements of the only row for the four terms.
+    /// The elements of a single row for the four terms.
     kept: Vec<Value>,
 }
 
 impl<'t> Multiply<'t> {
-    /// Multiply-adds of the rows of a tile, the first one at `lhs`.
+    /// Returns the multiply-adds of the rows of a tile, the first one at `lhs`.
     pub(in crate::lower::product) fn new(tile: &'t Tile, lhs: Value) -> Multiply<'t> {
         Multiply {
             tile,
@@ -544,7 +547,7 @@ impl Use for Multiply<'_> {
     }
 }
 
-/// Rows of decoded columns in memory: `width` columns for each term.
+/// Stores dequantised columns to memory, with `width` columns per term.
 pub(in crate::lower::product) struct Spread {
     to: Value,
     width: usize,
@@ -553,7 +556,7 @@ pub(in crate::lower::product) struct Spread {
 }
 
 impl Spread {
-    /// Rows from `to` on.
+    /// Stores to rows from `to`.
     pub(in crate::lower::product) fn new(to: Value, width: usize) -> Spread {
         Spread {
             to,

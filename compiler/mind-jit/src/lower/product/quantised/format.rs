@@ -1,66 +1,66 @@
-//! The formats, as one table.
+//! The block-quantised formats, as one table.
 
 use mind_ir::types::{DType, QuantFormat};
 
-/// What a block holds, and at which byte.
+/// The contents of a block and their offsets in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// Bits of a number in a panel.
     pub bits: u32,
-    /// How those bits are the integer that a number is a multiple of.
+    /// The integer that those bits encode.
     pub coding: Coding,
     /// The scale of the block.
     pub scale: Scale,
-    /// What is added to, or scales what is subtracted from, each number, an `f16`.
+    /// The `f16` minimum that is added to each number, or the scale of the minima that are subtracted.
     pub minimum: Option<usize>,
     pub groups: Groups,
     pub low: Low,
     pub high: High,
 }
 
-/// What integer the bits of a number are.
+/// The integer encoding of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Coding {
-    /// They are an unsigned one.
+    /// Unsigned.
     Unsigned,
-    /// They are one in two's complement, in panels.
+    /// Two's complement, in panels.
     Signed,
-    /// They are an unsigned one, and this much too large.
+    /// Unsigned, with this offset (zero point).
     Above(u32),
 }
 
-/// What a block has in front of its numbers.
+/// The scale of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Scale {
     /// An `f16`, which panels keep.
     Half(usize),
-    /// A byte `e` for `2^(e - 128)`, which panels keep as `f32`.
+    /// A byte `e` that encodes `2^(e - 128)`, which panels keep as `f32`.
     Exponent(usize),
 }
 
-/// Scales within a block.
+/// Scales of groups within a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Groups {
-    /// The scale of the block is that of all numbers.
+    /// None: only the block has a scale.
     None,
-    /// A signed byte for 16 numbers each.
+    /// A signed byte per 16 numbers.
     Signed(usize),
-    /// Six bits for 16 numbers each, less 32, in twelve bytes, which panels keep as signed bytes.
+    /// Six bits per 16 numbers, minus 32, in twelve bytes; panels keep signed bytes.
     SignedSixes(usize),
-    /// Six bits of a scale and six of a minimum for 32 numbers each, in twelve bytes, which panels keep as bytes.
+    /// A 6-bit scale and a 6-bit minimum per 32 numbers, in twelve bytes; panels keep bytes.
     Sixes(usize),
-    /// A byte with a scale in its low and a minimum in its high four bits for 16 numbers each.
+    /// A byte with a scale in its low and a minimum in its high four bits per 16 numbers.
     Nibbles(usize),
 }
 
-/// The low bits of the numbers, or all.
+/// The low bits of numbers, or all bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Low {
-    /// So many bits of each number, in words: the first one's byte, and how many.
+    /// Bit-field layout: bits per number, offset in bytes, and number of words.
     Bits(u32, usize, usize),
-    /// Four bits of each of 32 numbers, from this byte on, which say which of some levels it is; panels keep the levels.
+    /// 4-bit indices of 32 numbers, at this offset, into a table of levels; panels keep the levels.
     Levels(usize, &'static [i8; 16]),
-    /// Digits in base 3 of 256 numbers, from the first byte on, as `tq1_0` has them; panels keep each in two bits.
+    /// Base-3 digits of 256 numbers, from the first byte, as in `tq1_0`; panels keep two bits per digit.
     Digits,
 }
 
@@ -68,28 +68,28 @@ pub(super) enum Low {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum High {
     None,
-    /// One word with a bit for each number of the block, in order.
+    /// One word with a bit per number of the block, in order.
     Bits(usize),
-    /// Bytes whose parts belong to numbers as those of the low bits do: the first word's byte, and how many.
+    /// Bytes arranged like those of the low bits: offset in bytes, and number of words.
     Bytes(usize, usize),
 }
 
-/// Consecutive numbers that share a scale: those of byte 0 to 3 of one word after the other.
+/// Consecutive numbers that share a scale, in bytes 0 to 3 of consecutive words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run {
-    /// The first number, within a period.
+    /// The first number, relative to the period.
     pub term: usize,
-    /// The scale within a period.
+    /// The group, relative to the period.
     pub group: usize,
-    /// The first word of low bits, within a period, and where they are in each byte.
+    /// The first word of low bits, relative to the period, and their bit position in each byte.
     pub low: (usize, u32),
-    /// The first word of high bits, within a period, and the shift to the left that brings them above the low
-    /// ones in each byte.
+    /// The first word of high bits, relative to the period, and the left shift that moves them above the low ones in
+    /// each byte.
     pub high: Option<(usize, i32)>,
     pub words: usize,
 }
 
-/// The part of a block that the rest of it repeats, further on in each of its fields.
+/// The repeating unit of a block's layout.
 #[derive(Clone, Debug)]
 pub(super) struct Period {
     pub runs: Vec<Run>,
@@ -170,11 +170,11 @@ const UNEVEN: [i8; 16] = [
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
 ];
 
-/// Twice the numbers of a float of four bits, without a negative zero.
+/// The 4-bit floats times two, without negative zero.
 const TINY_FLOATS: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
 impl Period {
-    /// How the numbers of a block are arranged in its words.
+    /// Returns the arrangement of a block's numbers in words.
     pub(super) fn of(format: QuantFormat) -> Period {
         let facts = Facts::of(format);
         let (low_words, high_words) = (facts.low.words(), facts.high.words());
@@ -205,7 +205,7 @@ impl Period {
                     })
                     .collect(),
             ),
-            // Packing puts the bits of four numbers into four bytes: bit `word` of all eight words.
+            // Packing moves the bits of four numbers to four bytes: bit `word` of all eight words.
             QuantFormat::Q5_0 | QuantFormat::Q5_1 => whole(
                 (0..8)
                     .map(|word| Run {
@@ -314,7 +314,7 @@ impl Period {
 }
 
 impl Low {
-    /// Words that panels keep.
+    /// Returns the number of words in panels.
     pub(super) const fn words(self) -> usize {
         match self {
             Low::Bits(_, _, words) => words,
@@ -323,7 +323,7 @@ impl Low {
         }
     }
 
-    /// Bits of a number in each word that panels keep.
+    /// Returns the bits per number in each word in panels.
     pub(super) const fn bits(self) -> u32 {
         match self {
             Low::Bits(bits, ..) => bits,
@@ -334,7 +334,7 @@ impl Low {
 }
 
 impl Scale {
-    /// Bytes that panels keep.
+    /// Returns the size in panels, in bytes.
     pub(super) const fn size(self) -> usize {
         match self {
             Scale::Half(_) => DType::F16.size(),
@@ -344,7 +344,7 @@ impl Scale {
 }
 
 impl High {
-    /// Words that panels keep.
+    /// Returns the number of words in panels.
     pub(super) const fn words(self) -> usize {
         match self {
             High::None => 0,
@@ -355,7 +355,7 @@ impl High {
 }
 
 impl Groups {
-    /// Bytes of scales, and of minima, of a block that panels keep.
+    /// Returns the numbers of scale bytes and minimum bytes of a block in panels.
     pub(super) const fn counts(self) -> (usize, usize) {
         match self {
             Groups::None => (0, 0),
@@ -366,7 +366,7 @@ impl Groups {
 }
 
 impl Facts {
-    /// What turns the low bits of a word into those of two's complement, by exclusive or.
+    /// Returns the mask that converts the low bits of a word to two's complement by exclusive or.
     pub(super) const fn low_flip(&self) -> u64 {
         match (self.coding, self.bits) {
             (Coding::Signed, 4) => 0x8888_8888,
@@ -374,7 +374,7 @@ impl Facts {
         }
     }
 
-    /// What turns the high bits of a word into those of two's complement, by exclusive or.
+    /// Returns the mask that converts the high bits of a word to two's complement by exclusive or.
     pub(super) const fn high_flip(&self) -> u64 {
         match (self.coding, self.bits) {
             (Coding::Signed, 3 | 5) => 0xffff_ffff,
@@ -384,7 +384,7 @@ impl Facts {
     }
 }
 
-/// A format with blocks of 32 numbers that share a scale.
+/// A format with blocks of 32 numbers and one scale.
 const fn legacy(bits: u32, minimum: Option<usize>, high: High, low: Low) -> Facts {
     Facts {
         bits,

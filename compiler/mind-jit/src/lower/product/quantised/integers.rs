@@ -1,4 +1,4 @@
-//! The integers of panels, 32 terms of a vector of columns at a time.
+//! The integers of panels, in parts of 32 terms of a vector of columns.
 
 use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, ShiftOp, UnaryOp, Value};
 
@@ -6,40 +6,40 @@ use super::decode::{Context, Here, Region};
 use super::format::{Coding, Facts, Groups, Run};
 use mind_ir::types::QuantFormat;
 
-/// Terms of a part: those that share a scale of the first operand.
+/// Terms of a part, which share a scale of the first operand.
 pub(in crate::lower::product) const TERMS: usize = 32;
 
 /// Words of a part.
 pub(in crate::lower::product) const WORDS: usize = TERMS / 4;
 
-/// What products of the integers of a format take.
+/// Properties of a format that products of its integers depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::lower::product) struct Shape {
-    /// Bits of an integer, once `offset` is added.
+    /// Bits of an integer after adding `offset`.
     pub bits: u32,
-    /// What is added to integers so that they have no sign.
+    /// The offset (zero point) that makes integers unsigned.
     pub offset: u32,
-    /// Groups of a part with an integer scale each: 2, or 1 whose scale is a factor of that of the block.
+    /// Groups of a part with an integer scale each: 2; or 1, whose scale is multiplied into that of the block.
     pub groups: usize,
     /// Whether minima are added.
     pub has_minima: bool,
 }
 
-/// What the sums of a part are multiplied by, for a vector of columns.
+/// The factors of the sums of a part, for a vector of columns.
 #[derive(Clone, Debug)]
 pub(in crate::lower::product) struct Factors {
-    /// Of `f32`: the scale of the block, times that of the only group.
+    /// `f32`: the scale of the block, times that of the group if there is only one.
     pub scale: Value,
     /// The integer scales of two groups.
     pub scales: Option<[Value; 2]>,
-    /// Of `f32`: what the sum of the first operand is multiplied by, or that of minima.
+    /// `f32`: the factor of the sum of the first operand, or of minima.
     pub minimum: Option<Value>,
     /// The integer minima of two groups.
     pub minima: Option<[Value; 2]>,
 }
 
 impl Factors {
-    /// The vectors, as many as [`Shape::factors`] says.
+    /// Returns the vectors, [`Shape::factors`] many.
     pub(in crate::lower::product) fn values(&self) -> Vec<Value> {
         let pairs = self.scales.into_iter().chain(self.minima).flatten();
         std::iter::once(self.scale)
@@ -48,7 +48,7 @@ impl Factors {
             .collect()
     }
 
-    /// Those of a format from their vectors in that order, each given by its lane and its number.
+    /// Reads the factors from their vectors in that order, each given by its lane type and its number.
     pub(in crate::lower::product) fn read(
         shape: &Shape,
         mut load: impl FnMut(Lane, usize) -> Value,
@@ -67,12 +67,12 @@ impl Factors {
     }
 }
 
-/// The parts of panels, or of a copy of them.
+/// Parts of panels, or of an unpacked copy.
 pub(in crate::lower::product) trait Part {
-    /// Four integers without a sign in each lane, those of word `at`.
+    /// Returns four unsigned integers per lane, those of word `at`.
     fn word(&self, b: &mut Builder, strip: usize, at: usize) -> Value;
 
-    /// The first and the third integer of each lane of word `at` in 16 bits each, and the others.
+    /// Returns the even and the odd integers of each lane of word `at`, in 16 bits each.
     fn halves(&self, b: &mut Builder, strip: usize, at: usize) -> [Value; 2] {
         let word = self.word(b, strip, at);
         let mask = b.constant(Lane::I32, 0x00ff_00ff);
@@ -80,7 +80,7 @@ pub(in crate::lower::product) trait Part {
         [word, odd].map(|word| b.binary(BinaryOp::And, word, mask))
     }
 
-    /// What the sums are multiplied by.
+    /// Returns the factors of the sums.
     fn factors(&self, b: &mut Builder, strip: usize) -> Factors;
 }
 
@@ -102,18 +102,18 @@ impl Shape {
         }
     }
 
-    /// Vectors that [`Factors`] are.
+    /// Returns the number of vectors of [`Factors`].
     pub(in crate::lower::product) const fn factors(&self) -> usize {
         let each = if self.groups == 2 { 3 } else { 1 };
         if self.has_minima { 2 * each } else { each }
     }
 }
 
-/// What is done with a part, and with sums.
+/// Appends code for a part, and returns updated sums.
 pub(in crate::lower::product) type Each<'e> =
     dyn FnMut(&mut Builder, &dyn Part, Vec<Value>) -> Vec<Value> + 'e;
 
-/// Appends `each` for every part of a region at `from`, in order; what it makes of `sums`.
+/// Appends `each` for every part of a region at `from`, in order; returns the updated `sums`.
 pub(in crate::lower::product) fn parts(
     b: &mut Builder,
     region: Region,
@@ -121,7 +121,7 @@ pub(in crate::lower::product) fn parts(
     sums: Vec<Value>,
     each: &mut Each<'_>,
 ) -> Vec<Value> {
-    // Steps are values here.
+    // Scales stay in registers here.
     let cx = Context::new(b, region, from);
     cx.blocks(b, from, sums, &mut |b, runs, here, mut sums| {
         let mut rest = runs;
@@ -193,7 +193,8 @@ impl Part for Packed<'_> {
     }
 }
 
-/// `sums` of products of integers without a sign as `f32`, times what `factors` say; `of_lhs` has what belongs to minima.
+/// Converts `sums` of unsigned products to `f32` and multiplies them by `factors`; `of_lhs` returns the factor of
+/// minima.
 pub(in crate::lower::product) fn scaled(
     b: &mut Builder,
     factors: &Factors,

@@ -1,14 +1,14 @@
-//! Numbers that no product decodes as their files have them, in the form that panels keep.
+//! Formats that are converted when they are packed.
 
 use mind_vir::ir::{BinaryOp, Builder, Lane, ShiftOp, Value};
 
-/// The entries of `table` for the four bits from `from` on in each byte of words, as the bytes of words.
+/// Looks up the four bits from `from` of each byte of words in `table`; returns the entries as bytes.
 pub(super) fn levels(b: &mut Builder, word: Value, from: u32, table: &[i8; 16]) -> Value {
     let (ones, all) = (
         b.constant(Lane::I32, 0x0101_0101),
         b.constant(Lane::I32, 0xff),
     );
-    // All bits of each byte where one of its bits is set.
+    // For each of the four bits, all bits of a byte are set if it is set.
     let masks = [0, 1, 2, 3].map(|bit| {
         let down = match from + bit {
             0 => word,
@@ -18,8 +18,8 @@ pub(super) fn levels(b: &mut Builder, word: Value, from: u32, table: &[i8; 16]) 
         b.binary(BinaryOp::Mul, bit, all)
     });
     let splat = |level: i8| u64::from(level as u8) * 0x0101_0101;
-    // Halving the table from bit to bit: either of two levels is the first one, with the bits in which they differ
-    // exchanged.
+    // A binary selection tree: a select between two levels is the first one, exclusive-or the bits in which they differ
+    // where the bit is set.
     let pairs = table.chunks_exact(2).map(|pair| {
         let (first, second) = (splat(pair[0]), splat(pair[1]));
         let (start, differing) = (
@@ -41,11 +41,11 @@ pub(super) fn levels(b: &mut Builder, word: Value, from: u32, table: &[i8; 16]) 
     left[0]
 }
 
-/// Words of bytes with digits in base 3: the first one's byte, how many words there are, and digits of a byte.
+/// Words with base-3 digits: offset in bytes, number of words, and digits per byte.
 const DIGITS: [(usize, usize, usize); 3] = [(0, 8, 5), (32, 4, 5), (48, 1, 4)];
 
-/// The digits of 256 numbers, in two bits each, as `tq2_0` has them: word `8 h + w` has in the bits from `2 j` on those of
-/// numbers `128 h + 32 j + 4 w` and the next three. `read` gives the word at a byte of the block.
+/// Converts the digits of 256 numbers to two bits each, in the layout of `tq2_0`: word `8 h + w` has in the bits from
+/// `2 j` those of numbers `128 h + 32 j + 4 w` and the next three. `read` returns the word at an offset of the block.
 pub(super) fn digits(
     b: &mut Builder,
     mut read: impl FnMut(&mut Builder, usize) -> Value,
@@ -57,7 +57,7 @@ pub(super) fn digits(
         for word in 0..count {
             let whole = read(b, start + 4 * word);
             let odd = b.shift(ShiftOp::Shr, whole, 8);
-            // Bytes apart from each other, so that three times each of them has room.
+            // Even and odd bytes are separated, so that three times a byte does not overflow into its neighbour.
             let mut rest = [whole, odd].map(|half| b.binary(BinaryOp::And, half, bytes));
             for digit in 0..digits {
                 let [even, odd] = rest.each_mut().map(|rest| {

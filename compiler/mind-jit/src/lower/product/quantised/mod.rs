@@ -1,10 +1,10 @@
-//! Second operands whose numbers are stored in blocks of a few bits each.
+//! Block-quantised second operands.
 //!
-//! Panels keep the bits of the blocks, so that memory is read at their width; levels of a table become bytes, and digits in
-//! base 3 two bits each. A product of few rows decodes
-//! numbers in registers, between the multiply-adds; one of many rows decodes a strip of columns to scratch
-//! memory for all rows of a block. Both multiply by the number that the format stands for, rounded to `f32` as
-//! docs/formats/weights.md says, in ascending order of terms: results are those of decoding first.
+//! Panels keep the bits of the blocks, because such products are bandwidth-bound; only table levels become bytes, and
+//! base-3 digits two bits each. Products of few rows dequantise in registers, between the multiply-adds; products of
+//! many rows dequantise a strip of columns to scratch memory for all rows of a block. Both multiply by the number that
+//! the format defines, rounded to `f32` as docs/formats/weights.md specifies, in ascending order of terms, so that
+//! results are the same as after dequantising first.
 
 mod decode;
 mod format;

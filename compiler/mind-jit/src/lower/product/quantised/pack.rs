@@ -1,4 +1,4 @@
-//! Packing rows of blocks into panels.
+//! Packing of block-quantised rows into panels.
 
 use mind_vir::ir::{
     Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, Predicate, ShiftOp, Value,
@@ -10,19 +10,19 @@ use super::format::{Facts, Groups, High, Low, Scale};
 use super::levels;
 use super::panels::{Fields, QuantPanels};
 
-/// What is packed: `n` columns, each a row of blocks of `k` terms, one behind the other.
+/// The operand to pack: `n` columns, each a contiguous row of blocks with `k` terms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct QuantPacking {
     /// Columns.
     pub n: usize,
-    /// Terms of a column, a multiple of those of a block.
+    /// Terms of a column, a multiple of the block size.
     pub k: usize,
-    /// How the columns are to lie.
+    /// The layout of the panels.
     pub panels: QuantPanels,
 }
 
 impl QuantPacking {
-    /// How many panels there are.
+    /// Returns the number of panels.
     pub const fn count(&self) -> usize {
         self.n.div_ceil(self.panels.width)
     }
@@ -34,7 +34,7 @@ impl QuantPacking {
 
 /// Appends the packing of panels `first..end` of the rows at `from` into those at `to`.
 ///
-/// `to` points to all panels, of [`QuantPanels::bytes`] bytes. Columns beyond the last one become zero.
+/// `to` points to all panels, of [`QuantPanels::bytes`] bytes. Columns beyond the last one are zero.
 pub fn pack_quantised(
     b: &mut Builder,
     p: &QuantPacking,
@@ -47,7 +47,7 @@ pub fn pack_quantised(
     });
 }
 
-/// One panel, of which `columns` columns are there.
+/// Packs a panel of `columns` columns.
 fn panel(b: &mut Builder, p: &QuantPacking, from: Value, to: Value, index: Value, columns: usize) {
     let lanes = b.lanes() as usize;
     let moved = |b: &mut Builder, base: Value, index: Value, bytes: usize| {
@@ -76,7 +76,7 @@ fn panel(b: &mut Builder, p: &QuantPacking, from: Value, to: Value, index: Value
     });
 }
 
-/// The blocks of a vector of columns, of which `present` are there.
+/// The blocks of a vector of columns, `present` of which exist.
 struct Vector<'p> {
     p: &'p QuantPacking,
     from: Value,
@@ -152,13 +152,13 @@ impl Vector<'_> {
         }
     }
 
-    /// The bytes at `at` of each block, as words.
+    /// Returns the bytes at `at` of each block, as words.
     fn byte(&self, b: &mut Builder, at: usize) -> Value {
         let byte = self.read(b, Lane::I8, at);
         b.convert(ConvertOp::ZeroExtend, Lane::I32, byte)
     }
 
-    /// `2^(e - 128)` of the bytes at `at`.
+    /// Returns `2^(e - 128)` for the bytes at `at`.
     fn power(&self, b: &mut Builder, at: usize) -> Value {
         let exponent = self.byte(b, at);
         let [one, two, least] = [1, 2, 0x0020_0000].map(|x| b.constant(Lane::I32, x));
@@ -170,8 +170,8 @@ impl Vector<'_> {
         b.convert(ConvertOp::Bits, Lane::F32, bits)
     }
 
-    /// Six bits of sixteen scales, less 32, as bytes: the low four of scale `j` are in byte `j % 8`, the first eight in
-    /// low nibbles, the high two in byte `8 + j % 4`.
+    /// Unpacks sixteen 6-bit scales, minus 32, to bytes: the low four bits of scale `j` are in byte `j % 8`, the first
+    /// eight in low nibbles, the high two in byte `8 + j % 4`.
     fn signed_sixes(&self, b: &mut Builder, from: usize, fields: &Fields) {
         let bytes: Vec<Value> = (0..12).map(|at| self.byte(b, from + at)).collect();
         let [low_bits, high_bits, offset] = [15, 3, 32].map(|x| b.constant(Lane::I32, x));
@@ -192,8 +192,8 @@ impl Vector<'_> {
         }
     }
 
-    /// Six bits of eight scales and eight minima as bytes: the first four of each stand in the low bits of
-    /// bytes 0 to 7, the others in the nibbles of bytes 8 to 11 with two high bits in bytes 0 to 7.
+    /// Unpacks eight 6-bit scales and eight 6-bit minima to bytes: the first four of each are in the low bits of bytes
+    /// 0 to 7, the others in the nibbles of bytes 8 to 11 with two high bits in bytes 0 to 7.
     fn sixes(&self, b: &mut Builder, from: usize, fields: &Fields) {
         let bytes: Vec<Value> = (0..12).map(|at| self.byte(b, from + at)).collect();
         let masked = |b: &mut Builder, x: Value, mask: u64| {
@@ -220,7 +220,7 @@ impl Vector<'_> {
         }
     }
 
-    /// What stands at byte `at` of the block of each column; zero where there is no column.
+    /// Loads from offset `at` of the block of each column; zero for missing columns.
     fn read(&self, b: &mut Builder, lane: Lane, at: usize) -> Value {
         if self.present == 0 {
             return b.constant(lane, 0);
@@ -237,9 +237,9 @@ impl Vector<'_> {
         })
     }
 
-    /// The word at byte `at`, with the bits of `flip` exchanged.
+    /// Loads the word at offset `at`, exclusive-or `flip`.
     fn word(&self, b: &mut Builder, at: usize, flip: u64) -> Value {
-        // The distance of rows is a number of elements.
+        // Strides are in elements.
         let word = match self.p.row_bytes() % 4 {
             0 => self.read(b, Lane::I32, at),
             2 => {
@@ -265,7 +265,7 @@ impl Vector<'_> {
         }
     }
 
-    /// Writes a vector into a row of a field.
+    /// Stores a vector to a row of a field.
     fn write(&self, b: &mut Builder, value: Value, field: usize) {
         let size = b.lane(value).bytes() as usize;
         let offset = field * self.p.panels.width + self.column * size;
@@ -274,7 +274,7 @@ impl Vector<'_> {
     }
 }
 
-/// Bit `4 i + byte` of each word at bit `i` of byte `byte`.
+/// Moves bit `4 i + byte` of each word to bit `i` of byte `byte`.
 fn apart(b: &mut Builder, word: Value) -> Value {
     let mut all = b.constant(Lane::I32, 0);
     for bit in 0..32u32 {

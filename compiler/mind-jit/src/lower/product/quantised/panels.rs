@@ -1,4 +1,4 @@
-//! How panels of blocks lie.
+//! The layout of block-quantised panels.
 
 use crate::lower::scalar::storage_lane;
 use mind_ir::types::DType;
@@ -7,20 +7,20 @@ use mind_vir::ir::{Addr, Builder, IndexOp, Lane, Value};
 use super::format::Facts;
 use mind_ir::types::QuantFormat;
 
-/// Panels of `width` columns, one behind the other; of each the blocks of all its columns, from the first
-/// terms on. The last panel is filled up with zeros.
+/// Panels of `width` columns, one after the other; each holds the blocks of all its columns, from the first terms. The
+/// last panel is padded with zeros.
 ///
-/// A block is its fields, and each field its rows of `width` elements: scales of the block as `f16` or `f32` and minima as
-/// `f16`, scales and minima of groups as bytes, then words of high and words of low bits.
+/// A block is stored field by field, and each field as rows of `width` elements: block scales as `f16` or `f32`, minima
+/// as `f16`, group scales and minima as bytes, then words of high bits and words of low bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct QuantPanels {
     /// Columns of a panel: a multiple of the lanes of a vector.
     pub width: usize,
-    /// How numbers are stored.
+    /// The format of numbers.
     pub format: QuantFormat,
 }
 
-/// Bytes of the fields of a block in front of each field, for one column.
+/// Offsets in bytes of the fields of a block, per column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
     pub scale: usize,
@@ -33,18 +33,18 @@ pub(super) struct Fields {
 }
 
 impl QuantPanels {
-    /// Bytes of `n` columns with `k` terms each; `k` is a multiple of the format's
+    /// Returns the size in bytes of `n` columns with `k` terms each; `k` is a multiple of the format's
     /// [`elements`](QuantFormat::elements).
     pub fn bytes(&self, n: usize, k: usize) -> usize {
         n.div_ceil(self.width) * self.panel_bytes(k)
     }
 
-    /// Bytes of a panel.
+    /// Returns the size of a panel in bytes.
     pub(super) fn panel_bytes(&self, k: usize) -> usize {
         k / self.format.elements() * self.block_bytes()
     }
 
-    /// Bytes of the blocks of all columns of a panel.
+    /// Returns the size in bytes of the blocks of all columns of a panel.
     pub(super) fn block_bytes(&self) -> usize {
         self.fields().end * self.width
     }
@@ -69,7 +69,7 @@ impl QuantPanels {
         }
     }
 
-    /// Where the panel of `column` has block number `block`, of columns with `k` terms.
+    /// Returns the address of block number `block` of the panel of `column`, with `k` terms per column.
     pub(in crate::lower::product) fn pointer(
         &self,
         b: &mut Builder,
@@ -77,7 +77,7 @@ impl QuantPanels {
         k: usize,
         (column, block): (Value, Value),
     ) -> Value {
-        // A panel's bytes are a multiple of its width.
+        // The size of a panel is a multiple of its width.
         let of_column = b.index((self.panel_bytes(k) / self.width) as i64);
         let of_block = b.index(self.block_bytes() as i64);
         let column = b.index_op(IndexOp::Mul, column, of_column);
@@ -87,7 +87,7 @@ impl QuantPanels {
     }
 }
 
-/// The `f16` numbers at `addr`, widened.
+/// Loads the `f16` numbers at `addr`, widened.
 pub(super) fn halves(b: &mut Builder, addr: Addr) -> Value {
     let bits = b.load(storage_lane(DType::F16), addr, None);
     crate::lower::scalar::widen(b, DType::F16, bits)

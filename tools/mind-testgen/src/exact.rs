@@ -1,6 +1,8 @@
-//! Functions of `f64` to 256 bits.
+//! Functions of `f64` to 256 bits: references that share nothing with the functions they judge.
 
-use astro_float_num::{BigFloat, Consts, RoundingMode};
+pub use astro_float_num::BigFloat;
+use astro_float_num::{Consts, RoundingMode};
+use mind_ir::types::DType;
 
 /// Bits of a number.
 const BITS: usize = 256;
@@ -15,10 +17,17 @@ pub struct Exact {
     constants: Consts,
 }
 
-impl Exact {
-    pub fn new() -> Exact {
+impl Default for Exact {
+    fn default() -> Exact {
         let constants = Consts::new().expect("memory for a few constants");
         Exact { constants }
+    }
+}
+
+impl Exact {
+    /// Returns pi.
+    pub fn pi(&mut self) -> BigFloat {
+        self.constants.pi(BITS, MODE)
     }
 
     /// A function of the library.
@@ -26,12 +35,14 @@ impl Exact {
         function(&number(x), BITS, MODE, &mut self.constants)
     }
 
+    /// 2^x.
     pub fn exp2(&mut self, x: f64) -> BigFloat {
         let ln_2 = self.constants.ln_2(BITS, MODE);
         let power = mul(&number(x), &ln_2);
         self.exp(&power)
     }
 
+    /// e^x - 1.
     pub fn expm1(&mut self, x: f64) -> BigFloat {
         let x = number(x);
         if is_tiny(&x) {
@@ -45,6 +56,7 @@ impl Exact {
         sub(&self.exp(&x), &number(1.0))
     }
 
+    /// ln(1 + x).
     pub fn log1p(&mut self, x: f64) -> BigFloat {
         let x = number(x);
         if is_tiny(&x) {
@@ -58,6 +70,7 @@ impl Exact {
         add(&x, &number(1.0)).ln(BITS, MODE, &mut self.constants)
     }
 
+    /// 1 / sqrt(x).
     pub fn rsqrt(&mut self, x: f64) -> BigFloat {
         if x == 0.0 {
             return number(1.0 / x);
@@ -65,11 +78,13 @@ impl Exact {
         div(&number(1.0), &number(x).sqrt(BITS, MODE))
     }
 
+    /// 1 / (1 + e^-x).
     pub fn sigmoid(&mut self, x: f64) -> BigFloat {
         let power = self.exp(&number(-x));
         div(&number(1.0), &add(&number(1.0), &power))
     }
 
+    /// The error function.
     pub fn erf(&mut self, x: f64) -> BigFloat {
         if x.is_nan() {
             return number(x);
@@ -158,33 +173,90 @@ impl Exact {
     }
 }
 
-/// The distance from `result` to `reference` in ulps of f64; infinite for a wrong special value or sign.
-pub fn error(result: f64, reference: &BigFloat) -> f64 {
-    let wrong_unless = |is_right: bool| if is_right { 0.0 } else { f64::INFINITY };
-    let Some(exponent) = reference.exponent() else {
-        let is_infinite = reference.is_inf() && result.is_infinite();
-        let has_sign = reference.is_inf_neg() == result.is_sign_negative();
-        return wrong_unless(reference.is_nan() && result.is_nan() || is_infinite && has_sign);
+/// A float format, as far as roundings depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct FloatFormat {
+    /// Bits of the significand of a normal number.
+    pub digits: i32,
+    /// The exponent of the least normal number, written as a fraction from 1/2 to 1 times a power of two.
+    pub least_exponent: i32,
+    /// The exponent of the largest finite number, written likewise.
+    pub most_exponent: i32,
+}
+
+impl FloatFormat {
+    /// `f64`.
+    pub const F64: FloatFormat = FloatFormat {
+        digits: 53,
+        least_exponent: -1021,
+        most_exponent: 1024,
     };
-    if reference.is_zero() {
-        return wrong_unless(result == 0.0);
+
+    /// Returns the format of a dtype; `None` if that is not a float.
+    pub fn of(dtype: DType) -> Option<FloatFormat> {
+        let format = |digits, least_exponent, most_exponent| FloatFormat {
+            digits,
+            least_exponent,
+            most_exponent,
+        };
+        Some(match dtype {
+            DType::F16 => format(11, -13, 16),
+            DType::BF16 => format(8, -125, 128),
+            DType::F32 => format(24, -125, 128),
+            DType::F64 => FloatFormat::F64,
+            DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64
+            | DType::Bool => return None,
+        })
     }
-    if result.is_nan() || result.is_sign_negative() != reference.is_negative() {
-        return f64::INFINITY;
-    }
-    // The reference is a fraction of 1/2 to 1, times 2^exponent.
-    if result.is_infinite() || exponent > 1024 {
-        let limit = add(&number(f64::MAX), &number(2_f64.powi(970)));
-        return wrong_unless(result.is_infinite() && reference.abs().cmp(&limit) >= Some(0));
-    }
-    let mut distance = sub(&number(result), reference);
-    let ulp = exponent.max(-1021) - 53;
-    match distance.exponent() {
-        Some(own) if !distance.is_zero() => {
-            distance.set_exponent(own - ulp);
-            approximate(&distance).abs()
+
+    /// Returns the distance from `result`, a number of this format, to `reference` in units in the last place; infinite for a
+    /// wrong special value or sign.
+    pub fn error(self, result: f64, reference: &BigFloat) -> f64 {
+        let wrong_unless = |is_right: bool| if is_right { 0.0 } else { f64::INFINITY };
+        let Some(exponent) = reference.exponent() else {
+            let is_infinite = reference.is_inf() && result.is_infinite();
+            let has_sign = reference.is_inf_neg() == result.is_sign_negative();
+            return wrong_unless(reference.is_nan() && result.is_nan() || is_infinite && has_sign);
+        };
+        if reference.is_zero() {
+            return wrong_unless(result == 0.0);
         }
-        _ => 0.0,
+        if result.is_nan() || result.is_sign_negative() != reference.is_negative() {
+            return f64::INFINITY;
+        }
+        let ulp = exponent.max(self.least_exponent) - self.digits;
+        let mut distance = if result.is_infinite() {
+            // As far as the number after the largest one, which is where infinity would be.
+            sub(&self.beyond(), &reference.abs())
+        } else {
+            sub(&number(result), reference)
+        };
+        match distance.exponent() {
+            Some(own) if !distance.is_zero() => {
+                let is_overflow = result.is_infinite() && distance.is_negative();
+                distance.set_exponent(own - ulp);
+                if is_overflow {
+                    0.0
+                } else {
+                    approximate(&distance).abs()
+                }
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The power of two after the largest finite number.
+    fn beyond(self) -> BigFloat {
+        let mut power = number(1.0);
+        power.set_exponent(self.most_exponent + 1);
+        power
     }
 }
 
@@ -201,7 +273,8 @@ fn is_tiny(x: &BigFloat) -> bool {
     x.is_zero() || x.exponent().is_some_and(|exponent| exponent < TINY)
 }
 
-fn number(x: f64) -> BigFloat {
+/// Returns `x` to 256 bits, exactly.
+pub fn number(x: f64) -> BigFloat {
     if !x.is_subnormal() {
         return BigFloat::from_f64(x, BITS);
     }
@@ -212,18 +285,22 @@ fn number(x: f64) -> BigFloat {
     scaled
 }
 
-fn add(x: &BigFloat, y: &BigFloat) -> BigFloat {
+/// x + y.
+pub fn add(x: &BigFloat, y: &BigFloat) -> BigFloat {
     x.add(y, BITS, MODE)
 }
 
-fn sub(x: &BigFloat, y: &BigFloat) -> BigFloat {
+/// x - y.
+pub fn sub(x: &BigFloat, y: &BigFloat) -> BigFloat {
     x.sub(y, BITS, MODE)
 }
 
-fn mul(x: &BigFloat, y: &BigFloat) -> BigFloat {
+/// x y.
+pub fn mul(x: &BigFloat, y: &BigFloat) -> BigFloat {
     x.mul(y, BITS, MODE)
 }
 
-fn div(x: &BigFloat, y: &BigFloat) -> BigFloat {
+/// x / y.
+pub fn div(x: &BigFloat, y: &BigFloat) -> BigFloat {
     x.div(y, BITS, MODE)
 }

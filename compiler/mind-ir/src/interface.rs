@@ -1,0 +1,273 @@
+//! The interface of a module: what its users see of it beside its ops.
+//!
+//! Names of outputs, descriptions, images and class labels belong to the module and not to a format: passes keep them,
+//! Core text prints them, and each format that has a place for them reads and writes them. The names of inputs are on
+//! their ops.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+crate::words! {
+    /// The channels of an image, in their order along the channel axis of its tensor.
+    pub enum Color {
+        /// Red, green, blue.
+        Rgb = "rgb",
+        /// Blue, green, red.
+        Bgr = "bgr",
+        /// One channel of 8 bits.
+        Gray = "gray",
+        /// One channel of halves.
+        Gray16 = "gray16",
+    }
+}
+
+impl Color {
+    /// The number of channels.
+    pub const fn channels(self) -> i64 {
+        match self {
+            Color::Rgb | Color::Bgr => 3,
+            Color::Gray | Color::Gray16 => 1,
+        }
+    }
+}
+
+/// What an entry of [`Interface::metadata`] is about.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum MetadataKey {
+    /// Who made the module.
+    Author,
+    /// What it does.
+    Description,
+    /// The terms of its use.
+    License,
+    /// Its version.
+    Version,
+    /// An entry with a key of the user.
+    User(String),
+}
+
+impl MetadataKey {
+    /// The words of the keys that are no user's, in their order.
+    pub const WORDS: &'static [&'static str] = &["author", "description", "license", "version"];
+
+    /// The key of a word of [`WORDS`](MetadataKey::WORDS).
+    pub fn of_word(word: &str) -> Option<MetadataKey> {
+        Some(match word {
+            "author" => MetadataKey::Author,
+            "description" => MetadataKey::Description,
+            "license" => MetadataKey::License,
+            "version" => MetadataKey::Version,
+            _ => return None,
+        })
+    }
+
+    /// The word of the key, or the user's key.
+    pub fn text(&self) -> &str {
+        match self {
+            MetadataKey::Author => "author",
+            MetadataKey::Description => "description",
+            MetadataKey::License => "license",
+            MetadataKey::Version => "version",
+            MetadataKey::User(key) => key,
+        }
+    }
+}
+
+/// What is known of an input or output beside its name and type.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Feature {
+    /// What it is, for people; may be empty.
+    pub description: String,
+    /// The channels, if callers give or take an image. Its tensor is `[1, channels, height, width]`.
+    pub image: Option<Color>,
+}
+
+impl Feature {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.description.is_empty() && self.image.is_none()
+    }
+}
+
+/// An output.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Output {
+    /// Its name; in text an output without one goes by the number of its value.
+    pub name: Option<String>,
+    /// What else is known of it.
+    pub feature: Feature,
+}
+
+/// The labels of classes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Classes {
+    /// Words.
+    Words(Vec<String>),
+    /// Integers.
+    Numbers(Vec<i64>),
+}
+
+impl Classes {
+    /// The number of classes.
+    pub fn len(&self) -> usize {
+        match self {
+            Classes::Words(all) => all.len(),
+            Classes::Numbers(all) => all.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What turns an output of probabilities, one for each class, into the label of the most probable class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Classifier {
+    /// The name under which callers find the label.
+    pub label: String,
+    /// What the label is, for people; may be empty.
+    pub description: String,
+    /// The labels, in the order of the probabilities.
+    pub classes: Classes,
+    /// The name of the output of probabilities.
+    pub probabilities: String,
+}
+
+/// What the users of a module see of it beside its ops and the names of its inputs.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Interface {
+    /// Author, description, license, version and the entries of users.
+    pub metadata: BTreeMap<MetadataKey, String>,
+    /// Inputs of which more is known than name and type, by name.
+    pub inputs: BTreeMap<String, Feature>,
+    /// The outputs in order; those behind the last entry have neither name nor feature.
+    pub outputs: Vec<Output>,
+    /// The classifier that the module is.
+    pub classifier: Option<Classifier>,
+}
+
+impl Interface {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.metadata.is_empty()
+            && self.inputs.is_empty()
+            && self.classifier.is_none()
+            && self.outputs.iter().all(|own| *own == Output::default())
+    }
+
+    /// The name of the output at a position, if it has one.
+    pub fn output_name(&self, at: usize) -> Option<&str> {
+        self.outputs.get(at)?.name.as_deref()
+    }
+
+    /// What is known of the output at a position beside its name and type.
+    pub fn output_feature(&self, at: usize) -> Option<&Feature> {
+        self.outputs.get(at).map(|own| &own.feature)
+    }
+
+    /// The entry of the output at a position.
+    pub fn output_mut(&mut self, at: usize) -> &mut Output {
+        if self.outputs.len() <= at {
+            self.outputs.resize(at + 1, Output::default());
+        }
+        &mut self.outputs[at]
+    }
+
+    /// Names all outputs, in order.
+    pub fn name_outputs<N: Into<String>>(&mut self, names: impl IntoIterator<Item = N>) {
+        for (at, name) in names.into_iter().enumerate() {
+            self.output_mut(at).name = Some(name.into());
+        }
+    }
+
+    /// The position of the output called `name`.
+    pub fn output_position(&self, name: &str) -> Option<usize> {
+        let is_own = |own: &Output| own.name.as_deref() == Some(name);
+        self.outputs.iter().position(is_own)
+    }
+
+    /// The first rule that the interface of a module with `outputs` outputs breaks, in words.
+    pub(crate) fn problem(&self, outputs: usize) -> Option<String> {
+        let known = self.outputs.len();
+        if known > outputs {
+            return Some(format!(
+                "the interface names {known} outputs, but the module has {outputs}"
+            ));
+        }
+        let mut names = BTreeSet::new();
+        for name in self.outputs.iter().filter_map(|own| own.name.as_deref()) {
+            if name.is_empty() {
+                return Some("the name of an output is empty".to_owned());
+            }
+            if !names.insert(name) {
+                return Some(format!("two outputs are called `{name}`"));
+            }
+        }
+        let Classifier {
+            label,
+            probabilities,
+            ..
+        } = self.classifier.as_ref()?;
+        if !names.contains(&probabilities[..]) {
+            return Some(format!(
+                "the probabilities of the classifier are `{probabilities}`, which is not the name of an output"
+            ));
+        }
+        names
+            .contains(&label[..])
+            .then(|| format!("the label of the classifier and an output are both called `{label}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_metadata_read_back() {
+        for &word in MetadataKey::WORDS {
+            let key = MetadataKey::of_word(word).expect("a key");
+            assert_eq!(key.text(), word);
+        }
+        assert_eq!(MetadataKey::of_word("licence"), None);
+    }
+
+    #[test]
+    fn names_must_be_distinct_and_belong_to_outputs() {
+        let mut own = Interface::default();
+        own.name_outputs(["a", "b"]);
+        assert_eq!(own.problem(2), None);
+        assert_eq!(own.output_position("b"), Some(1));
+        assert!(
+            own.problem(1)
+                .is_some_and(|found| found.contains("names 2 outputs"))
+        );
+        own.name_outputs(["a", "a"]);
+        assert_eq!(
+            own.problem(2).as_deref(),
+            Some("two outputs are called `a`")
+        );
+        own.name_outputs(["a", ""]);
+        assert_eq!(
+            own.problem(2).as_deref(),
+            Some("the name of an output is empty")
+        );
+    }
+
+    #[test]
+    fn a_classifier_reads_an_output() {
+        let mut own = Interface::default();
+        own.name_outputs(["odds"]);
+        own.classifier = Some(Classifier {
+            label: "label".to_owned(),
+            description: String::new(),
+            classes: Classes::Numbers(vec![1, 2]),
+            probabilities: "odds".to_owned(),
+        });
+        assert_eq!(own.problem(1), None);
+        own.name_outputs(["label"]);
+        assert!(own.problem(1).is_some_and(|found| found.contains("`odds`")));
+    }
+}

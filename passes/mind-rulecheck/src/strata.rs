@@ -1,0 +1,74 @@
+//! Corners of what is drawn that every rule is tried in, whatever chance gives.
+
+use mind_core::ops::quantize::{Dequantize, Quantize};
+use mind_ir::opdef::Op;
+use mind_rules::LhsAttr;
+
+use crate::plan::{Plan, is_any};
+
+/// A corner: one choice is pushed to an end, the others are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stratum {
+    /// Most values, and of products the dimension of this number (rows, contracted, columns), have this extent along
+    /// this axis.
+    Extent {
+        /// The axis; of shapes with fewer axes the last one.
+        axis: usize,
+        /// The extent.
+        extent: i64,
+    },
+    /// An attribute is at an end of its range.
+    Attr {
+        /// The op of the plan.
+        op: usize,
+        /// Its attribute.
+        attr: usize,
+        /// The end.
+        end: End,
+    },
+    /// Scales and zero points have this form.
+    Scale(ScaleForm),
+}
+
+/// An end of the range of an attribute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// The least value: axes from the end, nothing reduced, empty slices, negative margins, `false`.
+    Low,
+    /// The largest value: the last axis, everything reduced, large windows, steps and margins, `true`.
+    High,
+    /// Extents of 0.
+    Empty,
+}
+
+/// What a scale belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ScaleForm {
+    /// The whole tensor.
+    Tensor,
+    /// A position along an axis.
+    Axis,
+    /// A block.
+    Block,
+}
+
+/// The corners of what is drawn for `plan`.
+pub(crate) fn strata(plan: &Plan<'_>) -> Vec<Stratum> {
+    let mut strata = Vec::new();
+    for extent in [0, 1] {
+        strata.extend((0..3).map(|axis| Stratum::Extent { axis, extent }));
+    }
+    for (op, own) in plan.ops.iter().enumerate() {
+        let named = |&(_, attr): &(usize, &LhsAttr<'_>)| matches!(attr, LhsAttr::Named(_));
+        for (attr, _) in own.left.attrs.iter().enumerate().filter(named) {
+            let ends = [End::Empty, End::Low, End::High];
+            strata.extend(ends.map(|end| Stratum::Attr { op, attr, end }));
+        }
+    }
+    let scaled = |def| is_any(def, &[Quantize::DEF, Dequantize::DEF]);
+    if plan.ops.iter().any(|op| scaled(op.left.def)) {
+        let forms = [ScaleForm::Tensor, ScaleForm::Axis, ScaleForm::Block];
+        strata.extend(forms.map(Stratum::Scale));
+    }
+    strata
+}

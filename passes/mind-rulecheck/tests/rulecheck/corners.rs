@@ -1,0 +1,24 @@
+//! Wrong rules that only a corner shows: extents of 0, attributes at the ends of their ranges, forms of scales, and
+//! numbers that casts round twice. Most are a shipped rule with one thing changed.
+
+use mind_rulecheck::{Verdict, check};
+use mind_rules::RuleSet;
+
+use crate::support::{config, registry};
+
+const CORNERS: &str = include_str!("corners.rules");
+
+#[test]
+fn every_rule_that_is_wrong_in_a_corner_is_rejected() {
+    let rules = RuleSet::load(&registry(), &[("corners.rules", CORNERS)]);
+    let rules = rules.unwrap_or_else(|errors| panic!("{errors}"));
+    let checks = check(&rules, &config());
+    let let_through = checks
+        .iter()
+        .filter(|check| !matches!(check.verdict, Verdict::Rejected(_)));
+    let let_through: Vec<String> = let_through
+        .map(|check| format!("{}: {:?}", check.name, check.verdict))
+        .collect();
+    assert!(let_through.is_empty(), "{}", let_through.join("\n"));
+    assert!(checks.len() >= 30, "{} rules", checks.len());
+}

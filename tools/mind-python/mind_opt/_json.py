@@ -1,0 +1,37 @@
+"""Edits as JSON, with the values that Python programs have at hand."""
+
+
+def dumps(edits):
+    """The JSON text of edits: arrays are nested lists, and what JSON has no number for is text, as docs/patching.md says."""
+    # Importing the package imports no more than it needs.
+    import json
+
+    return json.dumps(_plain(edits), allow_nan=False)
+
+
+def _plain(value):
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return _number(float(value))
+    if isinstance(value, dict):
+        return {str(name): _plain(own) for name, own in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(own) for own in value]
+    if hasattr(value, "tolist"):
+        # Arrays and scalars of numpy, tensors of other libraries.
+        return _plain(value.tolist())
+    if hasattr(value, "__float__"):
+        # Scalars of ml_dtypes.
+        return _number(float(value))
+    return value
+
+
+def _number(value):
+    if value != value:
+        return "nan"
+    if value in (float("inf"), float("-inf")):
+        return "inf" if value > 0 else "-inf"
+    return value
