@@ -1,5 +1,8 @@
 """Writes the backend tests of the package onnx into a folder: models, inputs and what they give.
 
+With a second folder, which has old versions of the package unpacked in folders named after them, the tests of nodes that
+these have are written instead, each once; their group is the version that has them first.
+
 One line a test in the file `tests`: a number, the group, the name, both tolerances, the number of sets of data, and for each
 input and each output its name and its element type. Arrays of bfloat16 are written as their bits. Without arrays of numbers
 a line ends with `-` and the reason.
@@ -7,7 +10,9 @@ a line ends with `-` and the reason.
 The file `operators` has a line for each operator of a test: its domain, its name and the number of the test.
 """
 
+import collections
 import glob
+import hashlib
 import os
 import sys
 import warnings
@@ -21,6 +26,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import onnx_judge_fused  # noqa: E402
 
 GROUPS = ["node", "simple", "pytorch-operator", "pytorch-converted", "real"]
+
+
+# A test of an old version, with the tolerances that its runner had.
+Old = collections.namedtuple("Old", "name model_dir model data_sets rtol atol", defaults=(None, None, 1e-3, 1e-7))
 
 
 class NoTensor(Exception):
@@ -113,12 +122,39 @@ def written(folder, number, model, sets):
     return fields
 
 
-def main(folder):
+def digest(folder):
+    """What tells the files of a test from those of another one."""
+    own = hashlib.sha256()
+    for path in sorted(glob.glob(os.path.join(folder, "**", "*.*"), recursive=True)):
+        with open(path, "rb") as file:
+            own.update(file.read())
+    return own.digest()
+
+
+def old(packages):
+    """The tests of nodes of old versions of the package."""
+    tests, known = [], set()
+    order = lambda version: [int(part) for part in version.split(".")]
+    for version in sorted(os.listdir(packages), key=order):
+        data = os.path.join(packages, version, "onnx", "backend", "test", "data", "node")
+        for path in sorted(glob.glob(os.path.join(data, "*", "model.onnx"))):
+            own = os.path.dirname(path)
+            if digest(own) not in known:
+                known.add(digest(own))
+                tests.append((version, Old(os.path.basename(own), own)))
+    return tests
+
+
+def current():
+    tests = [(group, test) for group in GROUPS for test in loader.load_model_tests(kind=group)]
+    return tests + [("com.microsoft", test) for test in onnx_judge_fused.tests()]
+
+
+def main(folder, packages=None):
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     lines, operators = [], []
-    tests = [(group, test) for group in GROUPS for test in loader.load_model_tests(kind=group)]
-    tests += [("com.microsoft", test) for test in onnx_judge_fused.tests()]
+    tests = current() if packages is None else old(packages)
     for number, (group, test) in enumerate(tests):
         fields = [str(number), group, test.name, repr(float(test.rtol)), repr(float(test.atol))]
         try:
@@ -136,4 +172,4 @@ def main(folder):
             file.write("\n".join(own) + "\n")
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

@@ -1,10 +1,13 @@
 //! The backend tests of the package onnx, in both engines.
 //!
-//! `MIND_ONNX` names a Python with that package. Without it the group is reported as not run; `MIND_ONNX_REQUIRED=1`
+//! `MIND_ONNX` names a Python with that package. Without it the groups are reported as not run; `MIND_ONNX_REQUIRED=1`
 //! makes that a failure. Each test is run with its own tolerances; inputs that an operator needs to know are bound as
-//! constants. If that Python has ONNX Runtime, too, the operators of its domain are compared with it. `onnx_not_passed.txt`
-//! lists the tests that do not pass, with the reason, and `onnx_counts.txt` how many of each operator do; see
-//! docs/testing.md.
+//! constants. If that Python has ONNX Runtime, too, the operators of its domain are compared with it, and the table of its
+//! kernels is measured. `MIND_ONNX_OLD` names a folder with versions 1.2 to 1.8 of the package, whose tests of nodes are run
+//! as well; some of them are recorded and run with nothing installed.
+//!
+//! `onnx_not_passed.txt` and `onnx_old_not_passed.txt` list the tests that do not pass, with the reason, and
+//! `onnx_counts.txt` and `onnx_old_counts.txt` how many of each operator do; see docs/testing.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -17,33 +20,173 @@ use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_num;
 
+/// The folder of the recorded files.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/");
+
+/// Names of tests of old versions that are recorded, since what they mean changed or was added later.
+const RECORDED: &[&str] = &[
+    "test_averagepool_2d_same_lower",
+    "test_batchnorm_example",
+    "test_clip_default_inbounds",
+    "test_cumsum_1d_exclusive",
+    "test_dropout_default",
+    "test_dropout_random",
+    "test_gemm_broadcast",
+    "test_hardmax_one_hot",
+    "test_logsoftmax_default_axis",
+    "test_maxunpool_export_with_output_shape",
+    "test_nonzero_example",
+    "test_constant_pad",
+    "test_reduce_sum_keepdims_example",
+    "test_resize_downsample_linear",
+    "test_resize_downsample_nearest",
+    "test_resize_upsample_linear",
+    "test_resize_upsample_nearest",
+    "test_scan_sum",
+    "test_scatter_with_axis",
+    "test_slice_default_axes",
+    "test_softmax_axis_0",
+    "test_split_equal_parts_1d",
+    "test_squeeze",
+    "test_top_k",
+    "test_unsqueeze",
+    "test_upsample_nearest",
+];
+
 fn main() {
     let arguments = Arguments::from_args();
     let python = std::env::var("MIND_ONNX").ok();
+    let old = std::env::var("MIND_ONNX_OLD").ok();
+    let trials = vec![
+        judge(
+            "backend_tests_of_onnx",
+            python.clone().map(|python| (python, None)),
+        ),
+        judge(
+            "node_tests_of_onnx_1_2_to_1_8",
+            python
+                .clone()
+                .zip(old)
+                .map(|(python, old)| (python, Some(old))),
+        ),
+        with(
+            "kernels_of_onnx_runtime",
+            python.map(|python| move || kernels(&python)),
+        ),
+        Trial::test("recorded_node_tests", || recorded().map_err(Failed::from)),
+    ];
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// A trial that runs where its Python is named.
+fn with(name: &str, run: Option<impl FnOnce() -> Result<(), String> + Send + 'static>) -> Trial {
     let required = std::env::var("MIND_ONNX_REQUIRED").is_ok_and(|value| value == "1");
-    let name = "backend_tests_of_onnx";
-    let trial = match python {
-        Some(python) => Trial::test(name, move || judged(&python)),
+    match run {
+        Some(run) => Trial::test(name, || run().map_err(Failed::from)),
         None if required => Trial::test(name, || {
-            Err(Failed::from("`MIND_ONNX` names no Python with onnx"))
+            Err(Failed::from(
+                "`MIND_ONNX` names no Python with onnx, or `MIND_ONNX_OLD` no folder of its old versions",
+            ))
         }),
-        None => Trial::test(format!("{name} (not run: MIND_ONNX is not set)"), || Ok(()))
-            .with_ignored_flag(true),
+        None => Trial::test(
+            format!("{name} (not run: MIND_ONNX or MIND_ONNX_OLD is not set)"),
+            || Ok(()),
+        )
+        .with_ignored_flag(true),
+    }
+}
+
+fn judge(name: &str, with_packages: Option<(String, Option<String>)>) -> Trial {
+    let run = with_packages.map(|(python, old)| {
+        move || {
+            let kind = if old.is_some() { "old" } else { "new" };
+            let folder =
+                std::env::temp_dir().join(format!("mind-onnx-{kind}-{}", std::process::id()));
+            let outcome = judge_in(&python, &folder, old.as_deref());
+            let _ = std::fs::remove_dir_all(&folder);
+            outcome
+        }
+    });
+    with(name, run)
+}
+
+/// Measures the kernels of ONNX Runtime again.
+fn kernels(python: &str) -> Result<(), String> {
+    let script = format!("{FOLDER}onnx_kernels.py");
+    let output = Command::new(python).arg(&script).output();
+    let output = output.map_err(|why| format!("{python}: {why}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let table = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../compiler/mind-onnx/src/export/kernels.tsv"
+    );
+    mind_snapshot::check_file(table, String::from_utf8_lossy(&output.stdout).into_owned());
+    Ok(())
+}
+
+/// Reads the file of that name of a set of tests.
+type ReadFile<'a> = dyn Fn(&str) -> Result<Vec<u8>, String> + 'a;
+
+/// Runs tests that were recorded, the files of which are arrays of bytes in an archive.
+fn recorded() -> Result<(), String> {
+    let path = format!("{FOLDER}onnx_old_recorded.npz");
+    let archive = std::fs::read(&path).map_err(|why| format!("{path}: {why}"))?;
+    let files = npz::read(&archive, u64::MAX).map_err(|why| why.to_string())?;
+    let read = |name: &str| {
+        let found = files.get(name).ok_or_else(|| format!("{name} is missing"));
+        found.map(|own| own.elements::<u8>().to_vec())
     };
-    libtest_mimic::run(&arguments, vec![trial]).exit();
+    let tests = String::from_utf8_lossy(&read("tests")?).into_owned();
+    let cases = tests
+        .lines()
+        .map(|line| Case::of(line).ok_or_else(|| format!("unreadable: {line}")));
+    let cases: Vec<Case> = cases.collect::<Result<_, _>>()?;
+    let ran: BTreeSet<&str> = cases.iter().map(|case| &case.name[..]).collect();
+    if let Some(missing) = RECORDED.iter().find(|name| !ran.contains(**name)) {
+        return Err(format!("{missing} is not recorded"));
+    }
+    let failed = cases.iter().filter_map(|case| {
+        let found = case.run_all(&read);
+        found
+            .err()
+            .map(|why| format!("{} {}: {why}", case.group, case.name))
+    });
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(failed.join("\n"))
+    }
 }
 
-fn judged(python: &str) -> Result<(), Failed> {
-    let folder = std::env::temp_dir().join(format!("mind-onnx-{}", std::process::id()));
-    let outcome = judge_in(python, &folder);
-    let _ = std::fs::remove_dir_all(&folder);
-    outcome.map_err(Failed::from)
+/// Records tests that pass: their lines and their files.
+fn record(lines: &[&str], read: &ReadFile<'_>) -> Result<(), String> {
+    let mut files: BTreeMap<String, Tensor> = BTreeMap::new();
+    let bytes = |own: Vec<u8>| Tensor::of(vec![own.len()], own);
+    let mut tests = String::new();
+    for line in lines {
+        let case = Case::of(line).ok_or_else(|| format!("unreadable: {line}"))?;
+        tests += &format!("{line}\n");
+        let sets =
+            (0..case.sets).flat_map(|set| [format!("{set}.in.npz"), format!("{set}.out.npz")]);
+        for end in sets.chain(["onnx".to_owned()]) {
+            let name = format!("{}.{end}", case.number);
+            files.insert(name.clone(), bytes(read(&name)?));
+        }
+    }
+    files.insert("tests".to_owned(), bytes(tests.into_bytes()));
+    let pairs = files.iter().map(|(name, own)| (name.clone(), own));
+    let archive = npz::write(pairs).map_err(|why| why.to_string())?;
+    std::fs::write(format!("{FOLDER}onnx_old_recorded.npz"), archive).map_err(|why| why.to_string())
 }
 
-fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
+fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|why| why.to_string())?;
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/onnx_judge.py");
-    let status = Command::new(python).arg(script).arg(folder).status();
+    let script = format!("{FOLDER}onnx_judge.py");
+    let mut command = Command::new(python);
+    let status = command.arg(&script).arg(folder).args(old).status();
     if !status.map_err(|why| format!("{python}: {why}"))?.success() {
         return Err(format!("{script} failed"));
     }
@@ -51,22 +194,19 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
         |name: &str| std::fs::read(folder.join(name)).map_err(|why| format!("{name}: {why}"));
     let tests = String::from_utf8_lossy(&read("tests")?).into_owned();
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
-    let mut passed = BTreeSet::new();
+    let (mut passed, mut recorded) = (BTreeSet::new(), Vec::new());
     let mut not_passed = String::new();
     for line in tests.lines() {
         let case = Case::of(line).ok_or_else(|| format!("unreadable: {line}"))?;
-        let found = match &case.no_tensors {
-            Some(why) => Err(why.clone()),
-            None => case
-                .engines()
-                .iter()
-                .try_for_each(|engine| case.run(engine, &read)),
-        };
+        let found = case.run_all(&read);
         let state = if found.is_ok() { "pass" } else { "do not" };
         *counts.entry((case.group.clone(), state)).or_default() += 1;
         match found {
             Ok(()) => {
                 passed.insert(case.number);
+                if RECORDED.contains(&&case.name[..]) {
+                    recorded.push(line);
+                }
             }
             // Writing to a string cannot fail.
             Err(why) => {
@@ -77,16 +217,16 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     for ((group, state), count) in counts {
         println!("{group}: {count} {state}");
     }
-    mind_snapshot::check_file(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/onnx_not_passed.txt"),
-        not_passed,
-    );
+    let prefix = if old.is_some() { "onnx_old" } else { "onnx" };
+    mind_snapshot::check_file(&format!("{FOLDER}{prefix}_not_passed.txt"), not_passed);
     let operators = String::from_utf8_lossy(&read("operators")?).into_owned();
-    mind_snapshot::check_file(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/onnx_counts.txt"),
-        by_operator(&operators, &passed),
-    );
-    Ok(())
+    let counted = by_operator(&operators, &passed);
+    mind_snapshot::check_file(&format!("{FOLDER}{prefix}_counts.txt"), counted);
+    let is_recording = std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always");
+    match old {
+        Some(_) if is_recording => record(&recorded, &read),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// How many tests of each operator pass, and how many do not: a line of the operator and both numbers, tabs between them.
@@ -158,21 +298,21 @@ impl Case {
         }
     }
 
+    /// Runs the model in each engine on each set of data and compares.
+    fn run_all(&self, read: &ReadFile<'_>) -> Result<(), String> {
+        if let Some(why) = &self.no_tensors {
+            return Err(why.clone());
+        }
+        let mut engines = self.engines().iter();
+        engines.try_for_each(|engine| self.run(engine, read))
+    }
+
     /// Runs the model in an engine on each set of data and compares.
-    fn run(
-        &self,
-        engine: &str,
-        read: &dyn Fn(&str) -> Result<Vec<u8>, String>,
-    ) -> Result<(), String> {
+    fn run(&self, engine: &str, read: &ReadFile<'_>) -> Result<(), String> {
         (0..self.sets).try_for_each(|set| self.run_on(set, engine, read))
     }
 
-    fn run_on(
-        &self,
-        set: usize,
-        engine: &str,
-        read: &dyn Fn(&str) -> Result<Vec<u8>, String>,
-    ) -> Result<(), String> {
+    fn run_on(&self, set: usize, engine: &str, read: &ReadFile<'_>) -> Result<(), String> {
         let file = |end: &str| read(&format!("{}.{end}", self.number));
         let archive = |bytes: &[u8]| npz::read(bytes, u64::MAX).map_err(|why| why.to_string());
         let (model, given) = (file("onnx")?, file(&format!("{set}.in.npz"))?);

@@ -9,7 +9,7 @@ use mind_ir::{OpId, Sym, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::draft::{AttrDraft, Callee, GraphDraft, NodeDraft, Val};
-use super::functions::{self, Function};
+use super::functions::Function;
 use super::operator::{self as op, Operator};
 use crate::proto::TypeProto;
 use crate::refused::Refused;
@@ -224,14 +224,11 @@ impl<'g> Emit<'g> {
 
     /// A call of a function of ours, computed in `f32` for what is narrower.
     pub fn call(&mut self, function: &'static Function, dtype: DType, inputs: &[Val]) -> One {
-        if self.opset < functions::SINCE {
-            let since = functions::SINCE;
-            return Err(Refused::new(format!(
-                "it is written as a function, which is in opset {since} and later"
-            )));
-        }
         let carrier = dtype.carrier();
-        let inputs = self.cast_all(inputs, dtype, carrier)?;
+        let mut inputs = self.cast_all(inputs, dtype, carrier)?;
+        for number in function.constants() {
+            inputs.push(self.number(carrier, number));
+        }
         if !self.functions.iter().any(|own| own.name == function.name) {
             self.functions.push(function);
         }

@@ -1,7 +1,7 @@
 //! Extents as the model computes them.
 
 use mind_ir::ValueId;
-use mind_ir::types::Dim;
+use mind_ir::types::{DType, Dim};
 
 use super::draft::{AttrDraft, Val};
 use super::emit::{Emit, One};
@@ -96,9 +96,17 @@ impl Emit<'_> {
         self.node(op::EMPTY_RESHAPE, &[x, shape], attrs)
     }
 
-    /// `x` repeated to the shape `to`.
-    pub fn expand(&mut self, x: Val, to: &[Dim]) -> One {
+    /// `x` of `dtype` repeated to the shape `to`.
+    pub fn expand(&mut self, dtype: DType, x: Val, to: &[Dim]) -> One {
         let shape = self.extents(to)?;
-        self.node(op::EXPAND, &[x, shape], Vec::new())
+        self.expand_as(dtype, x, shape)
+    }
+
+    /// `x` of `dtype` repeated to a shape that is a list of extents.
+    pub fn expand_as(&mut self, dtype: DType, x: Val, shape: Val) -> One {
+        let carrier = self.carrier(op::EXPAND, dtype)?;
+        let x = self.cast(x, dtype, carrier)?;
+        let own = self.node(op::EXPAND, &[x, shape], Vec::new())?;
+        self.cast(own, carrier, dtype)
     }
 }

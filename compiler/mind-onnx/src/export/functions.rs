@@ -1,17 +1,17 @@
 //! The functions that ONNX has no operator for, as functions that the model brings.
 //!
 //! Their bodies compute them as well as operators of ONNX can. Our reader knows them by name, so that a model that is read
-//! back computes the same bits.
+//! back computes the same bits. Constants are inputs behind the operands, since their dtype is that of the call and
+//! `CastLike` came with opset 15.
 
 use mind_ir::scalar::ScalarFn;
-use mind_ir::tensor::Tensor;
 
 use super::operator::{
-    ABS, ADD, ATAN, ATANH, CAST_LIKE, CONSTANT, DIV, EQUAL, ERF, EXP, GREATER_OR_EQUAL, LESS, LOG,
-    MUL, NEG, Operator, POW, SIGN, SUB, TANH, WHERE,
+    ABS, ADD, ATAN, DIV, EQUAL, ERF, EXP, GREATER_OR_EQUAL, LESS, LOG, MUL, NEG, Operator, POW,
+    SIGN, SUB, TANH, WHERE,
 };
 use crate::operators::OWN;
-use crate::proto::{AttributeProto, AttributeType, FunctionProto, NodeProto, OperatorSetIdProto};
+use crate::proto::{FunctionProto, NodeProto, OperatorSetIdProto};
 
 /// A function that a model brings.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ pub(crate) static FUNCTIONS: [Function; 6] = [
     Function::new("Log2", ScalarFn::Log2, &["x"], log2),
 ];
 
-/// The first version of the operator set that has what the bodies are made of.
-pub(super) const SINCE: i64 = CAST_LIKE.since();
+/// The first version of the format that has functions.
+pub(super) const IR_VERSION: i64 = 8;
 
 impl Function {
     const fn new(
@@ -56,13 +56,26 @@ impl Function {
         FUNCTIONS.iter().find(|own| own.scalar == scalar)
     }
 
-    /// What the model brings, in a version of the operator set.
-    pub(super) fn proto(&self, opset: i64) -> FunctionProto {
+    fn written(&self) -> Body {
         let mut body = Body::default();
         (self.body)(&mut body);
+        body
+    }
+
+    /// The constants that a call gives behind the operands, in order.
+    pub(super) fn constants(&self) -> Vec<f64> {
+        let constants = self.written().constants;
+        constants.into_iter().map(|(_, number)| number).collect()
+    }
+
+    /// What the model brings, in a version of the operator set.
+    pub(super) fn proto(&self, opset: i64) -> FunctionProto {
+        let body = self.written();
+        let constants = body.constants.iter().map(|(name, _)| *name);
+        let inputs = self.inputs.iter().copied().chain(constants);
         FunctionProto {
             name: self.name.to_owned(),
-            input: self.inputs.iter().map(|&own| own.to_owned()).collect(),
+            input: inputs.map(str::to_owned).collect(),
             output: vec!["result".to_owned()],
             node: body.nodes,
             opset_import: vec![OperatorSetIdProto {
@@ -78,6 +91,7 @@ impl Function {
 /// The nodes of a body, of which the last one makes the result.
 #[derive(Default)]
 struct Body {
+    constants: Vec<(&'static str, f64)>,
     nodes: Vec<NodeProto>,
 }
 
@@ -91,19 +105,9 @@ impl Body {
         });
     }
 
-    /// A number in the dtype of `x`.
-    fn number(&mut self, output: &str, number: f64) {
-        let wide = format!("{output}_f64");
-        self.node(&wide, CONSTANT, &[]);
-        let value = super::model::tensor_proto(&Tensor::scalar(number));
-        let constant = self.nodes.last_mut().expect("a node");
-        constant.attribute.push(AttributeProto {
-            name: "value".to_owned(),
-            r#type: AttributeType::Tensor as i32,
-            t: Some(value),
-            ..AttributeProto::default()
-        });
-        self.node(output, CAST_LIKE, &[&wide, "x"]);
+    /// A number in the dtype of the operands.
+    fn number(&mut self, name: &'static str, number: f64) {
+        self.constants.push((name, number));
     }
 }
 
@@ -120,7 +124,7 @@ fn log2(b: &mut Body) {
     b.node("result", DIV, &["natural", "base"]);
 }
 
-/// `2 t / (1 - t)` near 0, where `t = tanh(x / 2)`; else `exp x - 1`.
+/// `2 t / (1 - t)` where the magnitude of `x` is below 1/2, with `t = tanh(x / 2)`; else `exp x - 1`.
 fn expm1(b: &mut Body) {
     b.number("one", 1.0);
     b.number("two", 2.0);
@@ -131,28 +135,27 @@ fn expm1(b: &mut Body) {
     b.node("near", DIV, &["twice", "below"]);
     b.node("power", EXP, &["x"]);
     b.node("far", SUB, &["power", "one"]);
-    near_zero(b);
-}
-
-/// `2 atanh(x / (x + 2))` near 0, else `log(x + 1)`.
-fn log1p(b: &mut Body) {
-    b.number("one", 1.0);
-    b.number("two", 2.0);
-    b.node("above", ADD, &["x", "two"]);
-    b.node("part", DIV, &["x", "above"]);
-    b.node("curve", ATANH, &["part"]);
-    b.node("near", MUL, &["curve", "two"]);
-    b.node("next", ADD, &["x", "one"]);
-    b.node("far", LOG, &["next"]);
-    near_zero(b);
-}
-
-/// `near` where the magnitude of `x` is below 1/2, else `far`.
-fn near_zero(b: &mut Body) {
     b.number("bound", 0.5);
     b.node("size", ABS, &["x"]);
     b.node("is_near", LESS, &["size", "bound"]);
     b.node("result", WHERE, &["is_near", "near", "far"]);
+}
+
+/// `log(u) x / (u - 1)` with `u = 1 + x`, in which the rounding of `u` cancels; `x` where `u` is 1, and `log(u)` where the
+/// sum is `x`, as for infinity.
+///
+/// Source: W. Kahan; Hewlett-Packard HP-15C Advanced Functions Handbook, appendix.
+fn log1p(b: &mut Body) {
+    b.number("one", 1.0);
+    b.node("next", ADD, &["x", "one"]);
+    b.node("log", LOG, &["next"]);
+    b.node("scaled", MUL, &["log", "x"]);
+    b.node("step", SUB, &["next", "one"]);
+    b.node("near", DIV, &["scaled", "step"]);
+    b.node("is_far", EQUAL, &["next", "x"]);
+    b.node("large", WHERE, &["is_far", "log", "near"]);
+    b.node("is_small", EQUAL, &["next", "one"]);
+    b.node("result", WHERE, &["is_small", "x", "large"]);
 }
 
 /// `x (1 + erf(x / sqrt 2)) / 2`.

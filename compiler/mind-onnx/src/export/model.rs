@@ -2,7 +2,6 @@
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
-use mind_ir::tensor::Tensor;
 use mind_ir::types::{Dim, TypeView};
 use prost::Message;
 use prost::bytes::Bytes;
@@ -10,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::draft::{AttrDraft, Callee, GraphDraft, NodeDraft, Val};
 use super::emit::Emit;
+use super::functions::IR_VERSION;
 use super::options::{ExportOptions, Exported};
 use crate::interface;
 use crate::operators::OWN;
@@ -61,10 +61,6 @@ pub(super) fn type_proto(g: &Graph, ty: TypeView<'_>) -> TypeProto {
 }
 
 /// The elements of a tensor.
-pub(super) fn tensor_proto(tensor: &Tensor) -> TensorProto {
-    stored(Constant::of(tensor))
-}
-
 fn stored(constant: Constant) -> TensorProto {
     TensorProto {
         dims: constant.shape.iter().map(|&extent| extent as i64).collect(),
@@ -106,13 +102,15 @@ pub(super) fn assembled(
         version,
     };
     let mut opset_import = vec![set("", options.opset)];
+    let mut versions = IR_VERSIONS.iter().rev();
+    let ir_version = versions.find(|(opset, _)| *opset <= options.opset);
+    let mut ir_version = ir_version.map_or(0, |own| own.1);
     if !functions.is_empty() {
         opset_import.push(set(OWN, 1));
+        ir_version = ir_version.max(IR_VERSION);
     }
-    let versions = IR_VERSIONS.iter().rev();
-    let ir_version = versions.clone().find(|(opset, _)| *opset <= options.opset);
     let mut model = ModelProto {
-        ir_version: ir_version.map_or(0, |own| own.1),
+        ir_version,
         producer_name: "mind-opt".to_owned(),
         graph: Some(graph),
         opset_import,

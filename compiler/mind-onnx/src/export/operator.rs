@@ -1,5 +1,6 @@
 //! The operators that are written: since when they are, and which dtypes they take.
 
+use super::kernels;
 use mind_ir::types::DType;
 use mind_ir::types::DType::{BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 
@@ -151,8 +152,6 @@ operators! {
     IF = "If", 13, &[];
     LOOP = "Loop", 13, &[];
     SCAN = "Scan", 11, &[];
-    CONSTANT = "Constant", 13, &[];
-    CAST_LIKE = "CastLike", 15, &[];
 }
 
 impl Operator {
@@ -173,14 +172,20 @@ impl Operator {
         self.dtypes.is_empty() || own.is_some_and(|(_, dtypes)| dtypes.contains(&dtype))
     }
 
+    /// Whether ONNX Runtime has a kernel for operands of `dtype`, which the operator takes.
+    pub fn runs(&self, dtype: DType, opset: i64) -> bool {
+        self.takes(dtype, opset) && kernels::has(self.name, opset, dtype)
+    }
+
     /// The dtype that operands of `dtype` are computed in: that or a wider one, in which an op that rounds once or wraps
-    /// has a result that becomes the same in `dtype`.
+    /// has a result that becomes the same in `dtype`; one for which ONNX Runtime has a kernel, if there is one.
     pub fn carrier(&self, dtype: DType, opset: i64) -> Option<DType> {
         let wider = [F32, U8, I32, I64].into_iter();
         let wider =
             wider.filter(|&own| dtype.widens_to(own) && !(dtype == DType::Bool && own == F32));
-        let mut fitting = std::iter::once(dtype).chain(wider);
-        fitting.find(|&own| self.takes(own, opset))
+        let fitting = std::iter::once(dtype).chain(wider);
+        let runs = fitting.clone().find(|&own| self.runs(own, opset));
+        runs.or_else(|| fitting.clone().find(|&own| self.takes(own, opset)))
     }
 }
 
@@ -210,5 +215,25 @@ mod tests {
         assert_eq!(POW.carrier(U32, 21), Some(I64));
         assert_eq!(POW.carrier(U64, 21), None);
         assert_eq!(REDUCE_MAX.carrier(DType::Bool, 13), Some(U8));
+        // These are in the operator set, and ONNX Runtime has no kernel for them.
+        assert_eq!(MAX.carrier(I16, 21), Some(I32));
+        assert_eq!(ADD.carrier(BF16, 21), Some(F32));
+        assert_eq!(REDUCE_SUM.carrier(U64, 21), Some(U64));
+        assert!(!RELU.runs(I64, 21));
     }
+
+    #[test]
+    fn the_kernels_of_every_operator_are_known() {
+        for operator in OPERATORS {
+            let is_known = kernels::is_listed(operator.name);
+            assert_eq!(
+                is_known,
+                !NOT_LISTED.contains(&operator.name),
+                "{operator:?}"
+            );
+        }
+    }
+
+    /// Operators that have graphs, or operands of one dtype each.
+    const NOT_LISTED: [&str; 4] = ["If", "Loop", "Scan", "NonMaxSuppression"];
 }

@@ -154,7 +154,7 @@ impl<'g> Emit<'g> {
             return Ok(None);
         };
         let own = self.tensor(&element);
-        self.expand(own, ty.shape).map(Some)
+        self.expand(ty.dtype, own, ty.shape).map(Some)
     }
 
     /// Writes the ops of a closed region in this graph, where `arguments` stand for its arguments; what it yields.

@@ -1,9 +1,11 @@
 //! A node as its operator's importer sees it: inputs, attributes and where its ops go.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::rc::Rc;
 
 use mind_convert::Refusal;
+use mind_diag::{Diagnostic, Severity, Span};
 use mind_ir::ValueId;
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
@@ -14,6 +16,7 @@ use super::scope::Scope;
 use super::source::at_run_time;
 use super::value::Value;
 use super::{Importer, Opsets};
+use crate::operators::qualified;
 use crate::proto::{AttributeProto, AttributeType, GraphProto, NodeProto};
 use crate::tensor::{self, Constant};
 
@@ -269,6 +272,18 @@ impl<'a> Node<'a, '_, '_> {
     pub fn graph(&self, name: &'static str) -> Result<&'a GraphProto, Refusal> {
         let graph = self.optional_graph(name)?;
         graph.ok_or_else(|| Refusal::missing(name))
+    }
+
+    /// Warns of the node, which is imported all the same.
+    pub fn warn(&mut self, reason: impl fmt::Display) {
+        let operator = qualified(&self.proto.domain, &self.proto.op_type);
+        let (opset, node) = (self.opset, super::label(self.proto));
+        let message = format!("`{operator}` of opset {opset}: {reason}: node `{node}`");
+        let warning = Diagnostic::new(Severity::Warning, Span::FILE, message)
+            .context("operator", operator)
+            .context("opset", opset.to_string())
+            .context("node", node);
+        self.importer.report.warning(warning);
     }
 
     /// Says that an attribute means nothing to what is imported.

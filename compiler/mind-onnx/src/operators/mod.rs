@@ -47,6 +47,7 @@ use mind_ir::scalar::ScalarFn;
 use rustc_hash::FxHashMap;
 
 pub(crate) use missing::missing;
+pub(crate) use resize::reads_as;
 
 use crate::import::emit::One;
 use crate::import::node::Node;

@@ -16,7 +16,8 @@ pub(super) const ROWS: &[Operator] = &[
     Operator::many("BatchNormalization", &[6, 7, 9, 14, 15], batch),
     Operator::one("InstanceNormalization", &[6, 22], instance),
     Operator::one("GroupNormalization", &[18, 21], group),
-    Operator::many("LayerNormalization", &[17], layer),
+    // ONNX Runtime had the operator before ONNX, and accepts it in every opset; so do its optimisers' models.
+    Operator::many("LayerNormalization", &[1, 17], layer),
     Operator::many("RMSNormalization", &[23], rms),
     // As optimisers for ONNX Runtime write it, in ONNX's own domain.
     Operator::many("SimplifiedLayerNormalization", &[1], rms),

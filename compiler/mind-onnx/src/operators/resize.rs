@@ -2,6 +2,7 @@
 
 use mind_convert::Refusal;
 use mind_core::ops::sample::{Coordinates, Interpolation, Resize, Rounding};
+use mind_ir::ValueId;
 use mind_ir::tensor::Tensor;
 
 use super::Operator;
@@ -38,22 +39,29 @@ struct Target {
 }
 
 impl Target {
-    /// Scales give sizes rounded down.
-    fn scaled(axes: Vec<i64>, shape: &[i64], scales: Vec<f64>) -> Result<Target, Refusal> {
+    /// Scales give sizes, rounded down.
+    ///
+    /// The product is one of `f32`, as in the shape inference of the package onnx and in ONNX Runtime, because 10 elements
+    /// scaled by the `f32` that is nearest to 0.7 are meant to become 7.
+    fn scaled(axes: Vec<i64>, shape: &[i64], scales: &[f64]) -> Result<Target, Refusal> {
         if scales.len() != axes.len() {
-            return Err(Refusal::length(
-                "scales",
-                scales.len(),
-                axes.len(),
-                "1 for each resized axis",
-            ));
+            let reason = "1 for each resized axis";
+            return Err(Refusal::length("scales", scales.len(), axes.len(), reason));
         }
-        let pairs = axes.iter().zip(&scales);
-        let sizes =
-            pairs.map(|(&axis, scale)| (shape[axis as usize] as f64 * scale).floor() as i64);
+        let mut sizes = Vec::with_capacity(axes.len());
+        let mut meant = Vec::with_capacity(axes.len());
+        for (&axis, &scale) in axes.iter().zip(scales) {
+            let scale = scale as f32;
+            if !(scale > 0.0 && scale.is_finite()) {
+                let found = format!("{scale} for axis {axis}");
+                return Err(Refusal::value("scales", found, "a positive number"));
+            }
+            sizes.push((shape[axis as usize] as f32 * scale).floor() as i64);
+            meant.push(simplest(scale));
+        }
         Ok(Target {
-            sizes: sizes.collect(),
-            scales: Some(scales),
+            sizes,
+            scales: Some(meant),
             axes,
         })
     }
@@ -65,16 +73,17 @@ impl Target {
             same && self.scales.as_ref().is_none_or(|scales| scales[at] == 1.0)
         };
         let kept: Vec<usize> = (0..self.axes.len()).filter(|&at| !stays(at)).collect();
-        self.axes = kept.iter().map(|&at| self.axes[at]).collect();
-        self.sizes = kept.iter().map(|&at| self.sizes[at]).collect();
-        let scales = self.scales.take();
-        let scales: Option<Vec<f64>> =
-            scales.map(|scales| kept.iter().map(|&at| scales[at]).collect());
-        // Sizes say scales that are exactly their ratios to the extents.
+        self = self.along(&kept);
+        self.without_ratios(shape)
+    }
+
+    /// Leaves out scales that sizes say: their ratios to the extents, as far as `f32` holds them.
+    fn without_ratios(mut self, shape: &[i64]) -> Target {
         let is_said = |at: usize, scale: f64| {
             let extent = shape[self.axes[at] as usize] as f64;
-            scale.mul_add(extent, -(self.sizes[at] as f64)) == 0.0
+            (self.sizes[at] as f64 / extent) as f32 == scale as f32
         };
+        let scales = self.scales.take();
         self.scales = scales.filter(|scales| {
             let mut pairs = scales.iter().enumerate();
             !pairs.all(|(at, &scale)| is_said(at, scale))
@@ -82,81 +91,116 @@ impl Target {
         self
     }
 
-    /// Corners are aligned with the extents that the scales give, which are no integers where sizes were rounded down.
-    fn aligned(mut self, shape: &[i64]) -> (Target, Coordinates) {
-        let Some(scales) = &mut self.scales else {
-            return (self, Coordinates::AlignCorners);
-        };
-        let extents = self.axes.iter().map(|&axis| shape[axis as usize] as f64);
-        let pairs = extents.zip(scales.iter_mut());
-        let is_whole = |(extent, scale): &(f64, &mut f64)| (extent * **scale).fract() == 0.0;
-        let mut pairs: Vec<(f64, &mut f64)> = pairs.collect();
-        if pairs.iter().all(is_whole) {
-            return (self, Coordinates::AlignCorners);
+    /// The target along the axes at the places `kept`.
+    fn along(&self, kept: &[usize]) -> Target {
+        let scales = self.scales.as_ref();
+        Target {
+            axes: kept.iter().map(|&at| self.axes[at]).collect(),
+            sizes: kept.iter().map(|&at| self.sizes[at]).collect(),
+            scales: scales.map(|scales| kept.iter().map(|&at| scales[at]).collect()),
         }
-        for (extent, scale) in &mut pairs {
-            // The one element of an axis is at its start.
-            let steps = (*extent - 1.0).max(1.0);
-            **scale = ((*extent * **scale - 1.0) / steps).max(f64::MIN_POSITIVE);
+    }
+
+    /// The first product of a scale and an extent that is not the size, beyond rounding in `f32`: the axis and the product.
+    fn fraction(&self, shape: &[i64]) -> Option<(i64, f64)> {
+        let scales = self.scales.as_ref()?;
+        let pairs = self.axes.iter().zip(scales);
+        let mut products = pairs.map(|(&axis, scale)| (axis, shape[axis as usize] as f64 * scale));
+        products.find(|(_, product)| product.fract().min(1.0 - product.fract()) > 1e-6 * product)
+    }
+}
+
+/// The sizes and scales that the scales of a model stand for, those nearest to `scales` in `f32`; `None` if the reader would
+/// leave the scales to the sizes and lose a bit, or refuses them.
+pub(crate) fn reads_as(extents: &[i64], scales: &[f64]) -> Option<(Vec<i64>, Vec<f64>)> {
+    let axes = (0..extents.len() as i64).collect();
+    let own = Target::scaled(axes, extents, scales).ok()?;
+    let (sizes, meant) = (own.sizes.clone(), own.scales.clone()?);
+    let is_left_out = own.changed(extents).scales.is_none();
+    let is_ratio = |at: usize| meant[at].mul_add(extents[at] as f64, -(sizes[at] as f64)) == 0.0;
+    let keeps_bits = !is_left_out || (0..meant.len()).all(is_ratio);
+    keeps_bits.then_some((sizes, meant))
+}
+
+/// The most terms of a continued fraction. That of an `f32` has less than half as many.
+const DIGITS: usize = 64;
+
+/// The number with the smallest denominator that `scale` is nearest to in `f32`, for example 1/3 for 0.33333334.
+///
+/// Exporters write the `f32` that is nearest to the ratio they mean. With that ratio, coordinates that are meant to be whole
+/// are, so that `floor` and `ceil` give the element which PyTorch and ONNX Runtime read.
+fn simplest(scale: f32) -> f64 {
+    let own = f64::from(scale);
+    if own.fract() == 0.0 {
+        return own;
+    }
+    let half_way = |next: f32| f64::midpoint(own, f64::from(next));
+    let (mut low, mut high) = (half_way(scale.next_down()), half_way(scale.next_up()));
+    // Convergents of the continued fraction: numerators and denominators of the last two.
+    let [mut before, mut last] = [(0.0, 1.0), (1.0, 0.0)];
+    for _ in 0..DIGITS {
+        let whole = low.floor();
+        let is_last = whole + 1.0 < high;
+        let digit = if is_last { whole + 1.0 } else { whole };
+        (before, last) = (last, (digit * last.0 + before.0, digit * last.1 + before.1));
+        if is_last {
+            break;
         }
-        (self, Coordinates::Asymmetric)
+        (low, high) = (1.0 / (high - whole), 1.0 / (low - whole));
+    }
+    let ratio = last.0 / last.1;
+    if ratio as f32 == scale { ratio } else { own }
+}
+
+/// How elements are sampled, as the attributes of a node say.
+struct How {
+    mode: Interpolation,
+    coordinates: Coordinates,
+    rounding: Rounding,
+    cubic_a: f64,
+    exclude_outside: bool,
+    antialias: bool,
+    fill: f64,
+}
+
+impl How {
+    /// Coordinates `o / s`, rounded down, as before opset 11.
+    fn asymmetric(mode: Interpolation) -> How {
+        How {
+            mode,
+            coordinates: Coordinates::Asymmetric,
+            rounding: Rounding::Floor,
+            cubic_a: -0.75,
+            exclude_outside: false,
+            antialias: false,
+            fill: 0.0,
+        }
+    }
+
+    fn of(n: &Node<'_, '_, '_>) -> Result<How, Refusal> {
+        let mode = interpolation(n.word("mode")?.unwrap_or("nearest"))?;
+        if n.opset < 11 {
+            return Ok(How::asymmetric(mode));
+        }
+        let word = n.word("coordinate_transformation_mode")?;
+        Ok(How {
+            mode,
+            coordinates: coordinates(word.unwrap_or("half_pixel"))?,
+            rounding: rounding(n.word("nearest_mode")?.unwrap_or("round_prefer_floor"))?,
+            cubic_a: n.float("cubic_coeff_a")?.unwrap_or(-0.75),
+            exclude_outside: n.flag("exclude_outside")?,
+            antialias: n.flag("antialias")?,
+            fill: n.float("extrapolation_value")?.unwrap_or(0.0),
+        })
     }
 }
 
 fn resize(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let shape = n.e.shape(x)?;
-    let mode = interpolation(n.word("mode")?.unwrap_or("nearest"))?;
-    // Before opset 11 the coordinates were those of `asymmetric`, rounded down.
-    let (coordinates, rounding) = match n.opset {
-        ..11 => (Coordinates::Asymmetric, Rounding::Floor),
-        _ => (
-            coordinates(
-                n.word("coordinate_transformation_mode")?
-                    .unwrap_or("half_pixel"),
-            )?,
-            rounding(n.word("nearest_mode")?.unwrap_or("round_prefer_floor"))?,
-        ),
-    };
-    let cubic = n.float("cubic_coeff_a")?.unwrap_or(-0.75);
-    let exclude = n.flag("exclude_outside")?;
-    let antialias = n.flag("antialias")?;
-    let fill = n.float("extrapolation_value")?.unwrap_or(0.0);
-    let policy = n.word("keep_aspect_ratio_policy")?.unwrap_or("stretch");
-    let axes = match n.ints("axes")? {
-        Some(axes) => {
-            let axes = axes
-                .iter()
-                .map(|&axis| Ok(n.e.axis(axis, shape.len())? as i64));
-            axes.collect::<Result<Vec<i64>, Refusal>>()?
-        }
-        None => (0..shape.len() as i64).collect(),
-    };
-    let (scales_at, sizes_at) = if n.opset < 11 {
-        (1, usize::MAX)
-    } else {
-        (2, 3)
-    };
-    let scales = n.floats_in(scales_at)?.filter(|own| !own.is_empty());
-    let sizes = n.ints_in(sizes_at)?.filter(|own| !own.is_empty());
-    let is_crop = coordinates == Coordinates::Crop;
-    let target = match (scales, sizes) {
-        (Some(scales), None) => Target::scaled(axes, &shape, scales)?,
-        (None, Some(sizes)) if sizes.len() == axes.len() => aspect(policy, axes, &shape, sizes)?,
-        (None, Some(sizes)) => {
-            let reason = "1 for each resized axis";
-            return Err(Refusal::length("sizes", sizes.len(), axes.len(), reason));
-        }
-        (Some(_), Some(_)) => {
-            return Err(Refusal::parts(
-                "the node",
-                "`scales` and `sizes`",
-                "one of them",
-            ));
-        }
-        (None, None) => return Err(Refusal::missing("scales")),
-    };
-    if is_crop {
+    let how = How::of(n)?;
+    let target = target(n, &shape)?;
+    if how.coordinates == Coordinates::Crop {
         let region = n.floats_in(1)?.unwrap_or_default();
         let count = target.axes.len();
         if region.len() != 2 * count {
@@ -167,56 +211,117 @@ fn resize(n: &mut Node<'_, '_, '_>) -> One {
             scales: Some(region),
             ..target
         };
-        return resized(
-            n,
-            x,
-            &target,
-            mode,
-            coordinates,
-            rounding,
-            (cubic, exclude, antialias, fill),
-        );
+        return resized(n, x, &target, &how);
     }
-    let target = target.changed(&shape);
+    let mut target = target.changed(&shape);
     if target.axes.is_empty() {
         return Ok(x);
     }
-    let (target, coordinates) = match coordinates {
-        Coordinates::AlignCorners => target.aligned(&shape),
-        coordinates => (target, coordinates),
-    };
-    resized(
-        n,
-        x,
-        &target,
-        mode,
-        coordinates,
-        rounding,
-        (cubic, exclude, antialias, fill),
-    )
+    if how.coordinates == Coordinates::AlignCorners {
+        warn_of_fraction(n, &target, &shape);
+        // Only a stretched filter asks for the scales.
+        target.scales = target.scales.filter(|_| how.antialias);
+    }
+    if n.opset < 11 && how.mode == Interpolation::Nearest {
+        return nearest_of_opset_10(n, x, &target, &shape);
+    }
+    resized(n, x, &target, &how)
 }
 
-fn resized(
+/// The sizes or scales that a node asks for, along the axes that it names.
+fn target(n: &Node<'_, '_, '_>, shape: &[i64]) -> Result<Target, Refusal> {
+    let axes = match n.ints("axes")? {
+        Some(axes) => {
+            let axes = axes
+                .iter()
+                .map(|&axis| Ok(n.e.axis(axis, shape.len())? as i64));
+            axes.collect::<Result<Vec<i64>, Refusal>>()?
+        }
+        None => (0..shape.len() as i64).collect(),
+    };
+    let policy = n.word("keep_aspect_ratio_policy")?.unwrap_or("stretch");
+    let (scales_at, sizes_at) = if n.opset < 11 {
+        (1, usize::MAX)
+    } else {
+        (2, 3)
+    };
+    let scales = n.floats_in(scales_at)?.filter(|own| !own.is_empty());
+    let sizes = n.ints_in(sizes_at)?.filter(|own| !own.is_empty());
+    match (scales, sizes) {
+        (Some(scales), None) => Target::scaled(axes, shape, &scales),
+        (None, Some(sizes)) if sizes.len() == axes.len() => aspect(policy, axes, shape, sizes),
+        (None, Some(sizes)) => {
+            let reason = "1 for each resized axis";
+            Err(Refusal::length("sizes", sizes.len(), axes.len(), reason))
+        }
+        (Some(_), Some(_)) => Err(Refusal::parts(
+            "the node",
+            "`scales` and `sizes`",
+            "one of them",
+        )),
+        (None, None) => Err(Refusal::missing("scales")),
+    }
+}
+
+/// Says where the reference evaluator of ONNX aligns other corners than those that exporters mean.
+fn warn_of_fraction(n: &mut Node<'_, '_, '_>, target: &Target, shape: &[i64]) {
+    if let Some((axis, product)) = target.fraction(shape) {
+        n.warn(format!(
+            "`align_corners` aligns the last of the elements that there are along axis {axis}, as PyTorch and ONNX Runtime \
+             do; the reference evaluator of ONNX aligns the end of scale × extent = {product} elements"
+        ));
+    }
+}
+
+/// Nearest elements before `nearest_mode` was an attribute: coordinates are rounded up where a scale is below 1, else down.
+///
+/// Source: the node tests of the package onnx 1.5 (`test_resize_downsample_nearest`), and ONNX Runtime.
+fn nearest_of_opset_10(
     n: &mut Node<'_, '_, '_>,
-    x: mind_ir::ValueId,
+    x: ValueId,
     target: &Target,
-    mode: Interpolation,
-    coordinates: Coordinates,
-    rounding: Rounding,
-    (cubic, exclude, antialias, fill): (f64, bool, bool, f64),
+    shape: &[i64],
 ) -> One {
+    let scale = |at: usize| match &target.scales {
+        Some(scales) => scales[at],
+        None => target.sizes[at] as f64 / shape[target.axes[at] as usize] as f64,
+    };
+    let (down, up): (Vec<usize>, Vec<usize>) =
+        (0..target.axes.len()).partition(|&at| scale(at) < 1.0);
+    let mut own = x;
+    for (kept, rounding) in [(down, Rounding::Ceil), (up, Rounding::Floor)] {
+        if kept.is_empty() {
+            continue;
+        }
+        if rounding == Rounding::Ceil {
+            n.warn(
+                "coordinates of fewer elements are rounded up, as in ONNX's own tests of opset 10 and in ONNX Runtime; \
+                 PyTorch and TensorFlow, which export such nodes, round them down: export with opset 11 or later",
+            );
+        }
+        let how = How {
+            rounding,
+            ..How::asymmetric(Interpolation::Nearest)
+        };
+        let target = target.along(&kept).without_ratios(shape);
+        own = resized(n, own, &target, &how)?;
+    }
+    Ok(own)
+}
+
+fn resized(n: &mut Node<'_, '_, '_>, x: ValueId, target: &Target, how: &How) -> One {
     let scales = target.scales.as_ref().map(|scales| {
         let scales = Tensor::of(vec![scales.len()], scales.clone());
         n.e.tensor(&scales)
     });
     let op = Resize::with(&target.axes, &target.sizes)
-        .mode(mode)
-        .coordinates(coordinates)
-        .nearest(rounding)
-        .cubic_a(cubic)
-        .exclude_outside(exclude)
-        .antialias(antialias)
-        .fill(fill);
+        .mode(how.mode)
+        .coordinates(how.coordinates)
+        .nearest(how.rounding)
+        .cubic_a(how.cubic_a)
+        .exclude_outside(how.exclude_outside)
+        .antialias(how.antialias)
+        .fill(how.fill);
     Ok(op.build(&mut n.e, x, scales)?)
 }
 
@@ -283,18 +388,49 @@ fn upsample(n: &mut Node<'_, '_, '_>) -> One {
     };
     let scales = scales.ok_or_else(|| Refusal::missing("scales"))?;
     let axes = (0..shape.len() as i64).collect();
-    let target = Target::scaled(axes, &shape, scales)?.changed(&shape);
+    let target = Target::scaled(axes, &shape, &scales)?.changed(&shape);
     if target.axes.is_empty() {
         return Ok(x);
     }
-    let plain = (-0.75, false, false, 0.0);
-    resized(
-        n,
-        x,
-        &target,
-        mode,
-        Coordinates::Asymmetric,
-        Rounding::Floor,
-        plain,
-    )
+    resized(n, x, &target, &How::asymmetric(mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_is_the_ratio_that_it_was_rounded_from() {
+        let ratios = [
+            (1, 3),
+            (7, 10),
+            (2, 1),
+            (19, 12),
+            (1, 1024),
+            (45, 100),
+            (640, 427),
+            (3, 1),
+        ];
+        for (p, q) in ratios {
+            let ratio = f64::from(p) / f64::from(q);
+            assert_eq!(simplest(ratio as f32), ratio, "{p}/{q}");
+        }
+    }
+
+    #[test]
+    fn every_scale_stays_itself_in_f32() {
+        let few = [
+            f32::MIN_POSITIVE,
+            1e-40,
+            f32::MAX,
+            0.1,
+            1.0 - f32::EPSILON,
+            16_777_215.0,
+        ];
+        let spread = (0..4096u32).map(|at| f32::from_bits(0x3000_0000 + at * 0x8_1357));
+        let is_scale = |own: &f32| *own > 0.0 && own.is_finite();
+        for scale in few.into_iter().chain(spread).filter(is_scale) {
+            assert_eq!(simplest(scale) as f32, scale);
+        }
+    }
 }

@@ -105,7 +105,7 @@ pub(super) enum Align {
 }
 
 /// `instead` where a list of extents has `number`.
-fn replaced(e: &mut Emit<'_>, list: ValueId, number: f64, instead: ValueId) -> One {
+pub(super) fn replaced(e: &mut Emit<'_>, list: ValueId, number: f64, instead: ValueId) -> One {
     let number = e.number(e.dtype(list), number);
     let is_number = Compare::with(Direction::Eq).build(e, list, number)?;
     e.apply(ScalarFn::Select, &[is_number, instead, list])

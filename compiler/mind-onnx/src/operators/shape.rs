@@ -17,7 +17,7 @@ use mind_ir::types::{DType, Dim};
 
 use super::Operator;
 use super::normalize::training_step;
-use super::runtime_shape::{Align, own_extents};
+use super::runtime_shape::{Align, own_extents, replaced};
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
 use crate::import::value::{Extent, Extents, Value};
@@ -164,7 +164,12 @@ fn dropout(n: &mut Node<'_, '_, '_>) -> Result<Vec<Value>, Refusal> {
     }
     let x = n.e.value(&value)?;
     let extents = n.e.extents_of(x);
-    let keep = n.e.number(DType::Bool, 1.0);
+    // Masks were of the dtype of the input before opset 10.
+    let of = match n.opset {
+        ..10 => n.e.dtype(x),
+        _ => DType::Bool,
+    };
+    let keep = n.e.number(of, 1.0);
     let mask = n.e.broadcast_extents(keep, &extents)?;
     Ok(vec![value, Value::Op(mask)])
 }
@@ -209,12 +214,9 @@ fn axes(n: &Node<'_, '_, '_>, rank: usize) -> Result<Option<Vec<i64>>, Refusal> 
 fn squeeze(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let dims = n.e.dims(x);
-    let ones = || {
-        let ones = dims.iter().enumerate();
-        ones.filter(|(_, dim)| **dim == Dim::Fixed(1))
-            .map(|(axis, _)| axis as i64)
+    let Some(axes) = axes(n, dims.len())? else {
+        return squeeze_ones(n, x);
     };
-    let axes = axes(n, dims.len())?.unwrap_or_else(|| ones().collect());
     if axes.is_empty() {
         return Ok(x);
     }
@@ -225,6 +227,36 @@ fn squeeze(n: &mut Node<'_, '_, '_>) -> One {
     };
     Ok(Squeeze::with(&axes).build(&mut n.e, x)?)
 }
+
+/// `x` without the dimensions of extent 1. One whose extent is not known here stays, and a run checks that it is not 1,
+/// because the rank of a value is known before the run.
+fn squeeze_ones(n: &mut Node<'_, '_, '_>, x: ValueId) -> One {
+    let dims = n.e.dims(x).into_iter().enumerate();
+    let ones: Vec<i64> = dims
+        .filter(|(_, dim)| *dim == Dim::Fixed(1))
+        .map(|(axis, _)| axis as i64)
+        .collect();
+    let rest = match &ones[..] {
+        [] => x,
+        ones => Squeeze::with(ones).build(&mut n.e, x)?,
+    };
+    let left = n.e.dims(rest);
+    if left.iter().all(|dim| dim.fixed().is_some()) {
+        return Ok(rest);
+    }
+    let ty = n.e.g().type_text(x);
+    n.warn(format!(
+        "without `axes` it drops each dimension of extent 1, and some extents of {ty} are not known here: a run in which \
+         one of them is 1 fails; `axes`, or `--dim` for dimensions of inputs, says which are dropped"
+    ));
+    let extents = own_extents(&mut n.e, rest, left.len(), Align::First)?;
+    let refused = n.e.number(DType::I64, REFUSED_EXTENT);
+    let extents = replaced(&mut n.e, extents, 1.0, refused)?;
+    Ok(DynamicReshape::with(&left).build(&mut n.e, rest, extents)?)
+}
+
+/// An extent that no tensor has, with which a reshape fails in the run.
+const REFUSED_EXTENT: f64 = -1.0;
 
 /// `x`, whose dimensions `axes` have an extent of 1, which a run checks of those that only it knows.
 fn ones_at_run_time(e: &mut Emit<'_>, x: ValueId, axes: &[i64]) -> One {

@@ -3,7 +3,9 @@
 mod damaged;
 mod export;
 mod import;
+mod kernels;
 mod model;
+mod older;
 mod open;
 mod quantised;
 mod refused;

@@ -117,10 +117,30 @@ fn call(e: &mut Emit<'_>, function: ScalarFn, dtype: DType, inputs: &[Val]) -> O
 impl Emit<'_> {
     /// `on_true` where `condition` holds, else `on_false`.
     pub fn choose(&mut self, dtype: DType, condition: Val, on_true: Val, on_false: Val) -> One {
+        if dtype == DType::U64 && !op::WHERE.runs(dtype, self.opset) {
+            return self.chosen_by_products(dtype, condition, on_true, on_false);
+        }
         let carrier = self.carrier(op::WHERE, dtype)?;
         let values = self.cast_all(&[on_true, on_false], dtype, carrier)?;
         let own = self.node(op::WHERE, &[condition, values[0], values[1]], Vec::new())?;
         self.cast(own, carrier, dtype)
+    }
+
+    /// The sum of both integers times 1 or 0, for a dtype that no `Where` runs with.
+    fn chosen_by_products(
+        &mut self,
+        dtype: DType,
+        condition: Val,
+        on_true: Val,
+        on_false: Val,
+    ) -> One {
+        let otherwise = self.node(op::NOT, &[condition], Vec::new())?;
+        let mut parts = Vec::with_capacity(2);
+        for (holds, own) in [(condition, on_true), (otherwise, on_false)] {
+            let times = self.cast(holds, DType::Bool, dtype)?;
+            parts.push(self.node(op::MUL, &[own, times], Vec::new())?);
+        }
+        self.node(op::ADD, &parts, Vec::new())
     }
 }
 
@@ -135,7 +155,7 @@ fn relu(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     if dtype.class() == DTypeClass::Unsigned {
         return Ok(inputs[0]);
     }
-    if op::RELU.takes(dtype, e.opset) {
+    if op::RELU.runs(dtype, e.opset) {
         return e.node(op::RELU, inputs, Vec::new());
     }
     let zero = e.number(dtype, 0.0);

@@ -8,6 +8,7 @@ use mind_core::ops::pad::{PadMode, PadOp};
 use mind_core::ops::shape::{
     ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
 };
+use mind_ir::ValueId;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
@@ -77,7 +78,7 @@ pub(super) const ROWS: &[Row] = &[
             let input = BroadcastTo::from_id(op).input(e.g);
             let own = e.value(input);
             let to = stretched(e.dims(input), e.dims(e.g.result(op)));
-            e.expand(own, &to)
+            e.expand(e.dtype(input), own, &to)
         }),
     ),
     (Iota::DEF, Form::One(|op, e| iota(Iota::from_id(op), e))),
@@ -196,7 +197,7 @@ fn pad(op: PadOp, e: &mut Emit<'_>) -> One {
             continue;
         }
         // Elements come after each one; those after the last are too many.
-        own = spread(e, own, value, dims, axis, between)?;
+        own = spread(e, own, value, (input, axis), between)?;
         high[axis] -= between;
     }
     let (word, operator) = match mode {
@@ -205,24 +206,33 @@ fn pad(op: PadOp, e: &mut Emit<'_>) -> One {
         PadMode::Reflect => ("reflect", op::PAD),
         PadMode::Wrap => ("wrap", op::WRAP_PAD),
     };
-    padded(e, operator, own, [&low, &high], value, word)
+    padded(
+        e,
+        operator,
+        e.dtype(input),
+        (own, value),
+        [&low, &high],
+        word,
+    )
 }
 
-fn padded(
+/// `x` of `dtype` with elements before and behind those of each dimension, which are `value` if the mode is `constant`.
+pub(super) fn padded(
     e: &mut Emit<'_>,
     operator: &'static op::Operator,
-    x: Val,
+    dtype: DType,
+    (x, value): (Val, Option<Val>),
     [low, high]: [&[i64]; 2],
-    value: Option<Val>,
     mode: &str,
 ) -> One {
-    let pads = e.ints(&[low, high].concat());
-    let inputs: Vec<Option<Val>> = [Some(x), Some(pads)]
-        .into_iter()
-        .chain(value.map(Some))
-        .collect();
-    let own = e.nodes(operator, &inputs, vec![("mode", mode.into())], 1)?;
-    Ok(own[0])
+    let carrier = e.carrier(operator, dtype)?;
+    let x = e.cast(x, dtype, carrier)?;
+    let mut inputs = vec![x, e.ints(&[low, high].concat())];
+    if let Some(value) = value {
+        inputs.push(e.cast(value, dtype, carrier)?);
+    }
+    let own = e.node(operator, &inputs, vec![("mode", mode.into())])?;
+    e.cast(own, carrier, dtype)
 }
 
 /// `x` with `between` elements after each one along an axis.
@@ -230,10 +240,10 @@ fn spread(
     e: &mut Emit<'_>,
     x: Val,
     value: Option<Val>,
-    dims: &[Dim],
-    axis: usize,
+    (input, axis): (ValueId, usize),
     between: i64,
 ) -> One {
+    let dims = e.dims(input);
     let Some(extent) = dims[axis].fixed() else {
         return Err(Refused::new(
             "elements come between those of a dimension whose extent is not known",
@@ -242,7 +252,8 @@ fn spread(
     let apart = e.unsqueeze(x, &[axis as i64 + 1])?;
     let (low, mut high) = (vec![0; dims.len() + 1], vec![0; dims.len() + 1]);
     high[axis + 1] = between;
-    let wide = padded(e, op::PAD, apart, [&low, &high], value, "constant")?;
+    let dtype = e.dtype(input);
+    let wide = padded(e, op::PAD, dtype, (apart, value), [&low, &high], "constant")?;
     // 0 copies the extent: those before the axis have their places.
     let mut shape = vec![0; axis];
     let wide_extent = between
@@ -267,7 +278,7 @@ fn spread(
 }
 
 /// The most indices that stand in a model.
-const WRITTEN_INDICES: i64 = 1 << 20;
+pub(super) const WRITTEN_INDICES: i64 = 1 << 20;
 
 /// The indices from 0 to below `count`, as a list.
 pub(super) fn indices(e: &mut Emit<'_>, count: i64) -> One {
@@ -302,13 +313,13 @@ fn iota(op: Iota, e: &mut Emit<'_>) -> One {
     {
         return Ok(own);
     }
-    e.expand(own, dims)
+    e.expand(dtype, own, dims)
 }
 
 /// The indices along an axis of a tensor with these extents: how many ones there are before each place.
 pub(super) fn counted(e: &mut Emit<'_>, extents: Val, axis: usize, dtype: DType) -> One {
     let one = e.int(1);
-    let ones = e.node(op::EXPAND, &[one, extents], Vec::new())?;
+    let ones = e.expand_as(DType::I64, one, extents)?;
     let axis = e.int(axis as i64);
     let attrs = vec![("exclusive", AttrDraft::Int(1))];
     let places = e.node(op::CUM_SUM, &[ones, axis], attrs)?;

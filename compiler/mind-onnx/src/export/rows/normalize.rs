@@ -1,11 +1,13 @@
 //! Normalisations.
 
 use mind_core::ops::normalize::{LayerNorm, Softmax};
+use mind_ir::ValueId;
 use mind_ir::opdef::Op;
+use mind_ir::types::DType;
 
-use super::super::draft::AttrDraft;
-use super::super::emit::{Attrs, Emit, One};
-use super::super::operator as op;
+use super::super::draft::Val;
+use super::super::emit::{Emit, One};
+use super::super::operator::{self as op, Operator};
 use super::{Form, Row};
 
 pub(super) const ROWS: &[Row] = &[
@@ -13,9 +15,7 @@ pub(super) const ROWS: &[Row] = &[
         Softmax::DEF,
         Form::One(|op, e| {
             let own = Softmax::from_id(op);
-            let (dtype, axis) = (e.dtype(own.input(e.g)), own.axis(e.g));
-            let input = e.value(own.input(e.g));
-            e.apply(op::SOFTMAX, dtype, &[input], vec![("axis", axis.into())])
+            softmax(e, own.input(e.g), own.axis(e.g))
         }),
     ),
     (
@@ -24,19 +24,32 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
+fn softmax(e: &mut Emit<'_>, input: ValueId, axis: i64) -> One {
+    let (dtype, x) = (e.dtype(input), e.value(input));
+    if op::SOFTMAX.runs(dtype, e.opset) {
+        return e.node(op::SOFTMAX, &[x], vec![("axis", axis.into())]);
+    }
+    // Written out, since each of its steps rounds to the dtype.
+    let largest = along(e, op::REDUCE_MAX, dtype, x, axis)?;
+    let shifted = e.apply(op::SUB, dtype, &[x, largest], Vec::new())?;
+    let powers = e.apply(op::EXP, dtype, &[shifted], Vec::new())?;
+    let total = along(e, op::REDUCE_SUM, dtype, powers, axis)?;
+    e.apply(op::DIV, dtype, &[powers, total], Vec::new())
+}
+
+/// A reduction along one axis, which is kept.
+fn along(e: &mut Emit<'_>, operator: &'static Operator, dtype: DType, x: Val, axis: i64) -> One {
+    let carrier = e.carrier(operator, dtype)?;
+    let x = e.cast(x, dtype, carrier)?;
+    let own = super::reduce::reduction(e, operator, x, &[axis], true)?;
+    e.cast(own, carrier, dtype)
+}
+
 /// Written out, since `LayerNormalization` multiplies with the inverse root where the op divides by the root.
 fn layer_norm(op: LayerNorm, e: &mut Emit<'_>) -> One {
     let dtype = e.dtype(op.input(e.g));
     let input = e.value(op.input(e.g));
-    let mean = |e: &mut Emit<'_>, x| {
-        let mut attrs: Attrs = vec![("keepdims", true.into())];
-        if e.opset < super::reduce::AXES_AS_INPUT {
-            attrs.push(("axes", AttrDraft::Ints(vec![-1])));
-            return e.node(op::REDUCE_MEAN, &[x], attrs);
-        }
-        let axes = e.ints(&[-1]);
-        e.node(op::REDUCE_MEAN, &[x, axes], attrs)
-    };
+    let mean = |e: &mut Emit<'_>, x| along(e, op::REDUCE_MEAN, dtype, x, -1);
     let centre = mean(e, input)?;
     let centred = e.apply(op::SUB, dtype, &[input, centre], Vec::new())?;
     let square = e.apply(op::MUL, dtype, &[centred, centred], Vec::new())?;

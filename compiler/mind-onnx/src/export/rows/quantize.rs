@@ -94,7 +94,7 @@ fn quantize(op: Quantize, e: &mut Emit<'_>) -> One {
     let factor = e.value(scale);
     let zero = op.zero_point(e.g);
     let attrs = granular(e, input, scale, granularity);
-    let is_linear = has_integers(to, e.opset) && op::QUANTIZE_LINEAR.takes(of_scale, e.opset);
+    let is_linear = has_integers(to, e.opset) && op::QUANTIZE_LINEAR.runs(of_scale, e.opset);
     if let (true, Some(attrs)) = (is_linear, attrs) {
         let zero = match zero {
             Some(zero) => e.value(zero),
@@ -111,7 +111,7 @@ fn zeros(e: &mut Emit<'_>, dtype: DType, scale: ValueId) -> One {
     if e.rank(scale) == 0 {
         return Ok(zero);
     }
-    e.expand(zero, e.dims(scale))
+    e.expand(dtype, zero, e.dims(scale))
 }
 
 /// The quotient rounded, the zero point added exactly, and the sum cut to the range of `to`.
@@ -128,7 +128,7 @@ fn written_out(
     let factor = beside(e, factor, rank, granularity)?;
     let quotient = e.apply(op::DIV, of_scale, &[x, factor], Vec::new())?;
     let nearest = e.apply(op::ROUND, of_scale, &[quotient], Vec::new())?;
-    let is_nan = e.node(op::IS_NAN, &[nearest], Vec::new())?;
+    let is_nan = e.test(op::IS_NAN, of_scale, &[nearest], Vec::new())?;
     let none = e.number(of_scale, 0.0);
     let nearest = e.choose(of_scale, is_nan, none, nearest)?;
     let mut own = e.cast(nearest, of_scale, DType::F64)?;
@@ -157,7 +157,7 @@ fn dequantize(op: Dequantize, e: &mut Emit<'_>) -> One {
     let (x, factor) = (e.value(input), e.value(scale));
     let zero = op.zero_point(e.g).map(|zero| e.value(zero));
     let attrs = granular(e, input, scale, granularity);
-    let is_linear = has_integers(from, e.opset) && op::DEQUANTIZE_LINEAR.takes(of_scale, e.opset);
+    let is_linear = has_integers(from, e.opset) && op::DEQUANTIZE_LINEAR.runs(of_scale, e.opset);
     if let (true, Some(attrs)) = (is_linear, attrs) {
         let inputs: Vec<Val> = [x, factor].into_iter().chain(zero).collect();
         return e.node(op::DEQUANTIZE_LINEAR, &inputs, attrs);

@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Row] = &[
         Form::One(|op, e| {
             let own = Mean::from_id(op);
             let dtype = e.dtype(own.input(e.g));
-            if e.carrier(op::REDUCE_MEAN, dtype)? != dtype {
+            if !dtype.is_float() && !op::REDUCE_MEAN.runs(dtype, e.opset) {
                 // The sum wraps in the dtype of the elements.
                 return Err(Refused::new(format!("`ReduceMean` takes no {dtype}")));
             }
@@ -160,18 +160,30 @@ fn reduced(
 ) -> One {
     let dtype = e.dtype(input);
     let own = e.value(input);
+    let carrier = e.carrier(operator, dtype)?;
+    let own = e.cast(own, dtype, carrier)?;
+    let own = reduction(e, operator, own, axes, keepdims)?;
+    e.cast(own, carrier, dtype)
+}
+
+/// A reduction of `x`, whose axes are an attribute or an input.
+pub(super) fn reduction(
+    e: &mut Emit<'_>,
+    operator: &'static Operator,
+    x: Val,
+    axes: &[i64],
+    keepdims: bool,
+) -> One {
     // No axes are all of them, and these are not kept.
     let mut attrs: Attrs = vec![("keepdims", (keepdims && !axes.is_empty()).into())];
-    let carrier = e.carrier(operator, dtype)?;
-    let mut inputs = vec![e.cast(own, dtype, carrier)?];
+    let mut inputs = vec![x];
     let as_input = e.opset >= AXES_AS_INPUT || std::ptr::eq(operator, op::REDUCE_SUM);
     match axes {
         [] => {}
         axes if as_input => inputs.push(e.ints(axes)),
         axes => attrs.push(("axes", axes.into())),
     }
-    let own = e.node(operator, &inputs, attrs)?;
-    e.cast(own, carrier, dtype)
+    e.node(operator, &inputs, attrs)
 }
 
 fn place(
@@ -241,7 +253,7 @@ fn scanned(op: Cumulative, e: &mut Emit<'_>, own: Val) -> One {
             e.tensor(&least)
         }
     };
-    let start = e.expand(start, &slice)?;
+    let start = e.expand(carrier, start, &slice)?;
     let (state, part) = (e.fresh("state"), e.fresh("part"));
     let ty = type_proto(e.g, TensorType::new(carrier, slice).view());
     let body = e.graph(vec![(state, ty.clone()), (part, ty)], |e| {

@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Row] = &[
             let (input, extents) = (own.input(e.g), own.extents(e.g));
             let x = e.value(input);
             let shape = asked(e, extents, e.dims(e.g.result(op)))?;
-            e.node(op::EXPAND, &[x, shape], Vec::new())
+            e.expand_as(e.dtype(input), x, shape)
         }),
     ),
     (
@@ -165,7 +165,7 @@ fn dynamic_update_slice(op: DynamicUpdateSlice, e: &mut Emit<'_>) -> One {
         };
         let around: Vec<i64> = (0..=count).filter(|&at| at != axis).collect();
         let apart = e.unsqueeze(places, &around)?;
-        columns.push(e.node(op::EXPAND, &[apart, target], Vec::new())?);
+        columns.push(e.expand_as(DType::I64, apart, target)?);
     }
     let places = e.concat(&columns, count)?;
     let own = e.value(data);

@@ -2,7 +2,10 @@
 
 use mind_core::ops::sample::{
     Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
+    Sample,
 };
+use mind_ir::ValueId;
+use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, NarrowFloat};
@@ -11,6 +14,7 @@ use super::super::draft::{AttrDraft, Val};
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator as op;
 use super::{Form, Row};
+use crate::operators::reads_as;
 use crate::refused::Refused;
 
 pub(super) const ROWS: &[Row] = &[
@@ -51,20 +55,92 @@ fn rounding(own: Rounding) -> &'static str {
     }
 }
 
-/// The inputs of a resize behind the image.
+/// The inputs of a resize behind the image, and the attribute that says what `sizes` mean.
 #[derive(Default)]
 struct Targets {
     region: Option<Val>,
     scales: Option<Val>,
     sizes: Option<Val>,
+    policy: Option<&'static str>,
 }
 
 fn resize(op: Resize, e: &mut Emit<'_>) -> One {
-    let (word, mut operator) = coordinates(op.coordinates(e.g))?;
     let input = op.input(e.g);
+    let dtype = e.dtype(input);
     if op.axes(e.g).is_empty() {
         return Ok(e.value(input));
     }
+    // Integers between elements are rounded, which a wider dtype would not do.
+    let carrier = match op.mode(e.g) {
+        Interpolation::Nearest => e.carrier(op::RESIZE, dtype)?,
+        Interpolation::Linear | Interpolation::Cubic if dtype.is_float() => {
+            e.carrier(op::RESIZE, dtype)?
+        }
+        Interpolation::Linear | Interpolation::Cubic => dtype,
+    };
+    let may_gather =
+        op.mode(e.g) == Interpolation::Nearest && op.coordinates(e.g) != Coordinates::Crop;
+    if may_gather
+        && !op::RESIZE.runs(carrier, e.opset)
+        && let Some(axes) = nearest_elements(op, e)
+    {
+        return gathered(e, input, axes);
+    }
+    match resized(op, e, carrier) {
+        Ok(own) => e.cast(own, carrier, dtype),
+        Err(why) if may_gather => match nearest_elements(op, e) {
+            Some(axes) => gathered(e, input, axes),
+            None => Err(why),
+        },
+        Err(why) => Err(why),
+    }
+}
+
+/// The elements of `input` at these indices along axes.
+fn gathered(e: &mut Emit<'_>, input: ValueId, axes: Vec<(i64, Vec<i64>)>) -> One {
+    let mut own = e.value(input);
+    for (axis, elements) in axes {
+        let elements = e.ints(&elements);
+        own = e.node(op::GATHER, &[own, elements], vec![("axis", axis.into())])?;
+    }
+    Ok(own)
+}
+
+/// The elements that a resize with `nearest` takes along each of its axes, if they are known and not too many.
+fn nearest_elements(op: Resize, e: &Emit<'_>) -> Option<Vec<(i64, Vec<i64>)>> {
+    let input = op.input(e.g);
+    let shape = e.g.ty(input).static_shape()?;
+    let extents: Vec<usize> = shape
+        .iter()
+        .map(|&extent| usize::try_from(extent).ok())
+        .collect::<Option<_>>()?;
+    let scales = match op.scales(e.g) {
+        Some(scales) => Some(e.known(scales)?),
+        None => None,
+    };
+    let dims = DimEnv::default();
+    let cx = EvalCx::run(e.g, &dims);
+    let axes = op.resized_by(&cx, &extents, scales.as_ref()).ok()?;
+    let (filter, mut elements) = (op.filter(e.g), Vec::with_capacity(axes.len()));
+    for axis in axes {
+        axis.check(&filter).ok()?;
+        if axis.size > super::movement::WRITTEN_INDICES as usize {
+            return None;
+        }
+        let element = |at| match axis.sample(&filter, at) {
+            Sample::Element(element) => Some(element as i64),
+            Sample::Outside | Sample::Between { .. } | Sample::Chain(_) => None,
+        };
+        let along = (0..axis.size).map(element).collect::<Option<_>>()?;
+        elements.push((axis.dimension as i64, along));
+    }
+    Some(elements)
+}
+
+/// A `Resize`, computed in `carrier`.
+fn resized(op: Resize, e: &mut Emit<'_>, carrier: DType) -> One {
+    let (word, mut operator) = coordinates(op.coordinates(e.g))?;
+    let input = op.input(e.g);
     let mut axes = Vec::new();
     for &axis in op.axes(e.g) {
         axes.push(e.axis(axis, input));
@@ -92,6 +168,7 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
         attrs.push(("extrapolation_value", narrow(op.fill(e.g))?.into()));
     }
     let is_whole = axes.iter().copied().eq(0..e.rank(input));
+    let mut widened = None;
     if !is_whole && e.opset >= op::RESIZE_ALONG.since() {
         let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
         attrs.push(("axes", axes[..].into()));
@@ -99,10 +176,15 @@ fn resize(op: Resize, e: &mut Emit<'_>) -> One {
         if !axes.is_sorted() {
             operator = later(operator, op::RESIZE_ALONG);
         }
-        axes = widened(op, e, &axes)?;
+        widened = Some(all_axes(op, e, &axes)?);
     }
-    let targets = targets(op, e, &axes)?;
+    let targets = targets(op, e, &axes, widened)?;
+    if let Some(policy) = targets.policy {
+        attrs.push(("keep_aspect_ratio_policy", policy.into()));
+        operator = later(operator, op::RESIZE_ALONG);
+    }
     let own = e.value(input);
+    let own = e.cast(own, e.dtype(input), carrier)?;
     let mut inputs = vec![Some(own), targets.region, targets.scales, targets.sizes];
     while inputs.last() == Some(&None) {
         inputs.pop();
@@ -126,13 +208,14 @@ fn narrow(number: f64) -> Result<f32, Refused> {
     )))
 }
 
-/// All axes, for versions that know no lists of some of them.
-fn widened(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<usize>, Refused> {
-    let input = op.input(e.g);
-    let shape = e.shape(input);
-    let has_numbers = op.scales(e.g).is_some();
-    match shape {
-        Ok(_) if !has_numbers => Ok((0..e.rank(input)).collect()),
+/// The extents of all axes, for versions that know no lists of some of them.
+///
+/// # Errors
+///
+/// An extent that is not known, and the region of a crop, in which axes that stay as they are have no place.
+fn all_axes(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<i64>, Refused> {
+    match e.shape(op.input(e.g)) {
+        Ok(shape) if op.coordinates(e.g) != Coordinates::Crop => Ok(shape),
         Ok(_) | Err(_) => {
             let since = op::RESIZE_ALONG.since();
             Err(Refused::new(format!(
@@ -143,60 +226,125 @@ fn widened(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<usize>, Refus
     }
 }
 
-/// The sizes that are asked for, or the numbers that stand for them.
-fn targets(op: Resize, e: &mut Emit<'_>, axes: &[usize]) -> Result<Targets, Refused> {
-    let input = op.input(e.g);
-    let listed: Vec<usize> = {
-        let own = op.axes(e.g).iter();
-        own.map(|&axis| e.axis(axis, input)).collect()
+/// Whether coordinates and weights depend on the scales beside the sizes.
+fn reads_scales(op: Resize, e: &Emit<'_>) -> bool {
+    match op.coordinates(e.g) {
+        Coordinates::AlignCorners | Coordinates::AlignCentre => op.antialias(e.g),
+        Coordinates::HalfPixel
+        | Coordinates::PytorchHalfPixel
+        | Coordinates::HalfPixelSymmetric
+        | Coordinates::Asymmetric
+        | Coordinates::Offset
+        | Coordinates::MilDefault
+        | Coordinates::Crop => true,
+    }
+}
+
+/// The sizes that are asked for, or the numbers that stand for them, along `axes`; along all axes of the shape `widened`, if
+/// it is given.
+fn targets(
+    op: Resize,
+    e: &mut Emit<'_>,
+    axes: &[usize],
+    widened: Option<Vec<i64>>,
+) -> Result<Targets, Refused> {
+    let sizes = op.sizes(e.g);
+    // An axis that is not listed keeps its extent, and its scale is 1.
+    let spread = |listed: &[f64], others: &dyn Fn(usize) -> f64| -> Vec<f64> {
+        let Some(shape) = &widened else {
+            return listed.to_vec();
+        };
+        let place = |axis: usize| axes.iter().position(|&own| own == axis);
+        let all = (0..shape.len()).map(|axis| match place(axis) {
+            Some(at) => listed[at],
+            None => others(axis),
+        });
+        all.collect()
     };
-    let sizes: Vec<i64> = axes
-        .iter()
-        .map(|axis| match listed.iter().position(|own| own == axis) {
-            Some(at) => op.sizes(e.g)[at],
-            None => e.dims(input)[*axis].fixed().unwrap_or(0),
-        })
-        .collect();
-    let Some(numbers) = op.scales(e.g) else {
+    let ints = |e: &mut Emit<'_>, sizes: &[i64]| {
+        let listed: Vec<f64> = sizes.iter().map(|&size| size as f64).collect();
+        let extent = |axis: usize| widened.as_ref().map_or(0.0, |shape| shape[axis] as f64);
+        let all: Vec<i64> = spread(&listed, &extent)
+            .iter()
+            .map(|&own| own as i64)
+            .collect();
+        e.ints(&all)
+    };
+    let is_crop = op.coordinates(e.g) == Coordinates::Crop;
+    let numbers = op.scales(e.g).filter(|_| reads_scales(op, e));
+    let Some(numbers) = numbers else {
         // The region is the whole image.
-        let (mut region, is_crop) = (
-            vec![0f32; axes.len()],
-            op.coordinates(e.g) == Coordinates::Crop,
-        );
+        let mut region = vec![0f32; axes.len()];
         region.resize(2 * axes.len(), 1.0);
         let region = is_crop.then(|| e.tensor(&Tensor::of(vec![region.len()], region)));
         return Ok(Targets {
             region,
-            sizes: Some(e.ints(&sizes)),
-            scales: None,
+            sizes: Some(ints(e, sizes)),
+            ..Targets::default()
         });
     };
     let known = e.known(numbers);
     let known = known.ok_or_else(|| Refused::new("its scales are no constant"))?;
     let wide = crate::tensor::converted(&known, DType::F64);
     let wide = wide.elements::<f64>();
-    let single: Vec<f32> = wide
-        .iter()
-        .map(|&own| narrow(own))
-        .collect::<Result<_, _>>()?;
-    let single = Tensor::of(vec![single.len()], single);
-    if op.coordinates(e.g) == Coordinates::Crop {
+    if is_crop {
+        let region: Vec<f32> = wide
+            .iter()
+            .map(|&own| narrow(own))
+            .collect::<Result<_, _>>()?;
+        let region = Tensor::of(vec![region.len()], region);
         return Ok(Targets {
-            region: Some(e.tensor(&single)),
-            sizes: Some(e.ints(&sizes)),
-            scales: None,
+            region: Some(e.tensor(&region)),
+            sizes: Some(ints(e, sizes)),
+            ..Targets::default()
         });
     }
-    let shape = e.shape(input)?;
-    let scaled = axes.iter().zip(wide);
-    let scaled = scaled.map(|(&axis, scale)| (shape[axis] as f64 * scale).floor() as i64);
-    if !scaled.eq(sizes.iter().copied()) {
-        return Err(Refused::new("its sizes are not those that its scales give"));
+    let shape = e.shape(op.input(e.g))?;
+    let extents: Vec<i64> = axes.iter().map(|&axis| shape[axis]).collect();
+    if reads_as(&extents, wide) == Some((sizes.to_vec(), wide.to_vec())) {
+        let single: Vec<f32> = spread(wide, &|_| 1.0)
+            .iter()
+            .map(|&own| own as f32)
+            .collect();
+        let single = Tensor::of(vec![single.len()], single);
+        return Ok(Targets {
+            scales: Some(e.tensor(&single)),
+            ..Targets::default()
+        });
+    }
+    let asked = not_larger(&extents, sizes, wide).ok_or_else(|| {
+        Refused::new(format!(
+            "no `scales` in f32 say the sizes {sizes:?} and the scales {wide:?}"
+        ))
+    })?;
+    if widened.is_some() {
+        let since = op::RESIZE_ALONG.since();
+        return Err(Refused::new(format!(
+            "`keep_aspect_ratio_policy`, which its scales need, is in opset {since} and later"
+        )));
     }
     Ok(Targets {
-        scales: Some(e.tensor(&single)),
+        sizes: Some(e.ints(&asked)),
+        policy: Some("not_larger"),
         ..Targets::default()
     })
+}
+
+/// The sizes with which the policy `not_larger` gives these sizes and scales: all scales are one, which is the ratio of an
+/// axis, and the other axes ask for more than they get.
+fn not_larger(extents: &[i64], sizes: &[i64], scales: &[f64]) -> Option<Vec<i64>> {
+    let (&scale, rest) = scales.split_first()?;
+    let ratio = |at: usize| sizes[at] as f64 / extents[at] as f64;
+    let rounded = |at: usize| (extents[at] as f64 * scale).round() as i64 == sizes[at];
+    let all = 0..sizes.len();
+    let is_one = rest.iter().all(|own| *own == scale)
+        && all.clone().all(rounded)
+        && all.clone().any(|at| ratio(at) == scale);
+    let asked = all.map(|at| match ratio(at) == scale {
+        true => sizes[at],
+        false => sizes[at] + 1,
+    });
+    is_one.then(|| asked.collect())
 }
 
 fn grid_sample(op: GridSample, e: &mut Emit<'_>) -> One {

@@ -9,6 +9,7 @@ use super::super::draft::Val;
 use super::super::emit::{Attrs, Emit, One};
 use super::super::operator::{self as op, Operator};
 use super::index::{Places, all_inside, along, extents_of, tuples};
+use super::movement::padded;
 use super::{Form, Row};
 
 pub(super) const ROWS: &[Row] = &[
@@ -37,10 +38,10 @@ fn joining(kind: Update, forms: [&'static Operator; 3]) -> (&'static Operator, A
 /// `data` with one more element along an axis, where updates go that are dropped.
 fn with_room(e: &mut Emit<'_>, data: ValueId, axis: usize) -> One {
     let rank = e.rank(data);
-    let mut pads = vec![0; 2 * rank];
-    pads[rank + axis] = 1;
-    let (own, pads) = (e.value(data), e.ints(&pads));
-    e.node(op::PAD, &[own, pads], Vec::new())
+    let (low, mut high) = (vec![0; rank], vec![0; rank]);
+    high[axis] = 1;
+    let (own, dtype) = (e.value(data), e.dtype(data));
+    padded(e, op::PAD, dtype, (own, None), [&low, &high], "constant")
 }
 
 /// What [`with_room`] added, removed.

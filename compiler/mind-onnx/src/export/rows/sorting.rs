@@ -35,8 +35,15 @@ pub(super) const ROWS: &[Row] = &[
     (
         NonZero::DEF,
         Form::One(|op, e| {
-            let input = e.value(NonZero::from_id(op).input(e.g));
-            e.node(op::NON_ZERO, &[input], Vec::new())
+            let input = NonZero::from_id(op).input(e.g);
+            let (own, dtype) = (e.value(input), e.dtype(input));
+            if op::NON_ZERO.runs(dtype, e.opset) {
+                return e.node(op::NON_ZERO, &[own], Vec::new());
+            }
+            let zero = e.number(dtype, 0.0);
+            let is_zero = e.test(op::EQUAL, dtype, &[own, zero], Vec::new())?;
+            let is_other = e.node(op::NOT, &[is_zero], Vec::new())?;
+            e.node(op::NON_ZERO, &[is_other], Vec::new())
         }),
     ),
     (

@@ -160,7 +160,7 @@ impl Arrangement {
 /// The dtype that the largest of elements is found in: exactly, with the least number over no tap.
 fn pooled_dtype(e: &Emit<'_>, dtype: DType) -> Option<DType> {
     match dtype {
-        own if op::MAX_POOL.takes(own, e.opset) => Some(own),
+        own if op::MAX_POOL.runs(own, e.opset) => Some(own),
         DType::BF16 => Some(DType::F32),
         DType::I16 | DType::I32 | DType::U16 | DType::U32 => Some(DType::F64),
         DType::F16

@@ -1,0 +1,46 @@
+//! The dtypes for which ONNX Runtime has kernels on processors.
+//!
+//! The operator sets allow more dtypes than any runtime computes, and a model with a node for which there is no kernel is not
+//! loaded. `kernels.tsv` is measured: `lit_tests/tests/onnx_kernels.py` loads a model of each operator and dtype.
+
+use std::sync::LazyLock;
+
+use mind_ir::types::DType;
+use rustc_hash::FxHashMap;
+
+/// A line for each operator and version from which on it has these kernels: its name, the version and the dtypes.
+const TABLE: &str = include_str!("kernels.tsv");
+
+/// The versions of an operator, ascending, and the dtypes that have kernels from each on.
+type Versions = Vec<(i64, Vec<DType>)>;
+
+static KERNELS: LazyLock<FxHashMap<&str, Versions>> = LazyLock::new(|| {
+    let mut kernels: FxHashMap<&str, Versions> = FxHashMap::default();
+    for line in TABLE.lines() {
+        let (name, version, dtypes) = row(line).expect("a line of the table has three fields");
+        kernels.entry(name).or_default().push((version, dtypes));
+    }
+    kernels
+});
+
+fn row(line: &str) -> Option<(&str, i64, Vec<DType>)> {
+    let (name, rest) = line.split_once('\t')?;
+    let (version, dtypes) = rest.split_once('\t')?;
+    let dtypes = dtypes.split_whitespace().map(DType::parse);
+    Some((name, version.parse().ok()?, dtypes.collect::<Option<_>>()?))
+}
+
+/// Whether ONNX Runtime has a kernel for an operator in a version of the operator set; true for one that is not listed.
+pub(super) fn has(name: &str, opset: i64, dtype: DType) -> bool {
+    let Some(versions) = KERNELS.get(name) else {
+        return true;
+    };
+    let own = versions.iter().rev().find(|(since, _)| *since <= opset);
+    own.is_some_and(|(_, dtypes)| dtypes.contains(&dtype))
+}
+
+/// Whether the table has the operator.
+#[cfg(test)]
+pub(super) fn is_listed(name: &str) -> bool {
+    KERNELS.contains_key(name)
+}

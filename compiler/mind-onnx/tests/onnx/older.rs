@@ -1,0 +1,237 @@
+//! Operators whose meaning exporters, runtimes and older opsets settle.
+
+use mind_interp::{Arrays, Extents, RunConfig, bind, run};
+use mind_ir::Graph;
+use mind_ir::tensor::Tensor;
+use mind_ir::verify::{VerifyConfig, verify};
+use mind_onnx::proto::{AttributeProto, ModelProto};
+use mind_onnx::{ImportOptions, import};
+use prost::Message;
+
+use super::model::{
+    BOOL, Dim, FLOAT, floats, graph, int, ints, list, model, node, opset, text, value, word,
+};
+
+fn of_opset(version: i64, mut model: ModelProto) -> ModelProto {
+    model.opset_import = vec![opset(version)];
+    model
+}
+
+/// The module and its warnings.
+fn read(model: &ModelProto) -> (Graph, Vec<String>) {
+    let found = import(model.encode_to_vec().into(), &ImportOptions::default());
+    let found = found.unwrap_or_else(|found| panic!("{found:?}"));
+    let warnings = found.warnings.iter().map(|own| own.message.clone());
+    (found.module, warnings.collect())
+}
+
+fn results(mut module: Graph, x: Tensor) -> Result<Vec<Tensor>, String> {
+    let found = verify(&mut module, &VerifyConfig::default());
+    assert!(!found.has_errors(), "{found:?}");
+    let arrays: Arrays = [("x".to_owned(), x)].into_iter().collect();
+    let bound = bind(&module, &arrays, Extents::default()).map_err(|found| format!("{found:?}"))?;
+    let config = RunConfig::default();
+    run(&module, &bound, &config).map_err(|error| error.error.to_string())
+}
+
+/// A `Resize` by scales along the last dimension of `extent` elements.
+fn resize(version: i64, extent: i64, scale: f32, attributes: Vec<AttributeProto>) -> ModelProto {
+    let x = value("x", FLOAT, &[1, 1, extent].map(Dim::Of));
+    let call = match version {
+        ..11 => "y = Resize(x, s)",
+        _ => "y = Resize(x, , s)",
+    };
+    let scales = vec![floats("s", &[3], &[1.0, 1.0, scale])];
+    let own = graph(vec![x], scales, vec![node(call, attributes)], &["y"]);
+    of_opset(version, model(own))
+}
+
+fn resized(model: &ModelProto) -> Vec<f32> {
+    let (module, _) = read(model);
+    let extent = model.graph.as_ref().and_then(|own| own.input.first());
+    let ty = extent.and_then(|own| own.r#type.as_ref()?.tensor_type.as_ref());
+    let shape = ty.and_then(|own| own.shape.as_ref()).expect("a shape");
+    let Some(mind_onnx::proto::dimension::Value::DimValue(extent)) = shape.dim[2].value else {
+        panic!("an extent");
+    };
+    let x: Vec<f32> = (0..extent).map(|at| at as f32).collect();
+    let found = results(module, Tensor::of(vec![1, 1, x.len()], x)).expect("a run");
+    found[0].elements::<f32>().to_vec()
+}
+
+#[test]
+fn corners_are_aligned_with_the_elements_that_there_are() {
+    let attributes = |mode| {
+        vec![
+            word("mode", mode),
+            word("coordinate_transformation_mode", "align_corners"),
+        ]
+    };
+    // ONNX Runtime and PyTorch give these; the reference evaluator of ONNX ends at 3.69 and 4.8.
+    let up = resize(13, 5, 1.5, attributes("linear"));
+    let found = resized(&up);
+    assert_eq!((found.len(), found[6]), (7, 4.0), "{found:?}");
+    let down = resize(13, 7, 0.5, attributes("linear"));
+    assert_eq!(resized(&down), [0.0, 3.0, 6.0]);
+    assert_eq!(
+        resized(&resize(13, 7, 0.5, attributes("nearest"))),
+        [0.0, 3.0, 6.0]
+    );
+    let (_, warnings) = read(&up);
+    assert_eq!(
+        warnings,
+        [
+            "`Resize` of opset 13: `align_corners` aligns the last of the elements that there are along axis 2, as PyTorch \
+          and ONNX Runtime do; the reference evaluator of ONNX aligns the end of scale × extent = 7.5 elements: node `y`"
+        ]
+    );
+    let whole = resize(13, 5, 2.0, attributes("linear"));
+    assert!(read(&whole).1.is_empty());
+}
+
+#[test]
+fn scales_mean_the_ratios_that_they_were_rounded_from() {
+    let floor = || {
+        vec![
+            word("coordinate_transformation_mode", "asymmetric"),
+            word("nearest_mode", "floor"),
+        ]
+    };
+    // 10 times the `f32` nearest to 0.7 is a little less than 7.
+    let seven = resize(13, 10, 0.7, floor());
+    assert!(text(&seven).contains("sizes=[7]"), "{}", text(&seven));
+    assert_eq!(
+        resized(&resize(13, 10, 0.6, floor())),
+        [0.0, 1.0, 3.0, 5.0, 6.0, 8.0]
+    );
+    // The third element is at 2 / (1/3), which is 6.
+    assert_eq!(
+        resized(&resize(13, 11, 1.0 / 3.0, floor())),
+        [0.0, 3.0, 6.0]
+    );
+}
+
+#[test]
+fn nearest_elements_of_opset_10_are_rounded_up_where_there_become_fewer() {
+    let down = resize(10, 4, 0.6, vec![word("mode", "nearest")]);
+    assert_eq!(resized(&down), [0.0, 2.0]);
+    let (_, warnings) = read(&down);
+    assert!(warnings[0].contains("are rounded up"), "{warnings:?}");
+    let up = resize(10, 3, 2.5, vec![word("mode", "nearest")]);
+    assert_eq!(resized(&up), [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0]);
+    assert!(read(&up).1.is_empty());
+    let x = value("x", FLOAT, &[1, 1, 5].map(Dim::Of));
+    let scales = vec![floats("s", &[3], &[1.0, 2.0, 0.6])];
+    let nodes = vec![node("y = Resize(x, s)", vec![])];
+    let both = of_opset(10, model(graph(vec![x], scales, nodes, &["y"])));
+    assert_eq!(resized(&both), [0.0, 2.0, 4.0, 0.0, 2.0, 4.0]);
+}
+
+#[test]
+fn a_scale_that_is_not_positive_is_refused() {
+    for scale in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        let found = import(
+            resize(13, 4, scale, vec![]).encode_to_vec().into(),
+            &ImportOptions::default(),
+        );
+        let found = found.err().expect("it is refused");
+        let message = &found.iter().next().expect("an error").message;
+        assert!(
+            message.contains("for axis 2, expected a positive number"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn squeezing_an_extent_of_one_that_only_a_run_knows_fails() {
+    let x = value("x", FLOAT, &[Dim::Of(3)]);
+    let nodes = vec![
+        node("a = NonZero(x)", vec![]),
+        node("y = Squeeze(a)", vec![]),
+    ];
+    let own = of_opset(13, model(graph(vec![x], vec![], nodes, &["y"])));
+    let (module, warnings) = read(&own);
+    assert!(
+        warnings[0].contains("a run in which one of them is 1 fails"),
+        "{warnings:?}"
+    );
+    let of = |x: [f32; 3]| results(module.clone(), Tensor::of(vec![3], x.to_vec()));
+    let two = of([1.0, 0.0, 2.0]).expect("a run");
+    assert_eq!(two[0].shape(), [2]);
+    assert_eq!(of([0.0, 0.0, 0.0]).expect("a run")[0].shape(), [0]);
+    // The result would be of rank 0.
+    assert!(of([0.0, 3.0, 0.0]).is_err());
+}
+
+#[test]
+fn squeezing_a_named_dimension_checks_it() {
+    let x = value("x", FLOAT, &[Dim::Named("n"), Dim::Of(1), Dim::Of(2)]);
+    let nodes = vec![node("y = Squeeze(x)", vec![])];
+    let own = of_opset(13, model(graph(vec![x], vec![], nodes, &["y"])));
+    let (module, warnings) = read(&own);
+    assert_eq!(warnings.len(), 1);
+    let of = |n: usize| results(module.clone(), Tensor::of(vec![n, 1, 2], vec![0f32; 2 * n]));
+    assert_eq!(of(3).expect("a run")[0].shape(), [3, 2]);
+    assert!(of(1).is_err());
+}
+
+#[test]
+fn masks_of_dropout_are_of_the_dtype_of_their_opset() {
+    let mask = |version: i64| {
+        let x = value("x", FLOAT, &[Dim::Of(3)]);
+        let nodes = vec![node("y, m = Dropout(x)", vec![])];
+        let own = of_opset(version, model(graph(vec![x], vec![], nodes, &["y", "m"])));
+        let (module, _) = read(&own);
+        let found = results(module, Tensor::of(vec![3], vec![1f32, 2.0, 3.0]));
+        found.expect("a run").remove(1)
+    };
+    for version in [7, 9] {
+        assert_eq!(mask(version).elements::<f32>(), [1.0; 3]);
+    }
+    for version in [10, 12, 13, 22] {
+        assert_eq!(mask(version).elements::<bool>(), [true; 3]);
+    }
+}
+
+#[test]
+fn layers_are_normalised_in_every_opset() {
+    let x = value("x", FLOAT, &[2, 3].map(Dim::Of));
+    let ones = vec![floats("w", &[3], &[1.0; 3])];
+    let nodes = vec![node("y = LayerNormalization(x, w)", vec![int("axis", -1)])];
+    let own = of_opset(15, model(graph(vec![x], ones, nodes, &["y"])));
+    let (module, _) = read(&own);
+    let x = Tensor::of(vec![2, 3], vec![0f32, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let found = results(module, x).expect("a run");
+    assert!((found[0].elements::<f32>()[2] - 1.224_735_6).abs() < 1e-6);
+}
+
+#[test]
+fn a_policy_gives_one_scale_to_all_axes() {
+    let x = value("x", FLOAT, &[1, 1, 5, 6].map(Dim::Of));
+    let sizes = vec![ints("z", &[2], &[8, 8])];
+    let attributes = vec![
+        list("axes", &[2, 3]),
+        word("keep_aspect_ratio_policy", "not_larger"),
+        word("mode", "linear"),
+    ];
+    let nodes = vec![node("y = Resize(x, , , z)", attributes)];
+    let own = of_opset(19, model(graph(vec![x], sizes, nodes, &["y"])));
+    assert!(text(&own).contains("sizes=[7, 8]"), "{}", text(&own));
+}
+
+#[test]
+fn training_that_drops_nothing_keeps_everything() {
+    // In training without a drop everything is kept, too.
+    let x = value("x", FLOAT, &[Dim::Of(2)]);
+    let mut training = ints("t", &[], &[1]);
+    training.data_type = BOOL;
+    training.int64_data.clear();
+    training.int32_data = vec![1];
+    let known = vec![floats("r", &[], &[0.0]), training];
+    let nodes = vec![node("y, m = Dropout(x, r, t)", vec![])];
+    let own = of_opset(13, model(graph(vec![x], known, nodes, &["y", "m"])));
+    let (module, _) = read(&own);
+    let found = results(module, Tensor::of(vec![2], vec![1f32, 2.0])).expect("a run");
+    assert_eq!(found[1].elements::<bool>(), [true; 2]);
+}
