@@ -202,7 +202,7 @@ impl<'a> Node<'a, '_, '_> {
     }
 
     /// As [`closed`](Node::closed), for a loop whose first operands are carried. Where a step changes the extents of one, the loop
-    /// is imported again with open ones, because what is emitted in it depends on the types of its arguments.
+    /// is imported again with open ones, because the ops of a step depend on the types of its arguments.
     ///
     /// # Errors
     ///
