@@ -7,6 +7,7 @@
 pub mod cases;
 mod control;
 mod element;
+pub mod forms;
 mod generator;
 pub mod mil;
 mod module;
