@@ -52,6 +52,10 @@ impl Chooser<'_, '_> {
             let at = self.rng.below(rank);
             shape[at] = 0;
         }
+        if let Some(Stratum::Scale(_)) = self.stratum {
+            // Of a square the scales of one axis fit the other one too.
+            shape = vec![3; shape.len().max(2)];
+        }
         if let Some(Stratum::Extent { axis, extent }) = self.stratum {
             if shape.is_empty()
                 && self
