@@ -19,11 +19,11 @@ use crate::solve::{Extraction, Goal, Saturated};
 use mind_rules::matching::pattern::{Effect, Rule};
 use mind_rules::{Phase, RuleIx};
 
-/// What came of a region.
+/// The outcome of the search over a region.
 pub(crate) struct Outcome<'a> {
-    /// What the run does with regions.
+    /// The goal of the run.
     pub(crate) goal: Goal,
-    /// What the search over it came to.
+    /// The result of the search.
     pub(crate) solution: &'a Saturated,
     /// The changes that were made.
     pub(crate) changes: &'a [Change],
@@ -175,7 +175,7 @@ fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
     Some(node.map_children(|child| loaded.egraph.find(child)))
 }
 
-/// What the reason why a rule did not act follows from.
+/// Inputs of the explanation why a rule did not act.
 struct Asked<'a> {
     cx: &'a Context<'a>,
     outcome: &'a Outcome<'a>,
