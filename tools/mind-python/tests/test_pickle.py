@@ -49,7 +49,7 @@ def test_another_version_says_so():
             pickle.loads(other)
         assert "install the same version" in caught.value.help
     with pytest.raises(mo.RejectedError):
-        _pickle.module(mo.__version__, "no module", [])
+        _pickle.module(mo.__version__, b"no module", [])
 
 
 def sums(f, rows):
