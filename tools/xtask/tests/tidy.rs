@@ -12,6 +12,8 @@ mod command_lines;
 mod documents;
 #[path = "tidy/mil.rs"]
 mod mil;
+#[path = "tidy/packages.rs"]
+mod packages;
 #[path = "tidy/sizes.rs"]
 mod sizes;
 #[path = "tidy/targets.rs"]
