@@ -54,7 +54,7 @@ def test_one_large_kernel_stops():
 def test_a_loop_stops():
     f = mo.parse(
         "%0 = Input {name=x} : tensor<f32[]>\n"
-        "%1 = While (%0) {\n"
+        "%1 = While (%0) {carried=1} {\n"
         "  args: %2\n  %3 = ConstTensor {data=[1.0], dtype=f32, shape=[]} : tensor<f32[]>\n"
         "  %4 = Compare (%2, %3) {direction=lt}\n  yield: %4\n} {\n"
         "  args: %5\n  %6 = Neg (%5)\n  %7 = Neg (%6)\n  yield: %7\n}\n"
