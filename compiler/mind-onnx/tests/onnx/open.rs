@@ -415,7 +415,7 @@ fn a_step_keeps_extents_that_its_graph_declares() {
     };
     assert_eq!(made(2, own()), (vec![2], vec![0, 1]));
     let failure = of_range(3, own()).expect_err("three elements");
-    assert!(failure.contains("promise"), "{failure}");
+    assert!(failure.contains("which is not of shape [2]"), "{failure}");
 }
 
 #[test]
@@ -443,6 +443,5 @@ fn loops_that_change_extents_inside_of_each_other_take_no_time_without_bound() {
         ))
     };
     assert!(text(&nested(2)).contains("i64[?]"));
-    let found = problems(&nested(24));
-    assert!(found.contains("imported again more than"), "{found}");
+    assert!(text(&nested(24)).contains("i64[?]"));
 }
