@@ -135,7 +135,7 @@ fn turned(e: &mut Emit<'_>, x: ValueId) -> One {
     e.transpose(x, &order)
 }
 
-/// `[0, 1, ..]` as `[count, 1, .., 1]` for `behind` dimensions of 1.
+/// The numbers of `count` steps, from 0 on.
 fn steps(e: &mut Emit<'_>, count: i64) -> One {
     Ok(Iota::with(DType::I64, &[Dim::Fixed(count)]).build(e)?)
 }
@@ -187,7 +187,7 @@ fn scan(
 }
 
 /// The lower factor, column after column: each step divides a column by the root of its pivot and takes its outer product
-/// off the columns behind it. An upper factor is the transpose of that of the transpose.
+/// off the later columns. An upper factor is the transpose of that of the transpose.
 fn cholesky(e: &mut Emit<'_>, x: ValueId, is_lower: bool) -> One {
     let x = if is_lower { x } else { turned(e, x)? };
     let rank = e.rank(x);

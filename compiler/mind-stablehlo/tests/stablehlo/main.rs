@@ -2,5 +2,6 @@
 
 mod damaged;
 mod import;
+mod recorded;
 mod refused;
 mod support;
