@@ -162,7 +162,10 @@ fn recorded() -> Result<(), String> {
 }
 
 /// Records tests that pass: their lines and their files.
-fn record(lines: &[&str], read: &ReadFile<'_>) -> Result<(), String> {
+fn record<'l>(
+    lines: impl Iterator<Item = &'l str>,
+    read: &ReadFile<'_>,
+) -> Result<(), String> {
     let mut files: BTreeMap<String, Tensor> = BTreeMap::new();
     let bytes = |own: Vec<u8>| Tensor::of(vec![own.len()], own);
     let mut tests = String::new();
@@ -194,7 +197,9 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
         |name: &str| std::fs::read(folder.join(name)).map_err(|why| format!("{name}: {why}"));
     let tests = String::from_utf8_lossy(&read("tests")?).into_owned();
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
-    let (mut passed, mut recorded) = (BTreeSet::new(), Vec::new());
+    let mut passed = BTreeSet::new();
+    // The first of each name.
+    let mut recorded: BTreeMap<String, &str> = BTreeMap::new();
     let mut not_passed = String::new();
     for line in tests.lines() {
         let case = Case::of(line).ok_or_else(|| format!("unreadable: {line}"))?;
@@ -205,7 +210,7 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
             Ok(()) => {
                 passed.insert(case.number);
                 if RECORDED.contains(&&case.name[..]) {
-                    recorded.push(line);
+                    recorded.entry(case.name).or_insert(line);
                 }
             }
             // Writing to a string cannot fail.
@@ -224,7 +229,7 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
     mind_snapshot::check_file(&format!("{FOLDER}{prefix}_counts.txt"), counted);
     let is_recording = std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always");
     match old {
-        Some(_) if is_recording => record(&recorded, &read),
+        Some(_) if is_recording => record(recorded.into_values(), &read),
         Some(_) | None => Ok(()),
     }
 }
