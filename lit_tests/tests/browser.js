@@ -71,13 +71,18 @@ function details(page) {
   return complaints;
 }
 
-/** Complaints about tables: none is wider than the page, none has a cell that says nothing below a heading. */
+/** A cell of rewrites that is narrower than this, in pixels, breaks the names of ops into letters. */
+const LEAST_CELL = 90;
+
+/** Complaints about tables: none is wider than the page, squeezes a column, or has a cell that says nothing below a heading. */
 function tables(page) {
   const complaints = [];
   for (const table of page.querySelectorAll('table')) {
     for (const cell of table.querySelectorAll('th, td')) {
       const outside = cell.getBoundingClientRect().right > page.clientWidth || cell.scrollWidth > cell.clientWidth;
       if (outside) complaints.push(`'${cell.textContent}' is cut off`);
+      const squeezed = table.classList.contains('stacks') && cell.tagName === 'TD' && cell.clientWidth < LEAST_CELL;
+      if (squeezed) complaints.push(`'${cell.textContent}' is squeezed`);
     }
     const headings = [...table.querySelectorAll('th')].map(heading => heading.textContent);
     for (const row of table.querySelectorAll('tbody tr')) {

@@ -112,10 +112,13 @@ impl Bench {
                 engine.target().isa,
                 engine.pool().threads()
             );
-            if engine
-                .is_cut(g, &bound)
-                .map_err(|found| format!("{found:?}"))?
-            {
+            let is_cut = match engine.is_cut(g, &bound) {
+                Ok(is_cut) => is_cut,
+                // Extents that contradict each other in every run are found before it.
+                Err(_) if expected.is_err() => return Ok(()),
+                Err(found) => return Err(format!("{name}: {found:?}")),
+            };
+            if is_cut {
                 same(&expected, in_parts(engine, g, arrays))
                     .map_err(|why| format!("{name}, in parts: {why}"))?;
                 continue;

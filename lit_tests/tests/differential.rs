@@ -31,14 +31,20 @@ use mind_reduce::reduction::reduce;
 use mind_testgen::{Config, module};
 use mind_text::Limits;
 
-/// How many modules each test draws; `MIND_MODULES` asks for another number.
+/// How many modules each test draws; `MIND_MODULES` asks for another number, `MIND_SEED` for another first one.
 const MODULES: u64 = 1500;
 
 fn seeds() -> std::ops::Range<u64> {
-    let asked = std::env::var("MIND_MODULES").ok();
-    0..asked.map_or(MODULES, |count| {
-        count.parse().expect("MIND_MODULES is a number")
-    })
+    let asked = |name: &str, otherwise: u64| {
+        let asked = std::env::var(name).ok();
+        asked.map_or(otherwise, |number| {
+            number
+                .parse()
+                .unwrap_or_else(|_| panic!("{name} is a number"))
+        })
+    };
+    let first = asked("MIND_SEED", 0);
+    first..first + asked("MIND_MODULES", MODULES)
 }
 
 fn draw(seed: u64) -> Graph {

@@ -53,9 +53,9 @@ pub enum FileError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its kind.
         what: &'static str,
-        /// What to do with it.
+        /// The command that takes it.
         help: String,
     },
     /// A package whose manifest names no model.
@@ -146,7 +146,7 @@ pub fn read(
 ///
 /// # Errors
 ///
-/// What they are.
+/// The kind of file that they are.
 pub fn check_own(path: &str, bytes: &[u8]) -> Result<(), FileError> {
     let text = std::str::from_utf8(bytes).ok();
     // Core text takes any MLIR for its own.

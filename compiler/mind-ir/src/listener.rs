@@ -39,7 +39,7 @@ pub trait Listener {
         let _ = (span, rule, reason);
     }
 
-    /// A pass has something to say of its search: a remark on what it left out, or a warning.
+    /// Called with a remark on a search that was cut, or with a warning, for example that rules contradict each other.
     fn noted(&mut self, note: &Diagnostic) {
         let _ = note;
     }

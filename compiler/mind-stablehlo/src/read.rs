@@ -42,6 +42,12 @@ pub fn is_module(text: &str) -> bool {
         behind.is_some_and(|behind| !behind.starts_with(|own: char| own.is_alphanumeric()))
     };
     // A function that does nothing has no op, but JAX says of the module that it is one of its.
-    let has_op = || text.contains("stablehlo.") || text.contains("jax.uses_shape_polymorphism");
+    let marks = [
+        "stablehlo.",
+        "chlo.",
+        "jax.uses_shape_polymorphism",
+        "jax.result_info",
+    ];
+    let has_op = || marks.iter().any(|mark| text.contains(mark));
     (starts("module") || starts("func.func")) && has_op()
 }

@@ -146,7 +146,7 @@ pub fn settled_arguments(g: &Graph, blocks: &[BlockId]) -> Vec<FxHashSet<usize>>
     blocks.iter().map(arguments).collect()
 }
 
-/// The values that a loop carries, which are its first operands, while an importer makes the loop. What it emits in a step depends
+/// The values that a loop carries, which are its first operands, while an importer makes the loop. The ops that it emits in a step depend
 /// on the types of the arguments, so that it makes the loop again where the step changes extents.
 pub struct Carried {
     /// The types of those whose extents change.

@@ -259,10 +259,28 @@ pub(crate) fn written_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
     let written = match (g.view::<Input>(op), g.view::<Const>(op)) {
         (Some(input), _) => g.name(input.name(g)),
         (_, Some(constant)) => g.name(constant.out(g)),
-        _ if ops::row(g.def(op)).is_some() => Attributes::of(g, op).out,
+        _ if ops::row(g.def(op)).is_some() => {
+            let mut parts = Attributes::of(g, op).out.split('|');
+            parts.next().unwrap_or("")
+        }
         _ => "",
     };
     written.split(' ').filter(|name| !name.is_empty())
+}
+
+/// The names that the arguments of block `index` of `op` were given, as far as they were; `op` has a row.
+pub(crate) fn block_names(g: &Graph, op: OpId, index: usize) -> impl Iterator<Item = &str> {
+    let mut parts = Attributes::of(g, op).out.split('|').skip(index + 1);
+    parts.next().unwrap_or("").split_ascii_whitespace()
+}
+
+/// The names that the arguments of all blocks of `op` were given.
+pub(crate) fn argument_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
+    let blocks = match ops::row(g.def(op)) {
+        Some(_) => g.regions(op).len(),
+        None => 0,
+    };
+    (0..blocks).flat_map(move |index| block_names(g, op, index))
 }
 
 /// The name of a value; `%5` for one that has none.
@@ -290,6 +308,5 @@ fn argument_name(g: &Graph, block: BlockId, index: usize) -> Option<&str> {
         .iter()
         .position(|&region| g.block(region) == block)?;
     ops::row(g.def(owner))?;
-    let mut names = Attributes::of(g, owner).out.split('|');
-    names.nth(at + 1)?.split_ascii_whitespace().nth(index)
+    block_names(g, owner, at).nth(index)
 }

@@ -67,6 +67,8 @@ pub struct Composition {
     pub op: &'static MilOp,
     /// The words that choose the term.
     pub words: &'static [(&'static str, &'static str)],
+    /// The numbers of arguments that the term does not name: with these it is shorter.
+    pub numbers: &'static [(&'static str, f64)],
     /// Whether the op is one of integers.
     pub integers: bool,
     /// What it is computed in.
@@ -97,6 +99,7 @@ const fn row(op: &'static MilOp, width: Width, axes: Axes, term: Term) -> Compos
     Composition {
         op,
         words: &[],
+        numbers: &[],
         integers: false,
         width,
         axes,
@@ -149,6 +152,14 @@ pub static COMPOSITIONS: &[Composition] = &[
         Width::Single,
         term!((Select (GreaterEqual x 0.0) x (Mul x [alpha]))),
     ),
+    Composition {
+        numbers: &[("alpha", 1.0)],
+        ..map(
+            &act::ELU,
+            Width::Double,
+            term!((Select (GreaterEqual x 0.0) x (Expm1 x))),
+        )
+    },
     map(
         &act::ELU,
         Width::Double,
@@ -312,9 +323,11 @@ impl Composition {
             _ => self.integers != is_float,
         };
         let mut words = self.words.iter();
+        let mut numbers = self.numbers.iter();
         std::ptr::eq(&self.op.def, call.g.def(call.op))
             && domain
             && words.all(|(name, word)| call.word(name) == *word)
+            && numbers.all(|(name, number)| call.float(name) == Some(*number))
             && self.term.takes(call)
     }
 

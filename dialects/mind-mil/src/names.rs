@@ -1,52 +1,56 @@
 //! Names for values that have none.
 
 use mind_ir::graph::Graph;
-use mind_ir::{OpId, ValueId};
+use mind_ir::{BlockId, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::call::argument_at;
-use crate::check::{is_name, written_names};
+use crate::check::{argument_names, block_names, is_name, written_names};
 use crate::ops;
 use crate::structure::Const;
 use crate::{Attributes, Element};
 
-/// Gives each value that has no name one that says what it is, and writes it beside the op too: an output has the name
-/// that users of the module know, a constant is called after the first argument that it is given to, everything else
-/// after its op.
+/// Names each value that has no name, on its op too: an output gets the name in the module's interface, a constant is
+/// named after the first parameter that it is passed to, an argument of a block is called `arg`, and everything else is
+/// named after its op.
 ///
-/// The names of outputs then are those of their values, and no longer the interface's.
+/// Names of outputs that became names of values are removed from the interface.
 pub fn assign_names(g: &mut Graph) {
     let all: Vec<OpId> = g.walk().collect();
     let mut taken: FxHashSet<String> = all
         .iter()
         .flat_map(|&op| written_names(g, op))
+        .chain(all.iter().flat_map(|&op| argument_names(g, op)))
         .map(str::to_owned)
         .collect();
     let outputs = output_names(g, &mut taken);
+    let mut names = Names { taken, outputs };
     for op in all {
-        let constant = g.view::<Const>(op);
-        if written_names(g, op).next().is_some()
-            || g.results(op).is_empty()
-            || constant.is_none() && ops::row(g.def(op)).is_none()
-            || constant.is_some_and(|own| own.inline(g))
-        {
-            continue;
+        if let Some(constant) = g.view::<Const>(op) {
+            name_constant(g, constant, &mut names);
+        } else if ops::row(g.def(op)).is_some() {
+            name_results(g, op, &mut names);
         }
-        let what = match constant {
-            Some(own) => first_argument(g, own.result(g)).to_owned(),
-            None => g.def(op).short_name().to_owned(),
-        };
-        let mut name = |value: ValueId| match outputs.get(&value) {
-            Some(name) => name.clone(),
-            None => fresh(format!("{what}_{}", g.label(value)), &mut taken),
-        };
-        let names: Vec<String> = g.results(op).into_iter().map(&mut name).collect();
-        let joined = names.join(" ");
-        let written = [joined.as_str(), &names[0]];
-        match constant {
-            Some(own) => own.set_names(g, written),
-            None => Attributes::set_names(g, op, written),
+    }
+}
+
+/// The names that are in use, and those that outputs get.
+struct Names {
+    taken: FxHashSet<String>,
+    outputs: FxHashMap<ValueId, String>,
+}
+
+impl Names {
+    /// Returns the name of an output; for another value `what` and its number, made unique.
+    fn of(&mut self, g: &Graph, what: &str, value: ValueId) -> String {
+        if let Some(name) = self.outputs.get(&value) {
+            return name.clone();
         }
+        let mut name = format!("{what}_{}", g.label(value));
+        while !self.taken.insert(name.clone()) {
+            name.push('_');
+        }
+        name
     }
 }
 
@@ -100,12 +104,52 @@ const RESERVED: [&str; 13] = [
     "inf", "nan",
 ];
 
-/// `name`, with as many underscores behind it as it takes until no value has that name.
-fn fresh(mut name: String, taken: &mut FxHashSet<String>) -> String {
-    while !taken.insert(name.clone()) {
-        name.push('_');
+fn name_constant(g: &mut Graph, constant: Const, names: &mut Names) {
+    if constant.inline(g) || !g.name(constant.out(g)).is_empty() {
+        return;
     }
-    name
+    let value = constant.result(g);
+    let what = first_argument(g, value).to_owned();
+    let name = names.of(g, &what, value);
+    constant.set_names(g, [&name, &name]);
+}
+
+/// Names the results of `op`, and the arguments of its blocks.
+fn name_results(g: &mut Graph, op: OpId, names: &mut Names) {
+    let written: Vec<String> = written_names(g, op).map(str::to_owned).collect();
+    let (what, annotation) = (
+        g.def(op).short_name(),
+        Attributes::of(g, op).name.to_owned(),
+    );
+    let results = match written.is_empty() {
+        true => {
+            let values = g.results(op).into_iter();
+            values.map(|value| names.of(g, what, value)).collect()
+        }
+        false => written.clone(),
+    };
+    let mut out = results.join(" ");
+    let blocks: Vec<BlockId> = g.regions(op).iter().map(|&own| g.block(own)).collect();
+    if blocks.iter().any(|&block| !g.arguments(block).is_empty()) {
+        for (at, block) in blocks.into_iter().enumerate() {
+            let own: Vec<String> = block_names(g, op, at).map(str::to_owned).collect();
+            out.push_str(" |");
+            for (index, value) in g.arguments(block).into_iter().enumerate() {
+                let name = own.get(index).cloned();
+                let name = name.unwrap_or_else(|| names.of(g, "arg", value));
+                out.push(' ');
+                out.push_str(&name);
+            }
+        }
+    }
+    if out.is_empty() || out == Attributes::of(g, op).out {
+        return;
+    }
+    let annotation = match written.is_empty() {
+        true => results.first().map_or("", String::as_str),
+        false => &annotation,
+    };
+    Attributes::set_names(g, op, [&out, annotation]);
 }
 
 /// The argument that a value is given to first.

@@ -22,8 +22,8 @@ const MAX_STEPS: u64 = 1000;
 /// Why our reader does not take some models: it names open dimensions and asks for their extents.
 const UNREAD: [&str; 6] = [
     "has more than 2^63 - 1 bytes",
-    "whose extent is not known here",
-    "is not known here; `--dim` gives it",
+    "which it cuts, is not known",
+    "has two extents that are not known",
     "broadcasting failed",
     "the contracted extents",
     "reshape changes the element count",

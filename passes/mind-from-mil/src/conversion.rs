@@ -145,6 +145,7 @@ impl Importing {
             if reads_rejected(g, op) {
                 let row = ops::row(g.def(op));
                 if let Some(why) = row.and_then(without::not_imported) {
+                    let why = *Refused::new(why);
                     self.refused.push(g.def(op).name, why, g.span(op));
                 }
                 continue;
@@ -165,13 +166,14 @@ impl Importing {
             match replacements(op, &mut e) {
                 Ok(values) if values.len() < results => {
                     let why = format!("it has {results} results, and not {}", values.len());
-                    self.refused.push(g.def(op).name, &why, g.span(op));
+                    let why = *Refused::new(why);
+                    self.refused.push(g.def(op).name, why, g.span(op));
                 }
                 Ok(values) => {
                     replace(g, op, &values);
                     self.imported += 1;
                 }
-                Err(why) => self.refused.push(g.def(op).name, &why.0, g.span(op)),
+                Err(why) => self.refused.push(g.def(op).name, *why, g.span(op)),
             }
         }
     }

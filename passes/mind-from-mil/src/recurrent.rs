@@ -222,7 +222,11 @@ fn scan(
         let (states, rest) = arguments.split_at(carried);
         let mut next = cell
             .step(&mut e, states, rest[0], &rest[1..])
-            .map_err(|refused| Box::new(VerifyError::Structure { problem: refused.0 }))?;
+            .map_err(|refused| {
+                Box::new(VerifyError::Structure {
+                    problem: refused.reason,
+                })
+            })?;
         next.push(next[0]);
         Ok(next)
     };

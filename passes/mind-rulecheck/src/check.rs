@@ -42,11 +42,11 @@ const KEPT_OUT: usize = 4;
 /// How many more modules are drawn in each dtype for parts of the condition without which nothing broke.
 const MORE_KEPT_OUT: usize = 80;
 
-/// How often a module in a corner of what is drawn is tried to be built.
-const CORNER_TRIES: usize = 8;
+/// The most attempts to build a module of a stratum.
+const STRATUM_TRIES: usize = 8;
 
-/// Dtypes but the main ones take one corner in so many.
-const CORNER_TURNS: usize = 4;
+/// Dtypes other than `f32` and `i32` take one stratum in so many.
+const STRATUM_TURNS: usize = 4;
 
 /// Cases that a part of the condition keeps out before it is called needless.
 const NEEDLESS_CASES: usize = 250;
@@ -208,11 +208,11 @@ impl<'c, 'r> Checker<'c, 'r> {
             words.extend(&ops);
             let mut rng = Rng::of_words(self.config.seed, &words);
             if self.claims(dtype) {
-                // What chance gives does not depend on what is tried anyway.
-                words.push("corners");
-                let mut corners = Rng::of_words(self.config.seed, &words);
-                self.corners(dtype, &mut corners);
-                self.pairs(dtype, &mut corners);
+                // Random modules do not depend on the strata, because these have a generator of their own.
+                words.push("strata");
+                let mut rng_of_strata = Rng::of_words(self.config.seed, &words);
+                self.strata(dtype, &mut rng_of_strata);
+                self.pairs(dtype, &mut rng_of_strata);
                 self.grids(dtype, &mut rng);
                 self.draws(dtype, &mut rng);
             } else {
@@ -241,17 +241,17 @@ impl<'c, 'r> Checker<'c, 'r> {
             .claims(|value| plan.dtype_with(value, dtype, others))
     }
 
-    /// A module in each corner of what is drawn, before chance gives any; of most dtypes in some of them, so that all
-    /// together have had each corner several times.
-    fn corners(&mut self, dtype: DType, rng: &mut Rng) {
+    /// Tries a module of each stratum in `f32` and `i32`, and of every fourth one in another dtype, so that all dtypes
+    /// together cover each stratum several times.
+    fn strata(&mut self, dtype: DType, rng: &mut Rng) {
         let plan = self.plans.usual();
         let is_main = matches!(dtype, DType::F32 | DType::I32);
         let turn = DTYPES.iter().position(|own| *own == dtype).unwrap_or(0);
         for (at, stratum) in strata(plan).into_iter().enumerate() {
-            if !is_main && !(at + turn).is_multiple_of(CORNER_TURNS) {
+            if !is_main && !(at + turn).is_multiple_of(STRATUM_TURNS) {
                 continue;
             }
-            for _ in 0..CORNER_TRIES {
+            for _ in 0..STRATUM_TRIES {
                 let chooser = Chooser::in_stratum(plan, rng, dtype, stratum);
                 let trial = self.built(plan, dtype, chooser);
                 let Some(trial) = trial.filter(|trial| trial.acting().next().is_some()) else {

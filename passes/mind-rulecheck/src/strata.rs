@@ -1,4 +1,4 @@
-//! Corners of what is drawn that every rule is tried in, whatever chance gives.
+//! Strata: boundary cases that every rule is tried in before random modules, for example extents of 0.
 
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::opdef::Op;
@@ -6,7 +6,7 @@ use mind_rules::LhsAttr;
 
 use crate::plan::{Plan, is_any};
 
-/// A corner: one choice is pushed to an end, the others are drawn.
+/// A boundary case: one choice is at an extreme, the others are random.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stratum {
     /// Most values, and of products the dimension of this number (rows, contracted, columns), have this extent along
@@ -41,7 +41,7 @@ pub(crate) enum End {
     Empty,
 }
 
-/// What a scale belongs to.
+/// The granularity of a scale: per tensor, per axis or per block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ScaleForm {
     /// The whole tensor.
@@ -52,7 +52,7 @@ pub(crate) enum ScaleForm {
     Block,
 }
 
-/// The corners of what is drawn for `plan`.
+/// Returns the strata of `plan`.
 pub(crate) fn strata(plan: &Plan<'_>) -> Vec<Stratum> {
     let mut strata = Vec::new();
     for extent in [0, 1] {

@@ -94,7 +94,7 @@ impl Trial {
         self.run_in(&MODES, rounds, promise, rng, tally);
     }
 
-    /// Evaluates the trial `rounds` times in each of `modes` and notes what was seen.
+    /// Evaluates the trial `rounds` times in each of `modes` and adds the results to `tally`.
     pub(crate) fn run_in(
         &self,
         modes: &[Mode],

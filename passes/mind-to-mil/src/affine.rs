@@ -1,6 +1,7 @@
 //! The factor and the shift behind a layer normalisation, as arguments of it.
 
-use mind_ir::{OpId, ValueId};
+use mind_ir::tensor::{Num, Tensor};
+use mind_ir::{OpId, ValueId, with_float};
 use mind_mil::ops::normalization::LAYER_NORM;
 
 use crate::emit::Argument::Value;
@@ -38,11 +39,22 @@ pub(crate) fn folded(e: &mut Emit<'_, '_>, op: OpId, name: &'static str) -> Opti
         tensor.shape().ends_with(&inner) && tensor.count() == count && tensor.rank() <= shape.len()
     })?;
     let (gamma, axes, epsilon) = (given("gamma"), given("axes")?, given("epsilon")?);
-    let own = e.constant(&tensor.with_shape(inner));
+    let own = e.constant(&tensor.with_shape(inner.clone()));
+    let ones = |e: &mut Emit<'_, '_>| {
+        let count = inner.iter().product();
+        with_float!(e.dtype(input), T => {
+            let ones = Tensor::of(inner.clone(), vec![<T as Num>::ONE; count]);
+            e.constant(&ones)
+        }, else unreachable!("a normalisation is of floats"))
+    };
     let mut args: Vec<(&str, Argument<'_>)> = vec![("x", Value(input)), ("axes", Value(axes))];
     let values: [(&str, Option<ValueId>); 2] = match name {
         "gamma" => [("gamma", Some(own)), ("beta", None)],
-        _ => [("gamma", gamma), ("beta", Some(own))],
+        // coremltools reads the shape of `gamma` wherever `beta` is given.
+        _ => [
+            ("gamma", gamma.or_else(|| Some(ones(e)))),
+            ("beta", Some(own)),
+        ],
     };
     args.extend(
         values

@@ -1,5 +1,6 @@
 //! Attention: as one op where the engine runs it as one, head by head where that is the layout it likes.
 
+use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::Opset;
 use mind_mil::ops::activation::SOFTMAX;
@@ -23,8 +24,14 @@ const POSITIONS: i64 = 496;
 const FULL_POSITIONS: i64 = 32;
 /// The most heads that are split: each is some ten ops.
 const MOST_APART: i64 = 32;
-/// How far a scale may be from the reciprocal root of the depth, relatively: halves have 11 bits.
-const SCALE_ERROR: f64 = 1e-3;
+/// How far a scale may be from the reciprocal root of the depth, relatively: what rounding it, or its reciprocal, to the
+/// dtype of the program comes to.
+fn scale_error(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 2f64.powi(-10),
+        _ => 2f64.powi(-23),
+    }
+}
 
 /// `softmax(q k^T scale + mask) v`.
 struct Attention {
@@ -42,7 +49,8 @@ pub(crate) fn found(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let attention = Attention::of(e, op)?;
     let depth = *attention.shape.last()?;
     let expected = 1.0 / (depth as f64).sqrt();
-    let scaled = (attention.scale - expected).abs() <= SCALE_ERROR * expected;
+    let error = scale_error(e.dtype(attention.query));
+    let scaled = (attention.scale - expected).abs() <= error * expected;
     let is_wanted = match attention.shape[..] {
         _ if e.config.layout == Layout::Keep => attention.mask_spreads(e),
         [_, heads, positions, _] => heads >= HEADS && positions >= POSITIONS,

@@ -1,6 +1,7 @@
 //! Ops that MIL has as one, found in the ops of core that say them.
 
 use mind_core::ops::convert::Cast;
+use mind_core::ops::elementwise::Add;
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_core::ops::shape::Reshape;
 use mind_core::ops::window::ReduceWindow;
@@ -181,14 +182,29 @@ impl<'g> Matching<'g> {
         let op = self.g.defining_op(value)?;
         let (own, operands) = (self.g.scalar(op)?, self.g.operands(op));
         let straight = (own == function).then(|| self.each(of, operands.iter()));
-        straight.flatten().or_else(|| {
+        let found = straight.flatten().or_else(|| {
             let is_exchanged = if self.g.def(op).has(Trait::Commutative) {
                 own == function
             } else {
                 exchanged(own) == Some(function)
             };
             is_exchanged.then(|| self.each(of, operands.iter().rev()))?
-        })
+        });
+        found.or_else(|| self.doubled(function, of, value))
+    }
+
+    /// A product with 2, which optimisation writes as a sum of a value with itself.
+    fn doubled(
+        &self,
+        function: ScalarFn,
+        of: &'static [Term],
+        value: ValueId,
+    ) -> Option<Matching<'g>> {
+        let sum = self.g.view::<Add>(self.g.defining_op(value)?)?;
+        let (ScalarFn::Mul, [half, Term::Number(2.0)]) = (function, of) else {
+            return None;
+        };
+        (sum.lhs(self.g) == sum.rhs(self.g)).then(|| self.term(half, sum.lhs(self.g)))?
     }
 
     fn each<'v>(
@@ -289,6 +305,9 @@ impl<'g> Matching<'g> {
         }
         if let Some(windows) = self.windows {
             slides(self.g, windows, is_norm, &mut found)?;
+        }
+        for &(name, number) in self.row.numbers {
+            found.give(name, Given::Number(number));
         }
         for &(name, word) in self.row.words {
             found.give(name, Given::Word(word));

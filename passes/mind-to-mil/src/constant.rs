@@ -1,17 +1,16 @@
 //! Constants, cast once.
 
 use half::f16;
+use mind_core::ops::sample::Resize;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
-use mind_ir::{OpId, ValueId};
+use mind_ir::{Graph, OpId, ValueId};
 use mind_mil::call::{floats, integers};
 
 use crate::emit::{Emit, Lowered};
+use crate::mask::{MASKED, is_mask, is_masked};
 use crate::refuse::Refused;
-
-/// What stands for minus infinity in a mask.
-const MASKED: f64 = -1e4;
 
 /// What `dtype` becomes.
 ///
@@ -20,12 +19,12 @@ const MASKED: f64 = -1e4;
 /// A dtype that no op of MIL takes.
 pub(crate) fn narrowed(dtype: DType, float: DType) -> Result<DType, Box<Refused>> {
     match dtype {
-        DType::F32 => Ok(float),
+        DType::F32 | DType::F64 => Ok(float),
         DType::F16 | DType::Bool | DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 => {
             Ok(dtype)
         }
         DType::I64 => Ok(DType::I32),
-        DType::F64 | DType::BF16 | DType::U32 | DType::U64 => Err(Refused::help(
+        DType::BF16 | DType::U32 | DType::U64 => Err(Refused::help(
             format!("no op of MIL takes {dtype}"),
             "f16, f32, bool, i8, i16, i32, u8 and u16 have their counterparts",
         )),
@@ -46,16 +45,25 @@ pub(crate) fn lower(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
         .eval
         .ok_or_else(|| Refused::new("it has no value"))?;
     let tensors = eval(op, &cx, &[]).map_err(|error| Refused::new(error.to_string()))?;
-    let mask = adds_only(e, g.result(op));
-    let cast = cast(&tensors[0], e.float(), mask)?;
+    let mask = is_mask(e, g.result(op), &tensors[0]);
+    let float = if are_scales(g, g.result(op)) {
+        DType::F32
+    } else {
+        e.float()
+    };
+    let cast = cast(&tensors[0], float, mask)?;
     Ok(e.constant(&cast))
 }
 
-/// Whether a value is only ever added to something, as a mask is.
-fn adds_only(e: &Emit<'_, '_>, value: ValueId) -> bool {
-    let g = e.g();
-    g.uses(value)
-        .all(|(user, _)| matches!(g.def(user).short_name(), "add" | "fused" | "group" | "map"))
+/// Whether a value is read as the scales of resizes alone, which are used when lowering and need all their digits.
+fn are_scales(g: &Graph, value: ValueId) -> bool {
+    let mut uses = g.uses(value).peekable();
+    uses.peek().is_some()
+        && uses.all(|(user, index)| {
+            index > 0
+                && g.view::<Resize>(user)
+                    .is_some_and(|own| own.scales(g) == Some(value))
+        })
 }
 
 /// The tensor in the dtype it has in MIL; infinities of a mask as -1e4.
@@ -77,8 +85,8 @@ fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Box<Refused
                 .collect();
             Ok(Tensor::of(shape, elements?))
         }
-        (DType::F32, DType::F32) => {
-            let single = |value: f64| number(value, mask).map(|value| value as f32);
+        (DType::F32 | DType::F64, DType::F32) => {
+            let single = |value: f64| single(value, mask);
             let elements: Result<Vec<f32>, _> = floats(tensor).into_iter().map(single).collect();
             Ok(Tensor::of(shape, elements?))
         }
@@ -100,14 +108,17 @@ fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Box<Refused
     }
 }
 
-/// An element; minus infinity of a mask as -1e4.
+/// An element; what a mask has for minus infinity as [`MASKED`].
 fn number(value: f64, mask: bool) -> Result<f64, Box<Refused>> {
     if value.is_nan() {
         let help = "write a number, or an infinity";
         return Err(Refused::help("it holds NaN", help));
     }
-    let masked = mask && value == f64::NEG_INFINITY;
-    Ok(if masked { MASKED } else { value })
+    Ok(if mask && is_masked(value) {
+        MASKED
+    } else {
+        value
+    })
 }
 
 fn half(value: f64, mask: bool) -> Result<f16, Box<Refused>> {
@@ -116,12 +127,21 @@ fn half(value: f64, mask: bool) -> Result<f16, Box<Refused>> {
     if own.is_finite() || value.is_infinite() {
         return Ok(own);
     }
-    if mask && value < 0.0 {
-        return Ok(f16::from_f64(MASKED));
-    }
     let help = "scale it down, or lower with precision=fp32";
     Err(Refused::help(
         format!("it holds {value}, which no fp16 is near"),
         help,
+    ))
+}
+
+fn single(value: f64, mask: bool) -> Result<f32, Box<Refused>> {
+    let value = number(value, mask)?;
+    let own = value as f32;
+    if own.is_finite() || value.is_infinite() {
+        return Ok(own);
+    }
+    Err(Refused::help(
+        format!("it holds {value}, which no fp32 is near"),
+        "scale it down: MIL has no wider float",
     ))
 }

@@ -9,6 +9,7 @@ use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, OpDef, Trait};
+use mind_ir::types::DType;
 use mind_ir::{BlockId, OpId, ValueId};
 use mind_mil::scalar::op_of;
 use mind_mil::structure::{Program, program};
@@ -23,9 +24,9 @@ use crate::found::{Found, recognize as recognize_compositions};
 use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
-    constant, contract, control, convolve, dynamic, elementwise, flexible, interface, movement,
-    normalize, pool, product, quantize, reduce, runtime_shape, sample, sorting, structured,
-    suppress,
+    constant, contract, control, convolve, dynamic, elementwise, empty, flexible, interface,
+    movement, normalize, pool, product, quantize, reduce, runtime_shape, sample, sorting,
+    structured, suppress,
 };
 
 /// What each op becomes.
@@ -78,22 +79,33 @@ fn conversion(def: &'static OpDef) -> Option<Lower> {
     own.map(|&(_, lower)| lower).or_else(scalar)
 }
 
-/// Lowers every op of a verified module; the count of those.
+/// Counts of a lowering.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Lowered {
+    /// Ops that were lowered.
+    pub ops: usize,
+    /// Those among them that compute f64, which the floats of the program stand in for.
+    pub doubles: usize,
+}
+
+/// Lowers every op of a verified module.
 ///
 /// # Errors
 ///
 /// E6003 for each op that MIL cannot say, with the reason; the module is then not to be used.
-pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
+pub fn lower(g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
     if program(g).is_some() {
-        return Ok(0);
+        return Ok(Lowered::default());
     }
+    empty::drop_empty(g);
     let mut lowering = Lowering {
         found: recognize_compositions(g, config),
         config,
         names: FxHashSet::default(),
         refused: Diagnostics::new(),
-        lowered: 0,
+        lowered: Lowered::default(),
     };
+    lowering.interface(g);
     lowering.header(g);
     let body = g.body();
     lowering.block(g, body, None);
@@ -133,10 +145,27 @@ struct Lowering<'c> {
     /// What ops of MIL that stand for several of core are given.
     found: FxHashMap<OpId, Found>,
     refused: Diagnostics,
-    lowered: usize,
+    lowered: Lowered,
 }
 
 impl Lowering<'_> {
+    /// Refuses what goes in or out as f64: inside, the floats of the program stand in for it, but what a caller gives or
+    /// takes is not narrowed unasked.
+    fn interface(&mut self, g: &Graph) {
+        let outputs = g
+            .terminator(g.body())
+            .map_or(&[][..], |end| g.operands(end));
+        let double = |value: &&ValueId| g.ty(**value).dtype == DType::F64;
+        for &output in outputs.iter().filter(double) {
+            let op = g.defining_op(output).filter(|&op| !g.is::<CoreInput>(op));
+            if let Some(op) = op {
+                let refused =
+                    Refused::help("a program gives no f64 away", "cast the output to f32");
+                self.refused.push(refused.at(g.def(op).name, g.span(op)));
+            }
+        }
+    }
+
     /// Puts before everything what the program says of itself.
     fn header(&self, g: &mut Graph) {
         let attributes = self.config.attributes();
@@ -178,9 +207,13 @@ impl Lowering<'_> {
                 continue;
             }
             let span = g.span(op);
+            if let Err(refused) = empty::check(g, op) {
+                self.refused.push(refused.at(g.def(op).name, span));
+                continue;
+            }
             if let Some(found) = self.found.remove(&op) {
                 match self.placed(g, op, &found, anchor.unwrap_or(op)) {
-                    Ok(()) => self.lowered += 1,
+                    Ok(()) => self.lowered.ops += 1,
                     Err(refused) => self.refused.push(refused.at(g.def(op).name, span)),
                 }
                 continue;
@@ -194,7 +227,7 @@ impl Lowering<'_> {
             } else if let Err(refused) = self.op(g, op, anchor.unwrap_or(op)) {
                 self.refused.push(refused.at(g.def(op).name, g.span(op)));
             } else {
-                self.lowered += 1;
+                self.lowered.ops += 1;
             }
         }
         Vec::new()
@@ -229,7 +262,7 @@ impl Lowering<'_> {
                 Err(refused) => self.refused.push(refused.at(g.def(op).name, g.span(op))),
             }
         }
-        self.lowered += 1;
+        self.lowered.ops += 1;
         erase(g, op);
     }
 
@@ -273,7 +306,7 @@ impl Lowering<'_> {
             self.refused.push(refused.at(g.def(op).name, g.span(op)));
             return;
         }
-        self.lowered += 1;
+        self.lowered.ops += 1;
         for (old, new) in g.results(op).into_iter().zip(g.results(new)) {
             g.replace_all_uses(old, new);
         }
@@ -328,6 +361,9 @@ impl Lowering<'_> {
             return Err(Refused::new("no op of MIL computes it"));
         };
         let old = g.result(op);
+        if g.ty(old).dtype == DType::F64 && !def.has(Trait::Constant) {
+            self.lowered.doubles += 1;
+        }
         g.replace_all_uses(old, value);
         erase(g, op);
         Ok(())

@@ -11,14 +11,16 @@ use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::activation::GELU;
 use mind_mil::ops::binary::{
-    ADD, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, MAXIMUM, MOD, MUL, POW, SELECT, SUB,
+    ADD, LESS, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, MAXIMUM, MOD, MUL, POW, REAL_DIV, SUB,
 };
-use mind_mil::ops::unary::{ABS, CAST, EXP, FLOOR, LOG, LOGICAL_NOT, RSQRT, SIGN};
+use mind_mil::ops::unary::{ABS, ATANH, CAST, EXP, FLOOR, LOG, LOGICAL_NOT, RSQRT, SIGN, TANH};
 use mind_mil::scalar::op_of;
 
+use crate::config::Layout;
 use crate::emit::Argument::{Int, Number, Value, Word};
 use crate::emit::{Argument, Emit, Lower, Lowered};
 use crate::refuse::Refused;
+use crate::select;
 
 /// The functions that take more than an op of their own; the others are rows of [`mind_mil::scalar`].
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
@@ -27,7 +29,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Relu::DEF, lower_relu),
     (Neg::DEF, lower_neg),
     (Log::DEF, |op, e| lower_log(op, e, 0.0)),
-    (Log1p::DEF, |op, e| lower_log(op, e, 1.0)),
+    (Log1p::DEF, lower_log1p),
     (Log2::DEF, lower_log2),
     (Expm1::DEF, lower_expm1),
     (Trunc::DEF, lower_trunc),
@@ -49,10 +51,9 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Xor::DEF, lower_logic),
     (Not::DEF, lower_logic),
     (Select::DEF, |op, e| {
-        let operands = e.g().operands(op).to_vec();
-        let names = ["cond", "a", "b"].into_iter();
-        let args: Vec<_> = names.zip(operands.into_iter().map(Value)).collect();
-        e.op(&SELECT, &args)
+        let view = Select::from_id(op);
+        let (cond, a, b) = (view.pred(e.g()), view.on_true(e.g()), view.on_false(e.g()));
+        select::lower(e, cond, a, b)
     }),
     (Gelu::DEF, |op, e| {
         let [x, _] = operands(op, e);
@@ -90,9 +91,12 @@ pub(crate) fn pair(e: &mut Emit<'_, '_>, row: &'static MilOp, x: ValueId, y: Val
     e.op(row, &[("x", Value(x)), ("y", Value(y))])
 }
 
-/// A reduction times zero fails when the engine's code is generated; `t - t` is such a zero.
+/// A reduction times zero fails when the engine's code is generated; `t - t` is such a zero, but for its sign.
 fn lower_mul(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, y] = operands(op, e);
+    if e.config.layout == Layout::Keep {
+        return scalar(op, e);
+    }
     for (value, other) in [(x, y), (y, x)] {
         let reduction = e
             .g()
@@ -204,13 +208,40 @@ fn lower_log2(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     })
 }
 
-/// `e^x - 1`, which keeps few digits near 0: MIL has no such function.
+/// `e^x - 1`. In singles it is `tanh(x / 2) (e^x + 1)`, which keeps the digits near 0. In halves the engine's table of
+/// `tanh` is further off than the subtraction.
 fn lower_expm1(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     in_steps(op, e, |e, x| {
         let power = e.op(&EXP, &[("x", Value(x))])?;
-        let one = Number(1.0, e.dtype(power));
-        e.op(&SUB, &[("x", Value(power)), ("y", one)])
+        let dtype = e.dtype(power);
+        let with = |e: &mut Emit<'_, '_>, row, x, number| {
+            e.op(row, &[("x", Value(x)), ("y", Number(number, dtype))])
+        };
+        if dtype == DType::F16 {
+            return with(e, &SUB, power, 1.0);
+        }
+        let half = with(e, &MUL, x, 0.5)?;
+        let tangent = e.op(&TANH, &[("x", Value(half))])?;
+        let above = with(e, &ADD, power, 1.0)?;
+        pair(e, &MUL, tangent, above)
     })
+}
+
+/// `ln(1 + x)`. In singles it is `2 atanh(x / (x + 2))` near 0, which keeps the digits there.
+fn lower_log1p(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let far = lower_log(op, e, 1.0)?;
+    let [x, _] = operands(op, e);
+    if e.dtype(x) == DType::F16 {
+        return Ok(far);
+    }
+    let dtype = e.dtype(x);
+    let shifted = e.op(&ADD, &[("x", Value(x)), ("y", Number(2.0, dtype))])?;
+    let ratio = pair(e, &REAL_DIV, x, shifted)?;
+    let tangent = e.op(&ATANH, &[("x", Value(ratio))])?;
+    let near = e.op(&MUL, &[("x", Value(tangent)), ("y", Number(2.0, dtype))])?;
+    let size = e.op(&ABS, &[("x", Value(x))])?;
+    let is_near = e.op(&LESS, &[("x", Value(size)), ("y", Number(0.5, dtype))])?;
+    select::lower(e, is_near, near, far)
 }
 
 /// The sign times the `floor` of the magnitude, both exact.

@@ -87,6 +87,12 @@ pub struct Renamed<'g> {
 }
 
 fn input_dtype(e: &Emit<'_, '_>, value: ValueId) -> Result<DType, Box<Refused>> {
+    if e.dtype(value) == DType::F64 {
+        return Err(Refused::help(
+            "no op of MIL takes f64",
+            "make the input f32, and cast it where the module needs f64",
+        ));
+    }
     let dtype = narrowed(e.dtype(value), e.float())?;
     let taken = e.config.interface.elements();
     if taken.contains(Element::of(dtype)) {

@@ -19,12 +19,13 @@ use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::Opset;
 use mind_mil::call::integers;
-use mind_mil::ops::index::{GATHER, GATHER_ALONG_AXIS, GATHER_ND, SCATTER_ALONG_AXIS, SCATTER_ND};
+use mind_mil::ops::index::{GATHER, GATHER_ND, SCATTER_ND};
 use mind_mil::ops::movement::{EXPAND_DIMS, REVERSE, SLICE_BY_INDEX, SQUEEZE};
 use mind_mil::ops::tensor::{CONCAT, PAD};
 use mind_tensor::ops::index::{Gather as TensorGather, Index as TensorIndex, Slice as TensorSlice};
 use mind_tensor::ops::join::Concat as TensorConcat;
 
+use crate::elements;
 use crate::emit::Argument;
 use crate::emit::Argument::{Flag, Flags, Int, Ints, Number, Value, Values, Word};
 use crate::emit::{Emit, Lower, Lowered};
@@ -110,17 +111,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         let (data, indices) = (view.data(e.g()), view.indices(e.g()));
         gather(e, data, indices, view.axis(e.g()), Bounds::Strict)
     }),
-    (GatherElements::DEF, |op, e| {
-        let view = GatherElements::from_id(op);
-        let (data, indices) = (view.data(e.g()), view.indices(e.g()));
-        let (axis, bounds) = (view.axis(e.g()), view.bounds(e.g()));
-        let args = vec![
-            ("x", Value(data)),
-            ("indices", Value(indices)),
-            ("axis", Int(axis)),
-        ];
-        at_places(e, &GATHER_ALONG_AXIS, data, bounds, args)
-    }),
+    (GatherElements::DEF, elements::gather),
     (GatherNd::DEF, |op, e| {
         let view = GatherNd::from_id(op);
         let (data, indices) = (view.data(e.g()), view.indices(e.g()));
@@ -133,19 +124,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         }
         at_places(e, &GATHER_ND, data, bounds, args)
     }),
-    (ScatterElements::DEF, |op, e| {
-        let view = ScatterElements::from_id(op);
-        let (data, indices, updates) = (view.data(e.g()), view.indices(e.g()), view.updates(e.g()));
-        let (axis, kind, bounds) = (view.axis(e.g()), view.kind(e.g()), view.bounds(e.g()));
-        let args = vec![
-            ("data", Value(data)),
-            ("indices", Value(indices)),
-            ("updates", Value(updates)),
-            ("axis", Int(axis)),
-            ("mode", Word(mode(kind))),
-        ];
-        at_places(e, &SCATTER_ALONG_AXIS, data, bounds, args)
-    }),
+    (ScatterElements::DEF, elements::scatter),
     (ScatterNd::DEF, |op, e| {
         let view = ScatterNd::from_id(op);
         let (data, indices, updates) = (view.data(e.g()), view.indices(e.g()), view.updates(e.g()));
@@ -302,7 +281,7 @@ pub(crate) fn slice(
 }
 
 /// Slices of `data` at `indices`; constant ones as `uint16` where they fit, so that no `int32` is left.
-fn gather(
+pub(crate) fn gather(
     e: &mut Emit<'_, '_>,
     data: ValueId,
     indices: ValueId,
@@ -390,7 +369,7 @@ pub(crate) fn mode(kind: Update) -> &'static str {
 }
 
 /// An op that reads or writes elements of `data` at indices.
-fn at_places(
+pub(crate) fn at_places(
     e: &mut Emit<'_, '_>,
     row: &'static MilOp,
     data: ValueId,

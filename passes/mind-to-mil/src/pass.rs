@@ -84,7 +84,11 @@ struct LowerToMil {
 impl Pass for LowerToMil {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let lowered = lower(g, &self.config).map_err(PassError::Invalid)?;
-        cx.statistics.add("lowered", lowered as u64);
-        Ok(Changed::when(lowered > 0))
+        cx.statistics.add("lowered", lowered.ops as u64);
+        if lowered.doubles > 0 {
+            cx.statistics
+                .add("narrowed-doubles", lowered.doubles as u64);
+        }
+        Ok(Changed::when(lowered.ops > 0))
     }
 }

@@ -2,16 +2,20 @@
 
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
+use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
+use mind_mil::MilOp;
 use mind_mil::ops::activation::SOFTMAX;
-use mind_mil::ops::binary::{MAXIMUM, MUL, REAL_DIV};
+use mind_mil::ops::binary::{ADD, MAXIMUM, MUL, REAL_DIV};
 use mind_mil::ops::normalization::LAYER_NORM;
 use mind_mil::ops::pool::L2_POOL;
-use mind_mil::ops::reduction::REDUCE_L2_NORM;
+use mind_mil::ops::reduction::{REDUCE_MAX, REDUCE_MEAN};
+use mind_mil::ops::unary::{ABS, SQRT};
 
 use crate::affine;
 use crate::attention;
 use crate::config::{Config, Layout};
+use crate::elementwise::pair;
 use crate::emit::Argument::{Flag, Int, Ints, Number, Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::fuse;
@@ -140,34 +144,42 @@ fn mean_square(e: &Emit<'_, '_>, value: ValueId) -> Option<(ValueId, Vec<i64>, f
     (x == same).then_some((x, axes, epsilon))
 }
 
-/// `x / sqrt(mean(x * x) + epsilon)` through the norm, which no half overflows: where the norm is above
-/// `sqrt(count epsilon)` the difference is that epsilon is left out. Only where the engine's layout is asked for.
+/// `x / sqrt(mean(x * x) + epsilon)` of halves over a row that is scaled down first, because squares of halves above 255
+/// are infinite. With `m` the largest magnitude of a row, or 1 if that is less, and `y = x / m`, this is
+/// `y / sqrt(mean(y * y) + epsilon / (m * m))`. Only where the engine's layout is asked for: it computes in halves.
 fn root_mean_square(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let [x, scale] = operands(e, op)?;
     let (squared, axes, epsilon) = mean_square(e, scale)?;
-    if e.config.layout != Layout::Ane || squared != x || epsilon < 0.0 {
+    let is_half = e.config.layout == Layout::Ane && e.dtype(x) == DType::F16;
+    if !is_half || squared != x || epsilon < 0.0 {
         return None;
     }
-    let shape = e.shape(x).ok()?;
-    let rank = shape.len() as i64;
-    let count: i64 = axes
-        .iter()
-        .map(|axis| shape[axis.rem_euclid(rank) as usize])
-        .product();
-    Some(normalized(e, x, &axes, count as f64, epsilon))
+    Some(scaled_down(e, x, &axes, epsilon))
 }
 
-fn normalized(e: &mut Emit<'_, '_>, x: ValueId, axes: &[i64], count: f64, epsilon: f64) -> Lowered {
+fn scaled_down(e: &mut Emit<'_, '_>, x: ValueId, axes: &[i64], epsilon: f64) -> Lowered {
     let dtype = e.dtype(x);
-    let args = [
-        ("x", Value(x)),
-        ("axes", Ints(axes)),
-        ("keep_dims", Flag(true)),
-    ];
-    let norm = e.op(&REDUCE_L2_NORM, &args)?;
-    let least = Number((count * epsilon).sqrt(), dtype);
-    let norm = e.op(&MAXIMUM, &[("x", Value(norm)), ("y", least)])?;
-    let unit = e.op(&REAL_DIV, &[("x", Value(x)), ("y", Value(norm))])?;
-    let args = [("x", Value(unit)), ("y", Number(count.sqrt(), dtype))];
-    e.op(&MUL, &args)
+    let along = |e: &mut Emit<'_, '_>, row: &'static MilOp, x: ValueId| {
+        let args = [
+            ("x", Value(x)),
+            ("axes", Ints(axes)),
+            ("keep_dims", Flag(true)),
+        ];
+        e.op(row, &args)
+    };
+    let size = e.op(&ABS, &[("x", Value(x))])?;
+    let largest = along(e, &REDUCE_MAX, size)?;
+    let largest = e.op(
+        &MAXIMUM,
+        &[("x", Value(largest)), ("y", Number(1.0, dtype))],
+    )?;
+    let row = pair(e, &REAL_DIV, x, largest)?;
+    let squares = pair(e, &MUL, row, row)?;
+    let mean = along(e, &REDUCE_MEAN, squares)?;
+    let root = Number(epsilon.sqrt(), dtype);
+    let root = e.op(&REAL_DIV, &[("x", root), ("y", Value(largest))])?;
+    let epsilon = pair(e, &MUL, root, root)?;
+    let shifted = pair(e, &ADD, mean, epsilon)?;
+    let norm = e.op(&SQRT, &[("x", Value(shifted))])?;
+    pair(e, &REAL_DIV, row, norm)
 }

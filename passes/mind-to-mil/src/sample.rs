@@ -12,76 +12,103 @@ use mind_mil::ops::image::{RESAMPLE, RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR};
 use crate::emit::Argument::{Flag, Int, Number, Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::refuse::Refused;
+use crate::resize;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] =
     &[(Resize::DEF, resize), (GridSample::DEF, grid_sample)];
 
-/// The `sampling_mode` of lines between elements; nothing for nearest elements.
-fn sampling_mode(op: Resize, e: &Emit<'_, '_>) -> Result<Option<&'static str>, Box<Refused>> {
-    let (g, is_one) = (e.g(), op.sizes(e.g()).contains(&1));
-    let word = match (op.mode(g), op.coordinates(g)) {
-        (Interpolation::Nearest, Coordinates::Asymmetric) if op.nearest(g) == Rounding::Floor => {
-            return Ok(None);
-        }
-        (Interpolation::Linear, _) if op.antialias(g) => None,
-        (Interpolation::Linear, Coordinates::AlignCentre) => Some("ALIGN_CORNERS"),
-        (Interpolation::Linear, Coordinates::AlignCorners) => Some("STRICT_ALIGN_CORNERS"),
-        (Interpolation::Linear, Coordinates::Offset) => Some("OFFSET_CORNERS"),
-        (Interpolation::Linear, Coordinates::HalfPixel) => Some("UNALIGN_CORNERS"),
-        (Interpolation::Linear, Coordinates::PytorchHalfPixel) if !is_one => {
-            Some("UNALIGN_CORNERS")
-        }
-        (Interpolation::Linear, Coordinates::MilDefault) => Some("DEFAULT"),
-        (Interpolation::Nearest | Interpolation::Linear | Interpolation::Cubic, _) => None,
-    };
-    let refused = || {
-        Refused::new(format!(
-            "MIL does not resize with mode `{}` and coordinates `{}` so",
-            op.mode(g).name(),
-            op.coordinates(g).name()
-        ))
-    };
-    word.map(Some).ok_or_else(refused)
+/// How an op of MIL resizes.
+enum Sampling {
+    /// `resize_nearest_neighbor`.
+    Nearest,
+    /// `resize_bilinear` with a `sampling_mode`.
+    Bilinear(&'static str),
 }
 
-/// The last two dimensions of an image of rank 3 or more.
+/// The op of MIL that samples as `op` does, if there is one.
+fn sampling(op: Resize, e: &Emit<'_, '_>) -> Option<Sampling> {
+    let (g, is_one) = (e.g(), op.sizes(e.g()).contains(&1));
+    let coordinates = op.coordinates(g);
+    match op.mode(g) {
+        Interpolation::Nearest => {
+            let is_floor = op.nearest(g) == Rounding::Floor;
+            (is_floor && coordinates == Coordinates::Asymmetric).then_some(Sampling::Nearest)
+        }
+        Interpolation::Linear if op.antialias(g) => None,
+        Interpolation::Linear => {
+            let word = match coordinates {
+                Coordinates::AlignCentre => "ALIGN_CORNERS",
+                Coordinates::AlignCorners => "STRICT_ALIGN_CORNERS",
+                Coordinates::Offset => "OFFSET_CORNERS",
+                Coordinates::HalfPixel => "UNALIGN_CORNERS",
+                Coordinates::PytorchHalfPixel if !is_one => "UNALIGN_CORNERS",
+                Coordinates::MilDefault => "DEFAULT",
+                Coordinates::PytorchHalfPixel
+                | Coordinates::HalfPixelSymmetric
+                | Coordinates::Asymmetric
+                | Coordinates::Crop => return None,
+            };
+            Some(Sampling::Bilinear(word))
+        }
+        Interpolation::Cubic => None,
+    }
+}
+
+/// One op of MIL for the last two dimensions of a float image of rank 3 or more; else sums of slices.
 fn resize(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let view = Resize::from_id(op);
-    let x = view.input(e.g());
-    floats(e, "Resize", x)?;
-    let word = sampling_mode(view, e)?;
-    if view.scales(e.g()).is_some() {
-        return Err(Refused::new("MIL resizes to extents, not by scales"));
+    let (from, to) = (e.shape(view.input(e.g()))?, e.shape(e.g().result(op))?);
+    match sampling(view, e).filter(|own| is_image(view, e, &from, own)) {
+        Some(sampling) => resize_image(e, view, &sampling, &from, &to),
+        None => resize::by_taps(e, view),
     }
-    let (from, to) = (e.shape(x)?, e.shape(e.g().result(op))?);
-    let mut named = Vec::new();
-    for &axis in view.axes(e.g()) {
-        named.push(resolve("resize", axis, from.len())?);
-    }
+}
+
+/// Whether an op of MIL resizes the axes of `op`, which has an input of the shape `from`.
+fn is_image(op: Resize, e: &Emit<'_, '_>, from: &[i64], sampling: &Sampling) -> bool {
+    let g = e.g();
+    let named = op.axes(g).iter();
+    let named: Vec<usize> = named
+        .filter_map(|&axis| resolve("resize", axis, from.len()).ok())
+        .collect();
     let first = from.len().saturating_sub(2);
-    let is_identity = word != Some("OFFSET_CORNERS");
-    let all = (first..from.len()).all(|axis| named.contains(&axis) || is_identity);
-    if !all || named.iter().any(|&axis| axis < first) || named.is_empty() {
-        return Err(Refused::new("MIL resizes the last two dimensions"));
-    }
+    // Offset corners change an axis also where its extent stays.
+    let is_identity = !matches!(sampling, Sampling::Bilinear("OFFSET_CORNERS"));
+    let has_all = (first..from.len()).all(|axis| named.contains(&axis) || is_identity);
+    let dtype = g.ty(op.input(g)).dtype;
+    matches!(dtype, DType::F16 | DType::F32)
+        && op.scales(g).is_none()
+        && has_all
+        && !named.is_empty()
+        && named.iter().all(|&axis| axis >= first)
+}
+
+/// The last two dimensions of an image by one op.
+fn resize_image(
+    e: &mut Emit<'_, '_>,
+    op: Resize,
+    sampling: &Sampling,
+    from: &[i64],
+    to: &[i64],
+) -> Lowered {
     let image = |shape: &[i64]| [&[1, 1, 1][..], shape].concat()[shape.len().min(3)..].to_vec();
-    let (wide, end) = (image(&from), image(&to));
-    let x = e.reshape(x, &wide)?;
+    let (wide, end) = (image(from), image(to));
+    let x = e.reshape(op.input(e.g()), &wide)?;
     let [height, width] = [end[end.len() - 2], end[end.len() - 1]];
     let mut args = vec![
         ("x", Value(x)),
         ("target_size_height", Int(height)),
         ("target_size_width", Int(width)),
     ];
-    let row = match word {
-        Some(word) => {
+    let row = match sampling {
+        Sampling::Bilinear(word) => {
             args.push(("sampling_mode", Word(word)));
             &RESIZE_BILINEAR
         }
-        None => &RESIZE_NEAREST_NEIGHBOR,
+        Sampling::Nearest => &RESIZE_NEAREST_NEIGHBOR,
     };
     let y = e.op(row, &args)?;
-    e.reshape(y, &to)
+    e.reshape(y, to)
 }
 
 /// `resample` of `[N, C, H, W]`.

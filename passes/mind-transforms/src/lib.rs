@@ -19,10 +19,10 @@ mod verify;
 use mind_pass::PassInfo;
 
 pub use canonicalize::canonical;
+pub use mind_core::specialize::{Known, specialize};
 pub use names::{pattern_names, rewrite_names};
 pub use quantize_activations::{QuantizedCounts, quantize_activations};
 pub use rules::{classes, rules, rules_for_module};
-pub use specialize::{Known, specialize};
 
 /// The rows of this crate's passes.
 pub const PASSES: &[PassInfo] = &[

@@ -11,7 +11,7 @@ pub fn arg(help: &'static str) -> Arg {
     Arg::new("output").short('o').value_name("OUT").help(help)
 }
 
-/// What [`arg`] is for where the output is one text.
+/// The help of [`arg`] where the output is one text.
 pub const FILE: &str = "write there, not to standard output; its extension selects the format";
 
 /// Returns the file that `-o` names; `None` without one, and for `-`, which is standard output.
@@ -44,7 +44,7 @@ pub fn format(
     format.map_err(|error| usage_error(host, &format!("{error}; {}", way_out(&error))))
 }
 
-/// What to write instead of a name that leads to no format.
+/// The fix for a name that leads to no format.
 fn way_out(error: &OutputError) -> String {
     match error {
         OutputError::Contradiction { .. } => {
@@ -71,7 +71,7 @@ fn way_out(error: &OutputError) -> String {
     }
 }
 
-/// Checks the name of a file that holds `what`, whose names end in one of `ends`.
+/// Checks that the name of an output file ends in one of `ends`; `what` names its contents in the error.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ pub fn check_name(path: &str, what: &str, ends: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Checks the name of a file that holds `what`, which is a text of no format: not one that a module's file has.
+/// Checks that the name of an output file that is not a module does not end as one; `what` names its contents.
 ///
 /// # Errors
 ///

@@ -1,19 +1,19 @@
-//! Options of mlir-opt: which of them are understood, and what there is instead of the others.
+//! Options of mlir-opt: those that are understood, and the counterparts of the others.
 
 use clap::Command;
 
-/// Options of mlir-opt, or another way of it, and what there is for them.
+/// Options of mlir-opt, or another mechanism of it, and their counterpart here.
 #[derive(Clone, Copy, Debug)]
 pub struct Counterpart {
-    /// Their names without dashes; none for what is not an option.
+    /// Their names without dashes; empty for a mechanism that is not an option.
     pub names: &'static [&'static str],
-    /// What is said of them besides, such as the version that they came with, or what they are if not options.
+    /// A remark after the names, for example the version that introduced them.
     pub remark: &'static str,
-    /// What there is for them.
+    /// Their counterpart here.
     pub ours: Ours,
 }
 
-/// What there is for an option of mlir-opt.
+/// The counterpart of an option of mlir-opt.
 #[derive(Clone, Copy, Debug)]
 pub enum Ours {
     /// The flag of this id, which is spelled like it.
@@ -197,7 +197,7 @@ impl Counterpart {
 ///
 /// # Errors
 ///
-/// An option that there is no spelling for, with what there is instead.
+/// An option without a spelling here, with its counterpart.
 pub(super) fn translated(args: &[String], command: &Command) -> Result<Vec<String>, String> {
     let mut translated = Vec::with_capacity(args.len());
     let mut rest = args.iter();
@@ -212,7 +212,7 @@ pub(super) fn translated(args: &[String], command: &Command) -> Result<Vec<Strin
     Ok(translated)
 }
 
-/// The argument in our spelling; `None` for an option that asks for what is so anyway.
+/// Returns the argument in our spelling; `None` for an option that turns off something that is off.
 fn one(arg: &str, command: &Command) -> Result<Option<String>, String> {
     let Some(body) = arg
         .strip_prefix("--")
@@ -259,7 +259,7 @@ fn read(flag: &str, name: &str, value: Option<&str>) -> Option<String> {
     }
 }
 
-/// What follows the dash of a long option with one dash, as LLVM's tools take it.
+/// Returns a long option without its single dash, because LLVM's tools take one dash as well as two.
 fn long_after_one_dash<'a>(arg: &'a str, command: &Command) -> Option<&'a str> {
     let body = arg.strip_prefix('-')?;
     let name = body.split('=').next().unwrap_or(body);

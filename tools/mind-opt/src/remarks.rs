@@ -85,7 +85,7 @@ impl Remarks {
         self.push(Diagnostic::new(Severity::Remark, span, message));
     }
 
-    /// A pass has something to say of its search: what it left out counts as missed, a warning is always wanted.
+    /// Takes a remark or a warning of a pass. Remarks count as missed rewrites; warnings are always shown.
     pub(super) fn noted(&mut self, note: Diagnostic) {
         let is_wanted = || {
             let filter = self.missed.as_ref();

@@ -33,6 +33,8 @@ class Builder:
     def _port(self, name, type, is_param):
         if self._edits:
             raise TypeError("inputs and weights come before ops")
+        if any(known == name for known, _, _ in self._ports):
+            raise ValueError(f"there is an input or weight `{name}` already")
         self._ports.append((name, type, is_param))
         self._next += 1
         return self._next - 1

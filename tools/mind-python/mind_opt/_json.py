@@ -9,6 +9,21 @@ def dumps(edits):
     return json.dumps(_plain(edits), allow_nan=False)
 
 
+def type_of(data):
+    """The type of an array, as text; None for what has no dtype."""
+    if not hasattr(data, "dtype") or not hasattr(data, "shape"):
+        return None
+    name = str(data.dtype).rpartition(".")[2]
+    for long, short in _SHORT.items():
+        if name.startswith(long):
+            name = short + name[len(long) :]
+            break
+    return f"{name}[{', '.join(str(int(extent)) for extent in data.shape)}]"
+
+
+_SHORT = {"bfloat": "bf", "float": "f", "uint": "u", "int": "i"}
+
+
 def _plain(value):
     if value is None or isinstance(value, (bool, str)):
         return value
@@ -26,7 +41,7 @@ def _plain(value):
     if hasattr(value, "__float__"):
         # Scalars of ml_dtypes.
         return _number(float(value))
-    return value
+    raise TypeError(f"an attribute is a {type(value).__name__}, expected numbers, texts, lists or arrays: {value!r}")
 
 
 def _number(value):

@@ -1,6 +1,9 @@
 """Passes that are Python functions."""
 
+import operator
+
 from ._errors import PatchError
+from ._json import type_of
 
 
 class Pass:
@@ -119,13 +122,18 @@ def edits(module, function):
 
 def _id(value):
     number = getattr(value, "id", value)
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise PatchError(f"{value!r} is no value: pass its number, or the op that computes it")
-    return number
+    try:
+        if isinstance(number, bool):
+            raise TypeError
+        return operator.index(number)
+    except TypeError:
+        raise PatchError(f"{value!r} is not a value: pass its number, or the op that computes it") from None
 
 
 def _statement(name, operands, type, attributes):
     statement = {"op": name, "operands": [_id(value) for value in operands]}
+    if type is None:
+        type = type_of(attributes.get("data"))
     if attributes:
         statement["attributes"] = attributes
     if type is not None:

@@ -88,7 +88,7 @@ class _Watch(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         schema = function._schema
-        self._check_tags(function)
+        self._check_tags(function, args, kwargs)
         for argument, value in _arguments(schema, args, kwargs):
             if argument.alias_info is not None and argument.alias_info.is_write:
                 self._check_write(function, argument, value)
@@ -103,12 +103,12 @@ class _Watch(TorchDispatchMode):
         return results
 
     @staticmethod
-    def _check_tags(function):
-        if torch.Tag.nondeterministic_seeded in function.tags:
+    def _check_tags(function, args, kwargs):
+        if torch.Tag.nondeterministic_seeded in function.tags and not _drops_nothing(function, args, kwargs):
             raise Refused(f"{function} draws random numbers")
         if torch.Tag.data_dependent_output in function.tags:
             raise Refused(f"{function} reads the value of a tensor")
-        if torch.Tag.dynamic_output_shape in function.tags:
+        if torch.Tag.dynamic_output_shape in function.tags and not _is_by_numbers(function, args, kwargs):
             raise Refused(f"the shape of what {function} computes depends on values")
 
     def _check_write(self, function, argument, value):
@@ -131,6 +131,20 @@ def _arguments(schema, args, kwargs):
             yield argument, args[at]
         elif argument.name in kwargs:
             yield argument, kwargs[argument.name]
+
+
+def _drops_nothing(function, args, kwargs):
+    """Whether an operator has dropout of nothing: attention has the tag of those that draw numbers in any case."""
+    given = [value for own, value in _arguments(function._schema, args, kwargs) if own.name == "dropout_p"]
+    return any(own.name == "dropout_p" for own in function._schema.arguments) and not any(given)
+
+
+def _is_by_numbers(function, args, kwargs):
+    """Whether an operator indexes by numbers: the shape follows from values where it does by truth values."""
+    given = [value for own, value in _arguments(function._schema, args, kwargs) if own.name == "indices"]
+    indices = [own for own in tree_leaves(given) if isinstance(own, torch.Tensor)]
+    is_index = function._schema.name == "aten::index"
+    return is_index and all(own.dtype not in (torch.bool, torch.uint8) for own in indices)
 
 
 def _trains(schema, args, kwargs):

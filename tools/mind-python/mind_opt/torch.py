@@ -83,7 +83,7 @@ class _Program:
         function = _torch_export.Lifted(graph, self.numbers).eval()
         expected = _torch_probe.probe(function, tensors, names)
         model = _torch_export.export(function, tuple(own.detach() for own in tensors))
-        module = _native.load(model)
+        module = _with_nan(_native.load(model))
         # An input that nothing reads is not in the ONNX model.
         self.inputs = [(port.name, _number(port)) for port in module.inputs]
         self.run = module.optimize().compile(threads=torch.get_num_threads()).bind()
@@ -160,6 +160,18 @@ def _check_inputs(torch, tensors, names):
             raise TypeError(f"{name} is on {own.device}, expected the CPU")
         if own.layout != torch.strided or own.is_quantized or own.is_complex() or own.is_neg():
             raise TypeError(f"{name} is {own.dtype} of layout {own.layout}, expected strided real elements")
+
+
+def _with_nan(module):
+    """The module with `Maximum(x, 0)` for each `Relu`, because ReLU of NaN is NaN in PyTorch, and 0 in `Relu`."""
+    edits, new = [], 1 + max((result for op in module.ops for result in op.results), default=0)
+    for op in module.ops:
+        if op.name == "Relu":
+            zero = {"id": new, "op": "ConstTensor", "attributes": {"data": [0]}, "type": f"{op.dtype}[]"}
+            edits.append({"insert": zero, "before": op.id})
+            edits.append({"replace": op.id, "with": {"op": "Maximum", "operands": [op.operands[0], new]}})
+            new += 1
+    return module.patch(edits) if edits else module
 
 
 def _number(port):

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 
 use crate::dlpack;
+use crate::nan;
 
 /// An array of a result. It has the buffer protocol, so `memoryview(array)` and `numpy.asarray(array)` share its elements.
 /// Those of bf16, for which that protocol has no word, are 16-bit integers there.
@@ -70,6 +71,14 @@ impl Array {
             dtype,
             shape,
         )
+    }
+
+    /// The array as a result: with one NaN for all.
+    pub(crate) fn computed(self) -> Array {
+        // SAFETY: the elements are those of this array, nobody else has it yet, and they begin where those of their dtype may.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(self.start.0, self.bytes) };
+        nan::unify(self.dtype, bytes);
+        self
     }
 
     fn over(

@@ -235,7 +235,7 @@ fn computed(
         Ok(model
             .run_views(&views)?
             .into_iter()
-            .map(|(_, own)| Array::new(own))
+            .map(|(_, own)| Array::new(own).computed())
             .collect())
     };
     if inputs.len() != arrays.len() || !inputs.iter().zip(arrays).all(fits) {
@@ -267,8 +267,9 @@ fn computed(
         .run(&inputs, &mut slices)
         .map_err(ExecutionError::from)?;
     let arrays = memory.into_iter().zip(ports);
-    let arrays =
-        arrays.map(|(memory, port)| Array::of_words(memory, port.bytes(), port.dtype, &port.shape));
+    let arrays = arrays.map(|(memory, port)| {
+        Array::of_words(memory, port.bytes(), port.dtype, &port.shape).computed()
+    });
     Ok(arrays.collect())
 }
 

@@ -10,6 +10,7 @@ mod given;
 mod memory;
 mod model;
 mod module;
+mod nan;
 mod ops;
 mod optimize;
 mod port;

@@ -12,6 +12,7 @@ use self_cell::self_cell;
 use crate::array::given_out;
 use crate::errors::{error, raised};
 use crate::executable::config;
+use crate::signals;
 
 type OfDecoder<'f> = Decoder<'f>;
 type OfEncoder<'f> = Encoder<'f>;
@@ -68,7 +69,8 @@ impl Model {
         isa: Option<&str>,
     ) -> PyResult<Model> {
         let config = config(threads, isa, None, None)?;
-        let kind = py.detach(|| opened(&path, &config));
+        let files = path.clone();
+        let kind = signals::waiting(py, move || opened(&files, &config))?;
         let kind = kind.map_err(|why| raised(py, &why))?;
         Ok(Model { kind, path })
     }
@@ -129,15 +131,13 @@ impl Model {
             }
         }
         if let Ok(text) = prompt.extract::<String>() {
-            let drawn =
-                py.detach(|| decoder.with_dependent(|_, own| own.complete(&text, count, how)));
-            let text = drawn.map_err(|why| raised(py, &why))?;
+            let draw = || decoder.with_dependent(|_, own| own.complete(&text, count, how));
+            let text = signals::running(py, draw)?.map_err(|why| raised(py, &why))?;
             return Ok(text.into_pyobject(py)?.into_any());
         }
         let tokens: Vec<u32> = prompt.extract()?;
-        let drawn =
-            py.detach(|| decoder.with_dependent(|_, own| own.generate(&tokens, count, how)));
-        let drawn = drawn.map_err(|why| raised(py, &why))?;
+        let draw = || decoder.with_dependent(|_, own| own.generate(&tokens, count, how));
+        let drawn = signals::running(py, draw)?.map_err(|why| raised(py, &why))?;
         Ok(drawn.into_pyobject(py)?.into_any())
     }
 
@@ -156,10 +156,10 @@ impl Model {
             return Err(draws_nothing(py));
         };
         let asked = Hearing { language, task };
-        let text = py.detach(|| {
+        let text = signals::running(py, || {
             decoder
                 .with_dependent(|_, own| own.transcribe(wav, asked, count, Generation::default()))
-        });
+        })?;
         text.map_err(|why| raised(py, &why))
     }
 
@@ -188,13 +188,13 @@ impl Model {
             let message = "the model is a decoder, which makes no vectors of texts";
             return Err(error(py, "ModelError", message, Some(help)));
         };
-        let array = py.detach(|| {
+        let array = signals::running(py, || {
             encoder.with_dependent(|_, own| {
                 let rows = texts.iter().map(|text| own.embed(text));
                 let rows = rows.collect::<Result<Vec<_>, Error>>()?;
                 Ok(Tensor::of(vec![rows.len(), own.width()], rows.concat()))
             })
-        });
+        })?;
         given_out(py, array.map_err(|why: Error| raised(py, &why))?)
     }
 

@@ -10,7 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
-use crate::array::given_out;
+use crate::array::{Array, given_out, shown};
 use crate::errors::{error, listed, raised};
 use crate::executable::{Executable, config};
 use crate::given::Given;
@@ -400,7 +400,7 @@ impl Module {
         let outputs = outputs.map_err(|why| raised(py, &why))?;
         let dict = PyDict::new(py);
         for (port, (_, tensor)) in self.outputs(py).iter().zip(outputs) {
-            dict.set_item(port.called(), given_out(py, tensor)?)?;
+            dict.set_item(port.called(), shown(py, Array::new(tensor).computed())?)?;
         }
         Ok(dict)
     }

@@ -4,6 +4,7 @@ use mind::{Optimizer, Refusal, RuleVerdict};
 use pyo3::prelude::*;
 
 use crate::errors::raised;
+use crate::signals;
 
 /// Rewrite rules that were checked: both sides of each were evaluated on many inputs.
 #[pyclass(frozen, module = "mind_opt")]
@@ -42,7 +43,10 @@ impl Rules {
 #[pyfunction]
 #[pyo3(signature = (text, *, name="<rules>"))]
 pub(crate) fn rules(py: Python<'_>, text: &str, name: &str) -> PyResult<Rules> {
-    let checked = py.detach(|| Optimizer::new("verify")?.rules(name, text).map(|_| ()));
+    let (file, source) = (name.to_owned(), text.to_owned());
+    let checked = signals::waiting(py, move || {
+        Optimizer::new("verify")?.rules(&file, &source).map(|_| ())
+    })?;
     checked.map_err(|why| raised(py, &why))?;
     Ok(Rules {
         name: name.to_owned(),
@@ -54,7 +58,8 @@ pub(crate) fn rules(py: Python<'_>, text: &str, name: &str) -> PyResult<Rules> {
 #[pyfunction]
 #[pyo3(signature = (text, *, name="<rules>"))]
 pub(crate) fn check_rules(py: Python<'_>, text: &str, name: &str) -> PyResult<Vec<Verdict>> {
-    let checked = py.detach(|| mind::check_rules(name, text));
+    let (file, source) = (name.to_owned(), text.to_owned());
+    let checked = signals::waiting(py, move || mind::check_rules(&file, &source))?;
     let verdicts = checked.map_err(|why| raised(py, &why))?;
     Ok(verdicts.into_iter().map(|own| Verdict { own }).collect())
 }

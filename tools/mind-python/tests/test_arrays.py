@@ -332,3 +332,61 @@ def test_large_results():
     x = numpy.random.default_rng(1).standard_normal((side, side)).astype("float32")
     y, z = f(x), f(-x)
     assert (y == numpy.maximum(x, 0)).all() and (z == numpy.maximum(-x, 0)).all()
+
+
+def test_results_go_to_other_libraries_by_dlpack():
+    torch = pytest.importorskip("torch")
+    f = mo.parse("%0 = Input {name=x} : tensor<bf16[2, 3]>\n%1 = Neg (%0)\noutputs: %1").compile().bind()
+    x = torch.tensor([[1, 2, 3], [4, 5, 6]], dtype=torch.bfloat16)
+    (array,) = f._arrays({"x": x})
+    shared = torch.from_dlpack(array)
+    assert torch.equal(shared, -x)
+    shared[0, 0] = 7
+    assert memoryview(array).tolist()[0][0] == 0x40E0
+    del array
+    gc.collect()
+    assert shared[1].tolist() == [-4, -5, -6]
+
+
+def test_an_array_is_a_tensor_of_dlpack():
+    g = relu().bind()
+    for make in [lambda own: numpy.from_dlpack(own), lambda own: own.__dlpack__()]:
+        (array,) = g._arrays({"x": numpy.array([-1, 0, 1, 2], "float32")})
+        made = make(array)
+        del array
+        gc.collect()
+    assert "capsule" in type(made).__name__.lower()
+    (array,) = g._arrays({"x": numpy.array([-1, 0, 1, 2], "float32")})
+    assert numpy.from_dlpack(array).tolist() == [0, 0, 1, 2]
+    with pytest.raises(BufferError):
+        array.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(BufferError):
+        array.__dlpack__(copy=True)
+
+
+NAN = {"float16": 0x7E00, "float32": 0x7FC00000, "float64": 0x7FF8000000000000}
+
+
+@pytest.mark.parametrize("dtype", NAN)
+@pytest.mark.parametrize("op", ["Sqrt (%0)", "Neg (%0)", "Sub (%0, %0)", "Maximum (%0, %0)", "Log (%0)", "Transpose (%0) {permutation=[0]}"])
+def test_every_nan_of_a_result_has_the_same_bits(dtype, op):
+    short = dtype.replace("float", "f")
+    module = mo.parse(f"%0 = Input {{name=x}} : tensor<{short}[n]>\n%1 = {op}\noutputs: %1, %0")
+    x = numpy.random.default_rng(1).standard_normal(3000).astype(dtype)
+    x[::3], x[1::5], x[2::7] = numpy.nan, -numpy.inf, -numpy.float16("nan")
+    word = f"u{numpy.dtype(dtype).itemsize}"
+    x.view(word)[4::11] |= 0xFFFF
+    given = x.copy()
+    runs = [module.interpret({"x": x}).values()]
+    for isa in ["avx2", "portable"]:
+        try:
+            f = module.compile(threads=1, isa=isa)
+        except mo.RejectedError:
+            continue
+        runs += [f(x), [numpy.concatenate(own) for own in zip(*(f(x[at : at + 7]) for at in range(0, 3000, 7)))]]
+    for outputs in runs:
+        for output in outputs:
+            assert set(output.view(word)[numpy.isnan(output)].tolist()) <= {NAN[dtype]}
+    assert len({b"".join(own.tobytes() for own in outputs) for outputs in runs}) == 1
+    # What is given is not written.
+    assert x.tobytes() == given.tobytes()

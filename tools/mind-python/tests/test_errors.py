@@ -76,7 +76,7 @@ def test_wrong_pipelines_and_formats():
     module = mo.parse("mic@2\nT0 f32 4\na x T0\nO 0")
     error = refused(lambda: module.run_passes("canonicalise-all"))
     assert type(error) is mo.RejectedError and error.place.file == "<pipeline>"
-    with pytest.raises(ValueError, match="`mic3` is no text format"):
+    with pytest.raises(ValueError, match="`mic3` is not a format that a module is read from; those are mic1"):
         mo.parse("mic@2\nO", format="mic3")
     for step in [7, [7], None]:
         with pytest.raises(TypeError):

@@ -239,3 +239,25 @@ def test_inputs_come_before_ops():
     for declare in [b.input, b.param]:
         with pytest.raises(TypeError, match="come before ops"):
             declare("y", "f32[2]")
+
+
+def test_large_constants_are_not_shown_whole():
+    numpy = pytest.importorskip("numpy")
+    data = numpy.arange(10_000, dtype="float32")
+    b = mo.Builder()
+    b.output(b.op("ConstTensor", data=data), b.op("ConstTensor", data=data[:4]))
+    module = b.build()
+    assert len(str(module)) < 400 and "..." in str(module)
+    assert str(module).splitlines()[1] == module.to_text().splitlines()[1]
+    assert "9999.0" in str(module) and "[0.0" in str(module)
+    assert mo.parse(module.to_text()).constant(0).tobytes() == data.tobytes()
+
+
+def test_formats_are_called_by_their_words():
+    text = "module @m {\n  func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {\n    return %arg0 : tensor<2xf32>\n  }\n}"
+    assert mo.load(text.encode(), format="stablehlo").outputs[0].type == "f32[2]"
+    assert mo.parse(text, format="stablehlo").outputs[0].type == "f32[2]"
+    module = mo.parse("mic@2\nT0 f32 4\na x T0\nr 0\nO 1")
+    assert mo.load(module.to_bytes(), format="onnx").outputs[0].type == "f32[4]"
+    with pytest.raises(ValueError, match="`tflite` is not a format that a module is read from; those are .*onnx.*stablehlo"):
+        mo.load(b"", format="tflite")

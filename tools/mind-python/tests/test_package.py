@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +80,22 @@ def test_nothing_large_is_imported():
     code = "import sys, mind_opt; print([name for name in ('numpy', 'json', 'asyncio', 'ml_dtypes') if name in sys.modules])"
     shown = subprocess.run([sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(FOLDER.parent)!r}); {code}"], capture_output=True, text=True)
     assert shown.stdout.strip() == "[]", shown.stderr
+
+
+def test_the_package_has_its_licenses():
+    from importlib.metadata import files, metadata
+
+    names = {path.name: path for path in files("mind-opt") if "licenses" in path.parts}
+    assert set(names) == {"LICENSE-APACHE", "LICENSE-MIT", "THIRD_PARTY_NOTICES.txt"}
+    assert metadata("mind-opt")["License-Expression"] == "Apache-2.0 OR MIT"
+    notices = names["THIRD_PARTY_NOTICES.txt"].read_text("utf-8")
+    for crate in ["pyo3 ", "bytemuck ", "half "]:
+        assert f"\n{crate}" in notices
+
+
+def test_the_notices_are_those_of_the_crates(root):
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    script = root / "tools" / "mind-python" / "notices.py"
+    shown = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stdout + shown.stderr

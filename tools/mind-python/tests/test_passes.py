@@ -76,8 +76,8 @@ def test_a_wrong_pass_changes_nothing():
         (lambda r: r.replace(1, "Add", [0]), "operand"),
         (lambda r: r.erase(99), "99"),
         (lambda r: r.set(1, colour="red"), "colour"),
-        (lambda r: r.erase("x"), "is no value"),
-        (lambda r: r.erase(True), "is no value"),
+        (lambda r: r.erase("x"), "is not a value"),
+        (lambda r: r.erase(True), "is not a value"),
     ]
     for wrong, text in cases:
         with pytest.raises(mo.PatchError, match=text) as caught:

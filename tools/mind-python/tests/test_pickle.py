@@ -4,6 +4,8 @@ import copy
 import hashlib
 import multiprocessing
 import pickle
+import subprocess
+import sys
 
 import mind_opt as mo
 import pytest
@@ -49,7 +51,7 @@ def test_another_version_says_so():
             pickle.loads(other)
         assert "install the same version" in caught.value.help
     with pytest.raises(mo.RejectedError):
-        _pickle.module(mo.__version__, "no module", [])
+        _pickle.module(mo.__version__, b"no module", [])
 
 
 def sums(f, rows):
@@ -86,3 +88,54 @@ def test_executables_run_in_forked_processes(threads):
     worker.start()
     assert queue.get(timeout=60) == expected
     worker.join()
+
+
+def test_a_pickle_is_as_large_as_the_weights():
+    w = numpy.random.default_rng(1).standard_normal((300, 300)).astype("float32")
+    b = mo.Builder()
+    b.output(b.op("MatMul", b.input("x", "f32[B, 300]"), b.op("ConstTensor", data=w)))
+    module = b.build()
+    for one in [module, module.compile(threads=1)]:
+        assert len(pickle.dumps(one)) < w.nbytes + 2000
+    again = pickle.loads(pickle.dumps(module))
+    assert again.to_text() == module.to_text() and again.constant(1).tobytes() == w.tobytes()
+    assert all(op.line is None for op in again.ops)
+
+
+DROPPED = """
+import gc, os, sys, time
+import numpy
+import mind_opt as mo
+
+f = mo.parse("mic@2\\nT0 f32 256 256\\na x T0\\nm 0 0\\nO 1").compile(threads=2)
+model = mo.Model(sys.argv[1], threads=2)
+x = numpy.ones((256, 256), "float32")
+expected, text = f(x).tobytes(), model.generate("a cat", 2)
+for what in ["run", "drop", "model", "exit"]:
+    child = os.fork()
+    if child == 0:
+        if what == "exit":
+            sys.exit(0)
+        ran = (f(x).tobytes(), model.generate("a cat", 2)) == (expected, text)
+        if what == "drop":
+            del f
+        if what == "model":
+            del model
+        gc.collect()
+        os._exit(0 if ran else 1)
+    for _ in range(1000):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.02)
+    else:
+        os.kill(child, 9)
+        status = "hangs"
+    assert status == 0, (what, status)
+assert f(x).tobytes() == expected
+"""
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the system does not fork")
+def test_forked_children_drop_executables_and_models(tiny):
+    subprocess.run([sys.executable, "-c", DROPPED, tiny / "tiny-qwen2"], check=True, timeout=100)

@@ -116,7 +116,7 @@ impl Args {
     }
 }
 
-/// Checks that the names of the files that are written end as what is written.
+/// Checks the extensions of the output files.
 ///
 /// # Errors
 ///

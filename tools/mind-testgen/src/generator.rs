@@ -31,7 +31,7 @@ pub(crate) struct Generator<'c> {
     depth: usize,
 }
 
-/// What is drawn of an op of closed regions.
+/// The parts of an op of closed regions that are drawn before its regions.
 pub(crate) struct Regions<'a> {
     pub(crate) def: &'static OpDef,
     pub(crate) operands: &'a [ValueId],
@@ -257,7 +257,7 @@ impl<'c> Generator<'c> {
         value
     }
 
-    /// A new constant; extents that are not known are small, and hidden by a reshape to what the constant has already.
+    /// A new constant; extents that are not known are small, and hidden by a reshape to the constant's own extents.
     fn opened(&mut self, ty: &TensorType) -> ValueId {
         if ty.view().static_shape().is_some() {
             return self.constant(ty, false);

@@ -8,6 +8,7 @@ pub mod cases;
 mod control;
 mod element;
 pub mod exact;
+pub mod forms;
 mod generator;
 pub mod mil;
 mod module;

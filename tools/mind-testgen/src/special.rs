@@ -1,4 +1,4 @@
-//! Special values of float formats, and what the scalar functions give for them.
+//! Special values of float formats, and references for the scalar functions at them.
 
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::{FloatNum, Num};
@@ -7,7 +7,7 @@ use mind_ir::with_float;
 
 use crate::exact::{BigFloat, Exact, FloatFormat, number};
 
-/// The values of a float dtype where functions change what they do: zeros, the subnormal and normal numbers at the edges,
+/// The values of a float dtype where functions change their course: zeros, the subnormal and normal numbers at the edges,
 /// numbers next to 1, halves of integers, odd and even integers as large as there are, the largest numbers and infinities, of
 /// either sign, and NaN.
 ///
@@ -65,7 +65,7 @@ fn power_of_two(exponent: i32) -> f64 {
     }
 }
 
-/// What a function gives.
+/// The expected result of a function.
 #[derive(Clone, Debug)]
 pub enum Reference {
     /// This very number, any NaN being equal to any other.
@@ -89,7 +89,8 @@ impl Reference {
     }
 }
 
-/// What `function` gives for the numbers `x` and `y` of a float dtype, as docs/numerics.md says; a truth value is 0 or 1.
+/// Returns the expected result of `function` on the numbers `x` and `y` of a float dtype, as docs/numerics.md says; a truth value
+/// is 0 or 1.
 /// `None` for a function that is not one of one or two floats.
 pub fn reference(
     exact: &mut Exact,
@@ -280,7 +281,7 @@ fn is_outside(function: ScalarFn, x: f64) -> bool {
     }
 }
 
-/// What a function gives at zeros, at infinities, where it is saturated in every dtype, and at the ends of its domain, as
+/// Returns the result of a function at zeros, at infinities, where it is saturated in every dtype, and at the ends of its domain, as
 /// docs/numerics.md says.
 fn edge(function: ScalarFn, x: f64) -> Option<f64> {
     use std::f64::consts::{FRAC_PI_2, PI};

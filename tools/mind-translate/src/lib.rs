@@ -293,8 +293,16 @@ fn lower(
             format!("{kind} `{name}` is called `{legal}`, because MIL cannot use its own name");
         mind_cli::note(host, &message);
     }
-    let lowered = mil::lower(session, graph, &config);
-    lowered.map_err(|found| reject(host, &found, file, DiagnosticFormat::of(matches)))
+    let lowered = mil::lower(session, graph, &config)
+        .map_err(|found| reject(host, &found, file, DiagnosticFormat::of(matches)))?;
+    if lowered.doubles > 0 {
+        let message = format!(
+            "{} ops of f64 are computed in {}, because MIL has no wider float",
+            lowered.doubles, config.float
+        );
+        mind_cli::note(host, &message);
+    }
+    Ok(())
 }
 
 /// Writes the extents of `--dim` and runs the passes of `--pass-pipeline`.

@@ -87,7 +87,7 @@ const ROWS: &[Row] = &[
     row("lit-features", "mind-opt/lit-features.test"),
 ];
 
-/// What mlir-opt has for a flag; nothing for one that it does not have.
+/// Returns the options of mlir-opt that a flag stands for; `None` if there are none.
 fn of_mlir(flag: &str) -> Option<String> {
     let is_flag = |row: &&Counterpart| match row.ours {
         Ours::Same(own) | Ours::Read(own) | Ours::Flag(own) => own == flag,

@@ -10,6 +10,11 @@ pub fn document() -> String {
         "# Formats\n\nGenerated from the format table by `cargo run -p xtask`. The words are what `--from` and `--to` take. \
          A format that is detected needs no `--from`: by its content, whatever the file is called, or by the name of the \
          file or folder. [translating.md](translating.md) says what becomes what.\n\n\
+         The extension of the file that `-o` names selects the format of the output, in lower or upper case; `--to` may \
+         repeat it, and must not contradict it. An extension of two rows, as `.mic`, keeps the input's format if it is one of \
+         them. An extension that no row has is an error unless `--to` is given, as is one of a format that the tool does \
+         not write. A name without an extension, or with an ending without letters as in `model-v1.2`, leaves the format to \
+         `--to` or the input; so does a name with a part `.tmp` and an unknown end, as lit's `%t` gives.\n\n\
          | word | what it is | files | detected by | read as | written as |\n|---|---|---|---|---|---|\n",
     );
     for row in FORMATS {

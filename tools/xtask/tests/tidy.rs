@@ -14,6 +14,8 @@ mod documents;
 mod language;
 #[path = "tidy/mil.rs"]
 mod mil;
+#[path = "tidy/packages.rs"]
+mod packages;
 #[path = "tidy/sizes.rs"]
 mod sizes;
 #[path = "tidy/targets.rs"]

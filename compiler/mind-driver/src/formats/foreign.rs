@@ -1,4 +1,4 @@
-//! Files of other programs that are not modules: how each is told, and what to do with it.
+//! Recognises files of other programs, for example weights or compiled models, and says which command takes them.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use crate::host::FileSystem;
 /// A kind of file that no reader of modules takes.
 #[derive(Debug)]
 pub struct ForeignFile {
-    /// What it is, as a noun phrase.
+    /// Its kind, as a noun phrase.
     pub what: &'static str,
     /// How it is told.
     pub sign: Sign,
-    /// What to do with it; `PATH` stands for its path.
+    /// The command that takes it; `PATH` stands for its path.
     pub help: &'static str,
 }
 
@@ -388,7 +388,7 @@ impl ForeignFile {
         FOREIGN.iter().find(is)
     }
 
-    /// Returns the kind of folder at `path`, by what it holds.
+    /// Returns the kind of folder at `path`, by the names of its entries.
     pub fn of_folder(files: &mut dyn FileSystem, path: &Path) -> Option<&'static ForeignFile> {
         let names = files.list(path).ok()?;
         let is = |row: &&ForeignFile| match row.sign {
@@ -403,7 +403,7 @@ impl ForeignFile {
         FOREIGN.iter().find(is)
     }
 
-    /// Returns what to do with the file at `path`.
+    /// Returns the help for the file at `path`.
     pub fn help(&self, path: &str) -> String {
         self.help.replace("PATH", path)
     }

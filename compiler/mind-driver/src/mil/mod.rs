@@ -9,7 +9,7 @@ use mind_ir::verify::VerifyConfig;
 use mind_mil::check::Interface;
 use mind_mil::structure::program;
 use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
-use mind_to_mil::Config;
+use mind_to_mil::{Config, Lowered};
 
 use crate::failure;
 use crate::formats::{Format, FormatInfo};
@@ -21,9 +21,9 @@ use crate::session::Session;
 /// # Errors
 ///
 /// E6003 for each op that MIL cannot say, with the reason; the module is then not to be used.
-pub fn lower(session: &Session, g: &mut Graph, config: &Config) -> Result<(), Diagnostics> {
+pub fn lower(session: &Session, g: &mut Graph, config: &Config) -> Result<Lowered, Diagnostics> {
     if program(g).is_some() {
-        return Ok(());
+        return Ok(Lowered::default());
     }
     let pipeline = parse_pipeline("canonicalize", &session.passes)?;
     let manager = Manager {
@@ -35,7 +35,7 @@ pub fn lower(session: &Session, g: &mut Graph, config: &Config) -> Result<(), Di
     };
     let done = manager.run(&pipeline, g, &mut Statistics::default(), &mut NoopListener);
     done.map_err(failure::diagnostics)?;
-    mind_to_mil::lower(g, config).map(|_| ())
+    mind_to_mil::lower(g, config)
 }
 
 /// What the spelling of `format` has that compilers reject when they parse.

@@ -202,7 +202,7 @@ impl<'a> Node<'a, '_, '_> {
     }
 
     /// As [`closed`](Node::closed), for a loop whose first operands are carried. Where a step changes the extents of one, the loop
-    /// is imported again with open ones, because what is emitted in it depends on the types of its arguments.
+    /// is imported again with open ones, because the ops of a step depend on the types of its arguments.
     ///
     /// # Errors
     ///
@@ -355,5 +355,8 @@ fn define_inputs<'a>(
 
 /// Why a node is refused whose graph has nodes that are, which are reported by themselves.
 fn inner() -> Refusal {
-    Refusal::following("a node of its graph")
+    Refusal::unsupported(
+        "nodes of its graph are refused",
+        "the errors of these nodes say what to change",
+    )
 }

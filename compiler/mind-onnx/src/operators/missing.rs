@@ -65,7 +65,7 @@ const DOMAINS: &[(&str, &str)] = &[
 pub(crate) fn missing(of: &str, name: &str) -> Refusal {
     Refusal::unsupported(
         reason(of, name),
-        "docs/onnx.md lists the operators that are read; a function of the model with this name would be used",
+        "docs/formats/onnx-operators.md lists the operators that are read; a function of the model with its name is read, too",
     )
 }
 

@@ -15,7 +15,7 @@ use super::Operator;
 use super::shape::element_count;
 use crate::import::emit::{Emit, One};
 use crate::import::node::Node;
-use crate::import::value::{Extent, Extents};
+use crate::import::value::{Extent, Extents, Value};
 use crate::tensor::Constant;
 
 pub(super) const ROWS: &[Operator] = &[
@@ -116,7 +116,8 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
     let keeps_zero = n.flag("allowzero")?;
     let Ok(wanted) = n.dims_in(1) else {
         let extents = n.input(1)?;
-        return reshape_at_run_time(&mut n.e, x, extents, keeps_zero);
+        let open = open(&n.e, extents)?;
+        return reshape_at_run_time(&mut n.e, x, extents, &open, keeps_zero);
     };
     let own = n.e.dims(x);
     let dims = wanted.iter().enumerate().map(|(at, &dim)| match dim {
@@ -129,21 +130,59 @@ fn reshape(n: &mut Node<'_, '_, '_>) -> One {
         }),
         dim => Ok(dim),
     });
-    let dims: Vec<Dim> = dims.collect::<Result<_, _>>()?;
+    let mut dims: Vec<Dim> = dims.collect::<Result<_, _>>()?;
+    if let Some(left) = left(n, x) {
+        for dim in dims.iter_mut().filter(|dim| **dim == Dim::Fixed(-1)) {
+            *dim = Dim::Fixed(left);
+        }
+    }
     let is_open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
     if dims.iter().filter(is_open).count() > 1 {
         let extents = n.input(1)?;
-        return reshape_at_run_time(&mut n.e, x, extents, keeps_zero);
+        for dim in dims.iter_mut().filter(|dim| **dim == Dim::Fixed(-1)) {
+            *dim = Dim::Dynamic;
+        }
+        return reshape_at_run_time(&mut n.e, x, extents, &dims, keeps_zero);
     }
     n.e.reshape(x, &dims)
 }
 
+/// The extent that -1 stands for in a shape whose open extents are all that `x` has.
+fn left(n: &Node<'_, '_, '_>, x: ValueId) -> Option<i64> {
+    let Some(Value::Extents(wanted)) = n.given(1) else {
+        return None;
+    };
+    let mut own = n.e.extents_of(x);
+    let mut taken = 1i64;
+    for &extent in &wanted.elements {
+        match extent {
+            Extent::Known(-1) => {}
+            Extent::Known(0) => return None,
+            Extent::Known(known) => taken = taken.checked_mul(known)?,
+            open => {
+                let at = own.iter().position(|own| *own == open)?;
+                own.swap_remove(at);
+            }
+        }
+    }
+    let all = own.iter().try_fold(1i64, |all, extent| match extent {
+        Extent::Known(known) => all.checked_mul(*known),
+        Extent::Of(..) | Extent::Computed(_) => None,
+    })?;
+    (taken > 0 && all % taken == 0).then_some(all / taken)
+}
+
 /// An extent of 0 is that of the input, and -1 is what is left for the others.
-fn reshape_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId, keeps_zero: bool) -> One {
-    let open = open(e, extents)?;
+fn reshape_at_run_time(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    extents: ValueId,
+    shape: &[Dim],
+    keeps_zero: bool,
+) -> One {
     let mut wanted = e.convert(extents, DType::I64)?;
-    if !keeps_zero && !open.is_empty() {
-        let own = own_extents(e, x, open.len(), Align::First)?;
+    if !keeps_zero && !shape.is_empty() {
+        let own = own_extents(e, x, shape.len(), Align::First)?;
         wanted = replaced(e, wanted, 0.0, own)?;
     }
     let one = e.number(DType::I64, 1.0);
@@ -153,20 +192,23 @@ fn reshape_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId, keeps_zer
     let all = element_count(e, x)?;
     let left = e.apply(ScalarFn::Div, &[all, count])?;
     let wanted = replaced(e, wanted, -1.0, left)?;
-    Ok(DynamicReshape::with(&open).build(e, x, wanted)?)
+    Ok(DynamicReshape::with(shape).build(e, x, wanted)?)
 }
 
 /// The extents are broadcast too: 1 keeps that of the input.
 fn expand(n: &mut Node<'_, '_, '_>) -> One {
     let x = n.input(0)?;
     let own = n.e.dims(x);
-    let shape = known_dims(n, 1).map(|wanted| broadcast_dims(&own, &wanted));
-    match shape.filter(|shape| !shape.contains(&Dim::Dynamic)) {
-        Some(shape) if shape == own => Ok(x),
-        Some(shape) => Ok(BroadcastTo::with(&shape).build(&mut n.e, x)?),
-        None => {
+    let shape = n.dims_in(1).ok();
+    let shape = shape.map(|wanted| broadcast_dims(&own, &wanted));
+    match shape {
+        Some(shape) if !shape.contains(&Dim::Dynamic) => match shape == own {
+            true => Ok(x),
+            false => Ok(BroadcastTo::with(&shape).build(&mut n.e, x)?),
+        },
+        shape => {
             let extents = n.input(1)?;
-            expand_at_run_time(&mut n.e, x, extents)
+            expand_at_run_time(&mut n.e, x, extents, shape)
         }
     }
 }
@@ -186,7 +228,13 @@ fn broadcast_dims(own: &[Dim], wanted: &[Dim]) -> Vec<Dim> {
     joined.collect()
 }
 
-fn expand_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId) -> One {
+/// `shape` is what is known of the result.
+fn expand_at_run_time(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    extents: ValueId,
+    shape: Option<Vec<Dim>>,
+) -> One {
     let given = open(e, extents)?.len();
     let rank = e.rank(x).max(given);
     let own = own_extents(e, x, rank, Align::Last)?;
@@ -196,7 +244,10 @@ fn expand_at_run_time(e: &mut Emit<'_>, x: ValueId, extents: ValueId) -> One {
         wanted = e.concat(&[ones, wanted], 0)?;
     }
     let wanted = replaced(e, wanted, 1.0, own)?;
-    broadcast(e, x, wanted)
+    match shape {
+        Some(shape) => Ok(DynamicBroadcastTo::with(&shape).build(e, x, wanted)?),
+        None => broadcast(e, x, wanted),
+    }
 }
 
 /// `start + step i` for as many `i` as stay before `limit`.

@@ -1,5 +1,6 @@
 //! What is wrong with models, all of it at once.
 
+use mind_diag::Code;
 use mind_onnx::proto::NodeProto;
 use mind_onnx::{ImportOptions, read};
 use mind_snapshot::snapshot;
@@ -148,7 +149,8 @@ fn ways_out(nodes: Vec<NodeProto>, outputs: &[&str]) -> Vec<String> {
     let known = vec![ints("one", &[1], &[1]), ints("many", &[], &[16000])];
     let found = imported(&model(graph(inputs, known, nodes, outputs))).err();
     let found = found.expect("a refusal");
-    found.iter().filter_map(|own| own.help.clone()).collect()
+    let helps = found.iter().filter_map(|own| own.help.clone());
+    helps.filter(|own| own.contains("--bind")).collect()
 }
 
 #[test]
@@ -230,4 +232,107 @@ fn graphs_that_read_what_a_refused_node_makes_are_no_errors_of_their_own() {
     let known = vec![ints("one", &[1], &[1])];
     let found = problems(&model(graph(inputs, known, nodes, &["y"])));
     assert_eq!(found.lines().count(), 1, "{found}");
+}
+
+#[test]
+fn a_broken_rule_has_the_code_the_shapes_and_the_help_of_the_verifier() {
+    let inputs = vec![
+        value("a", FLOAT, &[Dim::Of(2), Dim::Of(3)]),
+        value("b", FLOAT, &[Dim::Of(4), Dim::Of(3)]),
+    ];
+    let nodes = vec![node("y = Add(a, b)", vec![])];
+    let found = imported(&model(graph(inputs, vec![], nodes, &["y"]))).err();
+    let found = found.expect("a refusal");
+    let error = found.first_error().expect("an error");
+    assert_eq!(error.code, Some(Code(3001)));
+    assert_eq!(error.notes[0], "shapes [2, 3] and [4, 3]");
+    assert_eq!(error.notes[1], "`a` is f32[2, 3], `b` is f32[4, 3]");
+    let help = error.help.as_deref().unwrap_or_default();
+    assert!(help.contains("dimension 0"), "{help}");
+}
+
+#[test]
+fn a_refusal_names_the_argument_the_found_and_the_expected_value() {
+    let image = || {
+        value(
+            "x",
+            FLOAT,
+            &[Dim::Of(1), Dim::Of(1), Dim::Of(4), Dim::Of(4)],
+        )
+    };
+    let weights = || {
+        vec![
+            floats("w", &[1, 1, 2, 2], &[1.0; 4]),
+            ints("shape", &[2], &[1, 2]),
+        ]
+    };
+    let cases = [
+        (node("y = Conv(x, w)", vec![list("pads", &[1, 1, 1])]), 4109),
+        (node("y = Conv(x, w)", vec![list("strides", &[1])]), 4109),
+        (node("y = MaxPool(x)", vec![]), 4104),
+        (
+            node("y = AveragePool(x)", vec![list("kernel_shape", &[2, 0])]),
+            4108,
+        ),
+        (node("y = Pad(x, shape)", vec![]), 4109),
+        (
+            node("y = Pad(x, shape)", vec![word("mode", "mirror")]),
+            4109,
+        ),
+        (node("y = Tile(x, shape)", vec![]), 4109),
+        (
+            node("y = DepthToSpace(x)", vec![int("blocksize", -1)]),
+            4108,
+        ),
+        (node("y = Concat(x, x)", vec![]), 4104),
+        (node("y = Softmax(x)", vec![int("axis", 7)]), 3004),
+        (node("y = LRN(x)", vec![int("size", 0)]), 4108),
+        (node("y = Einsum(x)", vec![word("equation", "ij->i")]), 3002),
+        (node("y = Cast(x)", vec![int("to", 8)]), 4106),
+    ];
+    for (own, code) in cases {
+        let text = format!("{} {:?}", own.op_type, own.attribute);
+        let model = model(graph(vec![image()], weights(), vec![own], &["y"]));
+        let found = imported(&model).err().expect("a refusal");
+        let error = found.first_error().expect("an error");
+        assert_eq!(error.code, Some(Code(code)), "{text}: {}", error.message);
+        assert!(error.way_out().is_some(), "{text}");
+        if !matches!(code, 3004 | 4104) {
+            for key in ["found", "expected"] {
+                let mut context = error.context.iter();
+                assert!(context.any(|(own, _)| *own == key), "{text}: {key}");
+            }
+        }
+    }
+    let pads = node("y = Conv(x, w)", vec![list("pads", &[1, 1, 1])]);
+    let found = problems(&model(graph(vec![image()], weights(), vec![pads], &["y"])));
+    let expected =
+        "`pads` has 3 entries, expected 4 (begin and end for each of 2 spatial dimensions)";
+    assert!(found.contains(expected), "{found}");
+}
+
+#[test]
+fn a_declared_type_that_contradicts_the_inferred_one_is_a_warning() {
+    let of = |declared: Vec<Dim>, inner: Vec<Dim>| {
+        let x = value("x", FLOAT, &[Dim::Of(2), Dim::Named("n")]);
+        let nodes = vec![node("h = Relu(x)", vec![]), node("y = Neg(h)", vec![])];
+        let mut graph = graph(vec![x], vec![], nodes, &["y"]);
+        graph.output = vec![value("y", FLOAT, &declared)];
+        graph.value_info = vec![value("h", FLOAT, &inner)];
+        let bytes = model(graph).encode_to_vec();
+        let found = mind_onnx::import(bytes.into(), &ImportOptions::default());
+        let found = found.unwrap_or_else(|_| panic!("a model")).warnings;
+        let messages = found.iter().map(|own| own.message.clone());
+        messages.collect::<Vec<String>>()
+    };
+    let good = || vec![Dim::Of(2), Dim::Named("m")];
+    assert!(of(good(), good()).is_empty());
+    assert!(of(good(), vec![Dim::Of(2), Dim::Of(7)]).is_empty());
+    assert_eq!(
+        of(vec![Dim::Of(3), Dim::Named("m")], vec![Dim::Of(2)]),
+        [
+            "output `y` is declared as f32[3, m], inferred as f32[2, n]",
+            "value `h` is declared as f32[2], inferred as f32[2, n]",
+        ]
+    );
 }

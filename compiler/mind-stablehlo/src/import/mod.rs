@@ -14,7 +14,7 @@ pub(crate) mod scope;
 pub(crate) mod value;
 
 use mind_convert::{Imported, Refusal, Report, Site};
-use mind_diag::{Code, Diagnostics, Span};
+use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
@@ -94,6 +94,13 @@ impl<'t> Importer<'t> {
                 .help("name the function `@main`, or make it the one `public` function");
             return self.report.model(module.span(), refusal);
         };
+        for mesh in module.meshes.iter().filter(|mesh| mesh.devices > 1) {
+            let (name, devices) = (mesh.name, mesh.devices);
+            let message = format!("the shardings of `@{name}` over {devices} devices are dropped");
+            let warning = Diagnostic::new(Severity::Warning, mesh.span, message);
+            let help = "the module computes whole tensors on one device";
+            self.report.warning(warning.help(help));
+        }
         let mut cache = Cache::default();
         let mut scope = Scope::default();
         self.inputs(main, &mut scope, graph, &mut cache);

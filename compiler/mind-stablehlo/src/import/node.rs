@@ -16,6 +16,14 @@ use super::value::{Extent, Value};
 use crate::constant::{Constant, constant, dtype};
 use crate::text::{Attr, Block, Op, TensorText, Type};
 
+/// Attributes that torch_xla adds to any op: how the compiler that wrote the text laid out a result in memory.
+const LAYOUT_HINTS: &[&str] = &[
+    "operand_layouts",
+    "result_layout",
+    "result_layouts",
+    "xla_shape",
+];
+
 /// An operation, and the block that its ops are appended to.
 pub(crate) struct Node<'n, 't, 'g> {
     pub op: &'t Op<'t>,
@@ -251,7 +259,10 @@ impl<'n, 't, 'g> Node<'n, 't, 'g> {
     pub fn unknown_attribute(&self) -> Option<&'t str> {
         let asked = self.asked.borrow();
         let mut names = self.op.attrs.iter().map(|(name, _)| *name);
-        names.find(|name| !asked.contains(name) && !name.contains('.'))
+        names.find(|name| {
+            let is_hint = LAYOUT_HINTS.contains(name) || name.contains('.');
+            !asked.contains(name) && !is_hint
+        })
     }
 
     /// The elements that attribute `name` writes out.

@@ -87,7 +87,7 @@ pub(crate) fn closed<'t>(
 }
 
 /// As [`closed`], for a loop whose first operands are carried. Where a step changes the extents of one, the loop is imported again
-/// with open ones; what it may cost is bounded, because the operations of a module are.
+/// with open ones. The cost is bounded, because the operations of a module are.
 ///
 /// # Errors
 ///

@@ -24,6 +24,12 @@ pub(super) const ROWS: &[Row] = &[
     Row::values("func.call", call),
     Row::values("stablehlo.composite", composite),
     Row::values("stablehlo.custom_call", custom_call),
+    // A module runs on one device, which has all of a tensor.
+    Row::values("sdy.sharding_constraint", |n| {
+        n.ignore(&["sharding"]);
+        n.count(1)?;
+        Ok(Some(n.inputs.to_vec()))
+    }),
     Row::values("stablehlo.optimization_barrier", |n| {
         Ok(Some(n.inputs.to_vec()))
     }),
@@ -110,9 +116,53 @@ fn custom_call(n: &mut Node<'_, '_, '_>) -> Inner<Vec<Value>> {
         return Ok(Some(Vec::new()));
     }
     // All others are refused before their operands are looked at.
-    n.ignore(&["callee", "call_target_name"]);
-    n.count(1)?;
-    Ok(Some(n.inputs.to_vec()))
+    let name = n.text(&["callee", "call_target_name"]).unwrap_or("");
+    match known_call(name) {
+        Some(Known::Row(row)) => row.import(n),
+        Some(Known::TopK) => {
+            let k = n.fields(&["mhlo.attributes"])?.int("k")?;
+            Ok(Some(of_module(super::sort::top_k(n, k)?)))
+        }
+        Some(Known::Lapack(import)) => Ok(Some(of_module(import(n)?))),
+        Some(Known::Identity) | None => {
+            n.count(1)?;
+            Ok(Some(n.inputs.to_vec()))
+        }
+    }
+}
+
+/// A call of code outside of the text whose meaning is known.
+pub(super) enum Known {
+    /// It leaves its operand as it is.
+    Identity,
+    /// A function of CHLO, as torch_xla and converters of MHLO write it.
+    Row(&'static Row),
+    TopK,
+    Lapack(fn(&mut Node<'_, '_, '_>) -> super::Many),
+}
+
+/// The meaning of a call of code outside of the text.
+pub(super) fn known_call(name: &str) -> Option<Known> {
+    const WITHOUT_EFFECT: &[&str] = &[
+        "LayoutConstraint",
+        "MoveToDevice",
+        "MoveToHost",
+        "Sharding",
+        "annotate_device_placement",
+        "xla.sdy.FuncResultSharding",
+    ];
+    if WITHOUT_EFFECT.contains(&name) {
+        return Some(Known::Identity);
+    }
+    if name == "mhlo.topk" {
+        return Some(Known::TopK);
+    }
+    if let Some(import) = super::solve::lapack(name) {
+        return Some(Known::Lapack(import));
+    }
+    let function = name.strip_prefix("mhlo.")?;
+    let row = super::find(&format!("chlo.{function}"));
+    row.filter(|row| row.is_pointwise()).map(Known::Row)
 }
 
 /// What assertions of JAX begin with, whatever they are about.

@@ -2,6 +2,7 @@
 
 use mind_convert::Refusal;
 
+use super::control::known_call;
 use crate::import::inputs::is_assertion;
 use crate::text::Op;
 
@@ -58,13 +59,14 @@ const REASONS: &[(&[&str], &str)] = &[
         "it is for training",
     ),
     (
-        &["stablehlo.cholesky", "stablehlo.triangular_solve"],
-        "there is no kernel that solves equations",
+        &["chlo.bessel_i1e", "chlo.polygamma", "chlo.zeta"],
+        "the special function has no form in core",
+    ),
+    (
+        &["sdy.all_gather", "sdy.manual_computation", "sdy.reshard"],
+        "it computes with the parts of tensors that devices have",
     ),
 ];
-
-/// The calls of code outside of the text that leave their operand as it is.
-const WITHOUT_EFFECT: &[&str] = &["LayoutConstraint", "Sharding"];
 
 /// Why an operation of an op that has a row is refused, whatever its operands are.
 pub(crate) fn refusal(op: &Op<'_>) -> Option<Refusal> {
@@ -74,8 +76,7 @@ pub(crate) fn refusal(op: &Op<'_>) -> Option<Refusal> {
     let mut attrs = op.attrs.iter();
     let name = attrs.find(|(name, _)| matches!(*name, "callee" | "call_target_name"));
     let name = name.and_then(|(_, value)| value.text()).unwrap_or("");
-    let is_known = WITHOUT_EFFECT.contains(&name);
-    (!is_known).then(|| {
+    known_call(name).is_none().then(|| {
         Refusal::unsupported(
             format!("`@{name}` is code outside of the text"),
             "lower the function for another platform, or write it with ops of StableHLO",

@@ -11,8 +11,11 @@ mod missing;
 mod normalize;
 mod reduce;
 mod scatter;
+mod select;
 mod shape;
+mod solve;
 mod sort;
+mod special;
 mod window;
 
 use mind_convert::Refusal;
@@ -130,8 +133,11 @@ const FAMILIES: &[&[Row]] = &[
     normalize::ROWS,
     reduce::ROWS,
     scatter::ROWS,
+    select::ROWS,
     shape::ROWS,
+    solve::ROWS,
     sort::ROWS,
+    special::ROWS,
     window::ROWS,
 ];
 

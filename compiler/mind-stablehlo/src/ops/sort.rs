@@ -2,16 +2,24 @@
 
 use mind_convert::Refusal;
 use mind_core::ops::gather::GatherElements;
-use mind_core::ops::sort::Sort;
+use mind_core::ops::sort::{Sort, TopK};
+use mind_ir::ValueId;
 use mind_ir::opdef::Op as _;
 use mind_ir::types::DTypeClass;
 
-use super::body::expressions;
+use super::body::{expressions, unknown_region};
 use super::elementwise::total_order;
 use super::{Many, Row};
+use crate::import::emit::Emit;
 use crate::import::node::Node;
 
-pub(super) const ROWS: &[Row] = &[Row::many("stablehlo.sort", sort)];
+pub(super) const ROWS: &[Row] = &[
+    Row::many("stablehlo.sort", sort),
+    Row::many("chlo.top_k", |n| {
+        let k = n.int(&["k"])?;
+        top_k(n, k)
+    }),
+];
 
 /// An order of elements.
 #[derive(Clone, Copy)]
@@ -23,22 +31,41 @@ struct Order {
     is_total: bool,
 }
 
-/// The order that a region compares by: of one operand, plainly, by total order, or by total order with one zero and one
-/// NaN, as JAX sorts.
-fn order(n: &Node<'_, '_, '_>, count: usize) -> Result<Order, Refusal> {
+/// The orders that a region compares by, the first one first: of an operand plainly, by total order, or by total order with
+/// one zero and one NaN, as JAX sorts; of others where those before are equal.
+fn orders(n: &Node<'_, '_, '_>, count: usize) -> Result<Vec<Order>, Refusal> {
     let found = expressions(n, n.region(0)?).unwrap_or_default();
-    let unlike = || {
-        Refusal::unsupported(
-            format!(
-                "its region returns `{}`",
-                found.first().map_or("something else", |own| own)
-            ),
-            "the region compares operands by `LT` or `GT`, one after the other where they are equal",
-        )
+    let lists = match &found[..] {
+        [own] => keys(own, count),
+        _ => None,
     };
-    let [own] = &found[..] else {
-        return Err(unlike());
-    };
+    lists.ok_or_else(|| unknown_region(n, "a comparison of operands by `LT` or `GT`"))
+}
+
+/// The orders that an expression compares by: `order`, or `or(order, and(equal, orders))`.
+fn keys(text: &str, count: usize) -> Option<Vec<Order>> {
+    if let Some((order, _)) = order(text, count) {
+        return Some(vec![order]);
+    }
+    let [lhs, rhs] = operands(text, "or")?;
+    for (first, others) in [(lhs, rhs), (rhs, lhs)] {
+        let Some((primary, equal)) = order(first, count) else {
+            continue;
+        };
+        let [lhs, rhs] = operands(others, "and")?;
+        for (same, rest) in [(lhs, rhs), (rhs, lhs)] {
+            if same == equal {
+                let mut all = vec![primary];
+                all.extend(keys(rest, count)?);
+                return Some(all);
+            }
+        }
+    }
+    None
+}
+
+/// The order of one operand that an expression compares by, and the expression that its elements are equal.
+fn order(text: &str, count: usize) -> Option<(Order, String)> {
     for key in 0..count {
         let plain = [format!("a{}", 2 * key), format!("a{}", 2 * key + 1)];
         let jax = plain.clone().map(|own| {
@@ -50,34 +77,63 @@ fn order(n: &Node<'_, '_, '_>, count: usize) -> Result<Order, Refusal> {
             ("lt_total", &plain, true),
             ("lt_total", &jax, false),
         ];
-        for (name, [a, b], is_total) in forms {
+        for (name, pair, is_total) in forms {
             for is_descending in [false, true] {
+                let [a, b] = pair;
                 let (first, second) = if is_descending { (b, a) } else { (a, b) };
-                if *own == format!("{name}({first},{second})") {
-                    return Ok(Order {
+                if *text == format!("{name}({first},{second})") {
+                    let order = Order {
                         key,
                         is_descending,
                         is_total,
-                    });
+                    };
+                    let mut pair = pair.clone();
+                    pair.sort_unstable();
+                    return Some((order, format!("eq({})", pair.join(","))));
                 }
             }
         }
     }
-    Err(unlike())
+    None
 }
 
-/// Always stable, which is one of the orders that a sort that need not be leaves open.
+/// The two operands of an expression `name(.., ..)`.
+fn operands<'t>(text: &'t str, name: &str) -> Option<[&'t str; 2]> {
+    let inside = text
+        .strip_prefix(name)?
+        .strip_prefix('(')?
+        .strip_suffix(')')?;
+    let mut depth = 0;
+    let at = inside.bytes().position(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        byte == b',' && depth == 0
+    })?;
+    Some([&inside[..at], &inside[at + 1..]])
+}
+
+/// Always stable, which is one of the orders that a sort that need not be leaves open. Of several keys the last one is sorted
+/// by first.
 fn sort(n: &mut Node<'_, '_, '_>) -> Many {
     n.ignore(&["is_stable"]);
-    let operands = n.rest(0)?;
+    let mut operands = n.rest(0)?;
     let Some(&first) = operands.first() else {
         return Err(Refusal::operands(0, "1 or more"));
     };
     let rank = n.e.rank(first);
     let axis = n.optional_int(&["dimension"])?.unwrap_or(-1);
     let axis = if axis < 0 { axis + rank as i64 } else { axis };
-    let order = order(n, operands.len())?;
-    let e = &mut n.e;
+    for order in orders(n, operands.len())?.into_iter().rev() {
+        operands = sorted(&mut n.e, &operands, order, axis)?;
+    }
+    Ok(operands)
+}
+
+/// Operands in the order of one of them.
+fn sorted(e: &mut Emit<'_>, operands: &[ValueId], order: Order, axis: i64) -> Many {
     let key = operands[order.key];
     let is_float = e.dtype(key).class() == DTypeClass::Float;
     let by_bits = order.is_total && is_float;
@@ -96,4 +152,14 @@ fn sort(n: &mut Node<'_, '_, '_>) -> Many {
         results.push(gather.build(e, operand, places)?);
     }
     Ok(results)
+}
+
+/// The `k` largest elements along the last dimension and their places, in the dtype of the second result.
+pub(super) fn top_k(n: &mut Node<'_, '_, '_>, k: i64) -> Many {
+    let x = n.only()?;
+    let to = crate::constant::dtype(n.result(1)?.element)?;
+    let op = n.e.b.create(TopK::DEF, &[x], &TopK::attrs(k, -1, true))?;
+    let found = n.e.g().results(op);
+    let (values, places) = (found.get(0), found.get(1));
+    Ok(vec![values, n.e.convert(places, to)?])
 }

@@ -35,7 +35,7 @@ impl Combiner {
 }
 
 /// A list with an entry for each dimension, all `default` where it is missing.
-fn entries(
+pub(super) fn entries(
     n: &Node<'_, '_, '_>,
     name: &'static str,
     count: usize,

@@ -13,7 +13,7 @@ use mind_diag::{Diagnostics, Span};
 pub(crate) use cursor::Parsed;
 pub(crate) use dense::{Dense, Elements};
 pub(crate) use syntax::{
-    Argument, Attr, Block, Function, Label, Module, Op, OutputInfo, TensorText, Type, Use,
+    Argument, Attr, Block, Function, Label, Mesh, Module, Op, OutputInfo, TensorText, Type, Use,
 };
 
 use cursor::Cursor;
@@ -32,6 +32,7 @@ fn module<'t>(c: &mut Cursor<'t>) -> Parsed<Module<'t>> {
     let mut module = Module {
         functions: IndexMap::new(),
         locations: IndexMap::new(),
+        meshes: Vec::new(),
         resources: IndexMap::new(),
     };
     while !c.is_at_end() {
@@ -50,6 +51,8 @@ fn module<'t>(c: &mut Cursor<'t>) -> Parsed<Module<'t>> {
             while !c.eat("}") {
                 if c.eat("#") {
                     alias(c, &mut module)?;
+                } else if c.keyword("sdy.mesh") {
+                    mesh(c, &mut module)?;
                 } else {
                     function(c, &mut module)?;
                 }
@@ -74,6 +77,28 @@ fn alias<'t>(c: &mut Cursor<'t>, module: &mut Module<'t>) -> Parsed<()> {
             c.attribute()?;
         }
     }
+    Ok(())
+}
+
+/// `@mesh = <["x"=2, "y"=4]>`: the devices that shardings refer to.
+fn mesh<'t>(c: &mut Cursor<'t>, module: &mut Module<'t>) -> Parsed<()> {
+    let (name, span) = c.symbol()?;
+    c.expect("=")?;
+    let axes = c.balanced()?;
+    c.location()?;
+    let sizes = axes.split('=').skip(1).map(|own| {
+        let digits = own.trim_start().split(|own: char| !own.is_ascii_digit());
+        digits
+            .clone()
+            .next()
+            .and_then(|own| own.parse::<u64>().ok())
+    });
+    let devices = sizes.fold(1u64, |all, own| all.saturating_mul(own.unwrap_or(1)));
+    module.meshes.push(Mesh {
+        name,
+        span,
+        devices,
+    });
     Ok(())
 }
 

@@ -51,13 +51,17 @@ impl<'t> Cursor<'t> {
                 }
                 Some(b'(') => {
                     self.at += 1;
-                    op.operands.extend(self.uses(")")?);
+                    self.bracketed(op)?;
                 }
                 Some(b'[') => {
                     let ranges = self.ranges()?;
                     op.attrs.push(("ranges", ranges));
                 }
                 Some(b'{') => op.attrs.extend(self.dictionary()?),
+                // Shardings of Shardy.
+                Some(b'<') => {
+                    self.balanced()?;
+                }
                 Some(b':') => {
                     self.at += 1;
                     op.types = self.result_types(count(op))?;
@@ -77,6 +81,26 @@ impl<'t> Cursor<'t> {
                 },
             }
         }
+    }
+
+    /// Operands and attributes up to `)`, for example `%x, k = 2)`.
+    fn bracketed(&mut self, op: &mut Op<'t>) -> Parsed<()> {
+        while !self.eat(")") {
+            match self.peek() {
+                Some(b'%') => op.operands.push(self.value()?),
+                _ => {
+                    let name = self.word("an operand or an attribute")?;
+                    self.expect("=")?;
+                    let value = self.pretty_attribute()?;
+                    op.attrs.push((name, value));
+                }
+            }
+            if !self.eat(",") {
+                self.expect(")")?;
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The end of an operation that has no types, since it reads and makes nothing.

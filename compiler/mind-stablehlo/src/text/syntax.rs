@@ -13,8 +13,19 @@ pub(crate) struct Module<'t> {
     pub functions: IndexMap<&'t str, Function<'t>>,
     /// What locations that are defined by themselves are called.
     pub locations: IndexMap<&'t str, Label<'t>>,
+    /// The meshes of devices that shardings refer to.
+    pub meshes: Vec<Mesh<'t>>,
     /// Elements that are written behind the module, in hexadecimal.
     pub resources: IndexMap<&'t str, Cow<'t, str>>,
+}
+
+/// A mesh of devices.
+#[derive(Debug)]
+pub(crate) struct Mesh<'t> {
+    pub name: &'t str,
+    pub span: Span,
+    /// How many devices it has.
+    pub devices: u64,
 }
 
 /// A function.

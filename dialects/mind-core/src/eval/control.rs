@@ -5,11 +5,15 @@ use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_inner};
 use mind_ir::opdef::Op;
 use mind_ir::tensor::{Buffer, Element, Tensor};
 use mind_ir::types::Dim;
+use mind_ir::verify::VerifyConfig;
 use mind_ir::with_buffer;
 use smallvec::SmallVec;
 
 use super::strided;
 use crate::ops::control::{If, Scan, While, block, yields};
+use crate::ops::input::Input;
+use crate::region::outline;
+use crate::specialize::{Known, specialize};
 
 /// What a region yields for its arguments.
 fn run(
@@ -109,6 +113,9 @@ pub(crate) fn eval_scan(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Eval
     }
     let mut carried = copies(cx, first)?;
     let mut stacks = Stacks::new(op, cx, steps)?;
+    if steps == 0 {
+        stacks.begin_without_steps(op, cx, operands)?;
+    }
     for step in 0..steps {
         let place = |reversed: bool| if reversed { steps - 1 - step } else { step };
         let slices = (scanned.iter().zip(&axes).enumerate())
@@ -128,6 +135,55 @@ pub(crate) fn eval_scan(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Eval
         }
     }
     Ok(carried.into_iter().chain(stacks.finish()).collect())
+}
+
+/// The extents of the outputs of a step that follow from those of the operands; 0 for those that only a step would tell.
+fn inferred_outputs(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Vec<Vec<usize>> {
+    let (g, count) = (cx.graph, op.carried(cx.graph) as usize);
+    let body = block(g, op.id(), 0);
+    let axes = op.input_axes(g);
+    let shapes = operands.iter().enumerate().map(|(at, tensor)| {
+        let mut shape: Vec<usize> = tensor.shape().to_vec();
+        if let Some(&axis) = at.checked_sub(count).and_then(|at| axes.get(at)) {
+            shape.remove(axis);
+        }
+        shape
+    });
+    let shapes: Vec<Vec<usize>> = shapes.collect();
+    // A carried value keeps its extents unless a step changes them.
+    let mut keeps = vec![true; shapes.len()];
+    loop {
+        let mut module = outline(g, body, |_| false);
+        let inputs: Vec<OpId> = module
+            .ops(module.body())
+            .filter(|&op| module.is::<Input>(op))
+            .collect();
+        let known = Known {
+            symbol: &|sym| cx.dims.get(sym).map(|extent| extent as i64),
+            input: &|op, axis| {
+                let at = inputs.iter().position(|own| *own == op)?;
+                keeps[at].then(|| shapes[at][axis] as i64)
+            },
+        };
+        let is_valid = specialize(&mut module, &known, &VerifyConfig::default()).is_ok();
+        let next = module.outputs()[..count].iter().zip(&inputs).enumerate();
+        let changes = next.map(|(at, (&next, &input))| {
+            let before = module.result(input);
+            let is_kept = module.ty(next).shape == module.ty(before).shape;
+            keeps[at] && !is_kept && is_valid
+        });
+        let changes: Vec<bool> = changes.collect();
+        if !changes.contains(&true) {
+            let outputs = module.outputs()[count..].iter();
+            let extents = |dim: &Dim| dim.fixed().filter(|_| is_valid).unwrap_or(0) as usize;
+            return outputs
+                .map(|&value| module.ty(value).shape.iter().map(extents).collect())
+                .collect();
+        }
+        for (keeps, changes) in keeps.iter_mut().zip(changes) {
+            *keeps &= !changes;
+        }
+    }
 }
 
 /// The slice of a tensor at a place of an axis.
@@ -176,12 +232,6 @@ impl Stacks {
                 .collect();
             match extents? {
                 Some(shape) => stack.begin(cx, shape)?,
-                // Extents that no step says are 0.
-                None if steps == 0 => {
-                    let known = |dim: &Dim| Ok(cx.extent(*dim)?.unwrap_or(0) as usize);
-                    let shape: Result<Vec<usize>, EvalError> = ty.shape.iter().map(known).collect();
-                    stack.begin(cx, shape?)?;
-                }
                 None => {}
             }
             Ok(stack)
@@ -189,6 +239,26 @@ impl Stacks {
         Ok(Stacks {
             stacks: stacks.collect::<Result<_, EvalError>>()?,
         })
+    }
+
+    /// Begins the stacks whose extents no step says: they follow from the extents of the operands, for example where a step stacks its slice, else are 0. So they do
+    /// not depend on how many extents a module names.
+    fn begin_without_steps(
+        &mut self,
+        op: Scan,
+        cx: &EvalCx<'_>,
+        operands: &[&Tensor],
+    ) -> Result<(), EvalError> {
+        if self.stacks.iter().all(|stack| stack.shape.is_some()) {
+            return Ok(());
+        }
+        let outputs = inferred_outputs(op, cx, operands);
+        for (stack, inferred) in self.stacks.iter_mut().zip(outputs) {
+            if stack.shape.is_none() {
+                stack.begin(cx, inferred)?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts the output `at` of a step into its place.

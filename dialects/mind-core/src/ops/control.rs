@@ -6,7 +6,8 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Inferred;
 use mind_ir::types::{DType, Dim, Shape, TensorType, TypeView};
 use mind_ir::verify::{ArgumentsResult, InferManyResult, VerifyError};
-use mind_ir::{BlockId, OpId, Ty, ValueId, ops};
+use mind_ir::{BlockId, OpId, ValueId, ops};
+use smallvec::SmallVec;
 
 use crate::axes::resolve;
 use crate::eval::control::{eval_if, eval_scan, eval_while};
@@ -16,7 +17,7 @@ ops! {
     /// The results of the first region where the predicate is true, else those of the second.
     ///
     /// The operands are the predicate, then what both regions get as their arguments. Only one region runs: an error of
-    /// the other does not show.
+    /// the other does not show. An argument of any control flow may declare extents open that its operand has.
     ///
     /// Shapes: the predicate is `bool` `[]`. Both regions yield as many values, of equal dtypes and ranks; an extent that
     /// differs between them is `?`.
@@ -26,7 +27,7 @@ ops! {
         variadic: (operands: Any),
         results: Many,
         regions: 2,
-        arguments: |op, g, _| Ok(op.inputs(g).iter().map(|&value| g.ty(value).to_owned()).collect()),
+        arguments: |op, g, region| Ok(if_arguments(op, g, region)),
         traits: [Pure, Extended],
         names: { core: "If", mic1: "if" },
         infer_many: infer_if,
@@ -48,7 +49,7 @@ ops! {
         attrs: { carried "c": Int },
         results: Many,
         regions: 2,
-        arguments: |op, g, _| while_arguments(op, g),
+        arguments: |op, g, region| while_arguments(op, g, region),
         traits: [Pure, Extended],
         names: { core: "While", mic1: "while" },
         infer_many: infer_while,
@@ -66,7 +67,7 @@ ops! {
     /// slices are taken, or stacked, from the last to the first.
     ///
     /// Shapes: all scanned operands have one extent along their axes, which is the number of steps. No step: the carried
-    /// values as they came, and outputs of extent 0.
+    /// values as they came, and outputs of extent 0; their other extents are those that follow from the operands', else 0.
     /// Order: one step after the other.
     /// Errors: E2001 a value of another type, E3003 extents that differ, E3004 axis out of range, E4023 fewer operands than
     /// `carried` and `scanned`, nothing scanned, a list of another length, or a direction that is not 0 or 1.
@@ -240,25 +241,43 @@ fn check_counted(
     )))
 }
 
+/// Returns the type that argument `at` of a region declares.
+fn declared(g: &Graph, op: OpId, region: usize, at: usize) -> Option<TypeView<'_>> {
+    let arguments = g.arguments(block(g, op, region));
+    let declared = (at < arguments.len()).then(|| g.declared(arguments.get(at)));
+    Some(g.types().get(declared.flatten()?))
+}
+
+/// The type of argument `at` of a region, which gets a value of type `own`: the declared one where that leaves extents open,
+/// since a region that does not run may contradict those that the value has.
+fn given_type(g: &Graph, (op, region, at): (OpId, usize, usize), own: TensorType) -> TensorType {
+    match declared(g, op, region, at) {
+        Some(declared) if keeps(own.view(), declared) => declared.to_owned(),
+        Some(_) | None => own,
+    }
+}
+
+fn if_arguments(op: If, g: &Graph, region: usize) -> SmallVec<[TensorType; 4]> {
+    let types = op.inputs(g).iter().map(|&value| g.ty(value).to_owned());
+    let types = types.enumerate();
+    types
+        .map(|(at, own)| given_type(g, (op.0, region, at), own))
+        .collect()
+}
+
 /// The type of a carried value: what the argument of the region that makes the next one declares, else that of the
 /// operand.
 fn carried_type(g: &Graph, op: OpId, step: usize, at: usize) -> TensorType {
-    let operand = g.operands(op)[at];
-    let arguments = g.arguments(block(g, op, step));
-    let declared = (at < arguments.len()).then(|| g.declared(arguments.get(at)));
-    let ty: Option<Ty> = declared.flatten().or(g.type_id(operand));
-    ty.map_or_else(
-        || g.ty(operand).to_owned(),
-        |ty| g.types().get(ty).to_owned(),
-    )
+    let declared = declared(g, op, step, at);
+    declared.unwrap_or(g.ty(g.operands(op)[at])).to_owned()
 }
 
-fn while_arguments(op: While, g: &Graph) -> ArgumentsResult {
+fn while_arguments(op: While, g: &Graph, region: usize) -> ArgumentsResult {
     let carried = op.carried(g);
     check_counted(g, op.0, "carried values", carried, 1)?;
     let types = (0..op.operands(g).len()).map(|at| match at < carried as usize {
         true => carried_type(g, op.0, 1, at),
-        false => g.ty(op.operands(g)[at]).to_owned(),
+        false => given_type(g, (op.0, region, at), g.ty(op.operands(g)[at]).to_owned()),
     });
     Ok(types.collect())
 }
@@ -371,6 +390,7 @@ fn infer_while(op: While, g: &Graph) -> InferManyResult {
 
 fn scan_arguments(op: Scan, g: &Graph) -> ArgumentsResult {
     let (carried, scanned) = (op.carried(g), op.scanned(g));
+    let before = carried as usize;
     check_counted(g, op.0, "carried values", carried, 0)?;
     check_counted(
         g,
@@ -385,9 +405,14 @@ fn scan_arguments(op: Scan, g: &Graph) -> ArgumentsResult {
         let (ty, axis) = (g.ty(value), op.in_axes(g).get(at).copied().unwrap_or(0));
         let mut shape: Shape = ty.shape.iter().copied().collect();
         shape.remove(resolve("scan", axis, ty.rank())?);
-        Ok(TensorType::new(ty.dtype, shape))
+        let slice = TensorType::new(ty.dtype, shape);
+        Ok(given_type(g, (op.0, 0, before + at), slice))
     });
-    let fixed = op.fixed(g).iter().map(|&value| Ok(g.ty(value).to_owned()));
+    let first = op.operands(g).len() - op.fixed(g).len();
+    let fixed = op.fixed(g).iter().enumerate().map(|(at, &value)| {
+        let own = g.ty(value).to_owned();
+        Ok(given_type(g, (op.0, 0, first + at), own))
+    });
     carried.chain(slices).chain(fixed).collect()
 }
 

@@ -15,7 +15,7 @@ use crate::load::Loaded;
 use crate::report::KeptReason;
 use mind_rules::RuleIx;
 
-/// Returns what made classes with the knowledge of `sides` one.
+/// Explains why two classes with the knowledge of `sides` became one.
 ///
 /// The rules are those on the shortest way of unions from the one constant to the other; where unions alone do not
 /// lead there, because operands became equal, all rules that joined classes.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use crate::context::Context;
 use crate::egraph::language::{Head, Node};
-use crate::extract::{ClassIx, Dense, NodeIx, What};
+use crate::extract::{ClassIx, Dense, NodeIx, What, dense_view};
 use crate::load::{Loaded, LoadedOp};
 use crate::report::{Change, KeptReason};
 use crate::saturate::apply::{Refusal, RightSide, refusal, right_side};
@@ -19,11 +19,11 @@ use crate::solve::{Extraction, Goal, Saturated};
 use mind_rules::matching::pattern::{Effect, Rule};
 use mind_rules::{Phase, RuleIx};
 
-/// What came of a region.
+/// The outcome of the search over a region.
 pub(crate) struct Outcome<'a> {
-    /// What the run does with regions.
+    /// The goal of the run.
     pub(crate) goal: Goal,
-    /// What the search over it came to.
+    /// The result of the search.
     pub(crate) solution: &'a Saturated,
     /// The changes that were made.
     pub(crate) changes: &'a [Change],
@@ -87,6 +87,8 @@ pub(crate) fn tell_missed(
 ) {
     let (best, changes) = (outcome.solution.best.as_ref(), outcome.changes);
     let given_up = outcome.given_up();
+    let unchanged = (best.is_none() && given_up.is_none()).then(|| dense_view(loaded));
+    let dense = best.map(|best| &best.dense).or(unchanged.as_ref());
     let heard: Vec<&Rule> = cx
         .rules
         .compiled()
@@ -127,8 +129,13 @@ pub(crate) fn tell_missed(
                 .iter()
                 .filter(|form| form.name == rule.name && node.head == Head::Op(form.pattern.root));
             let chosen = chosen.as_ref();
-            let reasons =
-                forms.map(|form| reason((cx, outcome), loaded, &uses, form, (own, &node), chosen));
+            let asked = Asked {
+                cx,
+                outcome,
+                dense,
+                chosen,
+            };
+            let reasons = forms.map(|form| reason(&asked, loaded, &uses, form, (own, &node)));
             listener.missed(span, cx.rules.name(rule.name), &joined(reasons.collect()));
         }
     }
@@ -168,13 +175,22 @@ fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
     Some(node.map_children(|child| loaded.egraph.find(child)))
 }
 
+/// Inputs of the explanation why a rule did not act.
+struct Asked<'a> {
+    cx: &'a Context<'a>,
+    outcome: &'a Outcome<'a>,
+    /// The classes of the region; none where it was given up.
+    dense: Option<&'a Dense>,
+    /// The form that was chosen for the op, if the region has a cheaper one.
+    chosen: Option<&'a Chosen<'a>>,
+}
+
 fn reason(
-    cx: (&Context<'_>, &Outcome<'_>),
+    asked: &Asked<'_>,
     loaded: &mut Loaded<'_>,
     uses: &[u32],
     rule: &Rule,
     (own, node): (LoadedOp, &Node),
-    chosen: Option<&Chosen<'_>>,
 ) -> Reason {
     let root = own.class;
     let subject = InEgraph {
@@ -193,19 +209,19 @@ fn reason(
     };
     Reason {
         matched: true,
-        text: unused(cx, loaded, uses, rule, &found, chosen),
+        text: unused(asked, loaded, uses, rule, &found),
     }
 }
 
 /// Why a match did not lead to a change.
 fn unused(
-    (cx, outcome): (&Context<'_>, &Outcome<'_>),
+    asked: &Asked<'_>,
     loaded: &mut Loaded<'_>,
     uses: &[u32],
     rule: &Rule,
     found: &Match,
-    chosen: Option<&Chosen<'_>>,
 ) -> String {
+    let cx = asked.cx;
     if !cx.classes.allows(rule.class) {
         let class = rule.class.names().join(",");
         return format!("its class is `{class}`, which `--fast-math={class}` allows");
@@ -239,9 +255,18 @@ fn unused(
         None => {
             let right = right_side(&mut loaded.egraph, uses, template, found);
             let Some(right) = right.filter(|right| is_applied(loaded, found, right)) else {
-                return outcome.ended(rule);
+                return asked.outcome.ended(rule);
             };
-            let told = chosen.and_then(|chosen| chosen.against(loaded, right));
+            if asked
+                .dense
+                .is_some_and(|dense| is_too_late(loaded, dense, found, &right))
+            {
+                return "it matches, but its result reads a value that the program computes later"
+                    .to_owned();
+            }
+            let told = asked
+                .chosen
+                .and_then(|chosen| chosen.against(loaded, right));
             told.unwrap_or_else(|| "it matches, but its result is not cheaper".to_owned())
         }
     }
@@ -291,6 +316,18 @@ impl Chosen<'_> {
             (false, false) => format!("it matches, but the result of {} is cheaper", self.rules),
         })
     }
+}
+
+/// Whether the right side of a match reads a class that the program computes after the op: such an e-node is never
+/// chosen, so that choices have no cycles.
+fn is_too_late(loaded: &Loaded<'_>, dense: &Dense, found: &Match, right: &RightSide) -> bool {
+    let RightSide::Node(right) = right else {
+        return false;
+    };
+    let class = dense.class_of(loaded.egraph.find(found.registers[0]));
+    let mut nodes = dense.class(class).nodes.iter().copied();
+    let own = nodes.find(|&node| is_node(loaded, dense, node, right));
+    own.is_some_and(|node| !dense.selectable(loaded, node))
 }
 
 /// Whether an e-node of the dense view is `node`.

@@ -15,7 +15,7 @@ use crate::plan::is_any;
 use crate::strata::{End, Stratum};
 
 impl Chooser<'_, '_> {
-    /// The attribute at the end of its range that a corner asks for; `None` where it asks for none, or the range has no
+    /// The attribute at the end of its range that a stratum asks for; `None` where it asks for none, or the range has no
     /// such end.
     pub(super) fn extreme(&self, request: &Request<'_>, shape: &[i64]) -> Option<AttrValue> {
         let Some(Stratum::Attr { op, attr, end }) = self.stratum else {
@@ -120,7 +120,7 @@ fn extreme_ints(request: &Request<'_>, shape: &[i64], end: End) -> Option<Vec<i6
 
 fn extreme_dims(request: &Request<'_>, shape: &[i64], end: End) -> Option<Vec<i64>> {
     let Some(_) = request.operands.first() else {
-        // The shape of what an op makes from nothing.
+        // The op has no operands: any shape is legal.
         return Some(match end {
             End::Empty => vec![0],
             End::Low => Vec::new(),

@@ -40,7 +40,16 @@ impl Chooser<'_, '_> {
             Hint::Lowest(_) if self.rng.chance(90) => splat(dtype, shape, lowest(dtype)),
             Hint::Highest(_) if self.rng.chance(90) => splat(dtype, shape, highest(dtype)),
             Hint::Positive(_) if self.rng.chance(90) => {
-                let number = *self.rng.pick(&[1.0, 2.0, 3.0, 0.5, 0.1, 7.0]);
+                let numbers = [1.0, 2.0, 3.0, 0.5, 0.1, 7.0];
+                // One scale for all positions hides which of them each belongs to.
+                if self.rng.chance(50) {
+                    let count = shape.iter().product::<i64>();
+                    let bits: Vec<u64> = (0..count)
+                        .map(|_| bits_of(dtype, *self.rng.pick(&numbers)))
+                        .collect();
+                    return listed(dtype, shape, bits.into_iter());
+                }
+                let number = *self.rng.pick(&numbers);
                 splat(dtype, shape, bits_of(dtype, number))
             }
             Hint::Identity(_) if self.rng.chance(90) => {

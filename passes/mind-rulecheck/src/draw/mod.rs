@@ -41,7 +41,7 @@ pub(crate) struct Chooser<'c, 'r> {
     others: Vec<DType>,
     /// Whether ranks are as the condition asks for: it is also to be seen what it keeps out.
     obedient: bool,
-    /// The corner of what is drawn that this is in, if it is in one.
+    /// The stratum of the module, if it is drawn for one.
     stratum: Option<Stratum>,
     /// The shape that most values have.
     base: Vec<i64>,
@@ -73,7 +73,7 @@ impl<'c, 'r> Chooser<'c, 'r> {
         Chooser::drawn(plan, rng, dtype, others, (obedient, None))
     }
 
-    /// As [`new`](Chooser::new), in a corner of what is drawn.
+    /// As [`new`](Chooser::new), for a stratum.
     pub(crate) fn in_stratum(
         plan: &'c Plan<'r>,
         rng: &'c mut Rng,

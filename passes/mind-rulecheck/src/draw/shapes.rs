@@ -52,6 +52,10 @@ impl Chooser<'_, '_> {
             let at = self.rng.below(rank);
             shape[at] = 0;
         }
+        if let Some(Stratum::Scale(_)) = self.stratum {
+            // Of a square the scales of one axis fit the other one too.
+            shape = vec![3; shape.len().max(2)];
+        }
         if let Some(Stratum::Extent { axis, extent }) = self.stratum {
             if shape.is_empty()
                 && self
@@ -249,7 +253,7 @@ impl Chooser<'_, '_> {
         ]
     }
 
-    /// The rows, contracted extent and columns of a product, of which one is that of a corner unless an operand is known.
+    /// The rows, contracted extent and columns of a product, of which one is that of a stratum unless an operand is known.
     fn product_extents(&self, mut extents: [i64; 3], known: &[Option<Vec<i64>>]) -> [i64; 3] {
         if let Some(Stratum::Extent { axis, extent }) = self.stratum
             && known.iter().all(Option::is_none)

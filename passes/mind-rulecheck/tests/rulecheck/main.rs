@@ -1,6 +1,6 @@
 //! Tests of the rule checker.
 
-mod corners;
+mod boundary;
 mod planted;
 mod shipped;
 mod support;

@@ -75,7 +75,7 @@ pub(super) fn holds(
         }
         Condition::Not(inner) => holds(inner, dtype_of).map(|held| !held),
         Condition::Compare(comparison, a, b) => match (a, b) {
-            // The dtype of a value is not what is compared.
+            // Values are compared, not their dtypes.
             (Expression::Register(_), _) | (_, Expression::Register(_)) => None,
             _ => compared(
                 *comparison,
@@ -87,7 +87,7 @@ pub(super) fn holds(
         Condition::Each(_, inner) => holds(inner, dtype_of),
         Condition::Predicate(predicate, arguments) => {
             let dtype = |at: usize| dtype(arguments.get(at), dtype_of);
-            // What asks of dtypes alone is told as for a match.
+            // A predicate of dtypes alone is evaluated as for a match.
             let is_typed = |param: &Param| matches!(param, Param::Typed);
             if predicate.params.iter().all(is_typed) {
                 let all = (0..arguments.len()).map(|at| dtype(at).map(Argument::DType));

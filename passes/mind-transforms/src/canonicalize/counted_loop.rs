@@ -76,7 +76,7 @@ fn scan(
     let (op, carried) = (view.id(), view.initial(rw).len());
     let arguments: Vec<ValueId> = rw.arguments(block(rw, op, 1)).into_iter().collect();
     let others = (0..carried).filter(|&place| place != counter);
-    // Fixed operands that no step reads stay, because what computes them may fail.
+    // Fixed operands that no step reads stay, because the ops that compute them may fail.
     let fixed = carried..arguments.len();
     let places: Vec<usize> = others.chain([counter]).chain(fixed).collect();
     let operand = |&place: &usize| match place == counter {
@@ -89,7 +89,7 @@ fn scan(
     rw.create_with_body(op, Scan::DEF, &operands, &attrs, others, |b, own| {
         let old = places.iter().map(|&place| arguments[place]);
         let pairs = old.zip(own.iter().copied());
-        keep_declared(b.graph, pairs.clone().take(others));
+        keep_declared(b.graph, pairs.clone());
         let body = block(b.graph, op, 1);
         let mut next = b.copy_block(body, pairs.collect());
         next.remove(counter);

@@ -56,14 +56,14 @@ fn loop_invariant(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     let [in_axes, out_axes, in_reverse, out_reverse] = &lists;
     let (carried, scanned) = (view.carried(rw), view.scanned(rw));
     let attrs = Scan::attrs(carried, scanned, in_axes, out_axes, in_reverse, out_reverse);
-    let (initial, results) = (view.initial(rw).len(), rw.results(op).len());
+    let results = rw.results(op).len();
     let names = arguments.iter().chain(&invariants.kept).copied();
     let names: Vec<ValueId> = names.collect();
     let scan = rw.create_with_body(op, Scan::DEF, &operands, &attrs, results, |b, own| {
         let rest = b.graph.ops(body).filter(|op| !invariants.ops.contains(op));
         let rest: Vec<OpId> = rest.collect();
         let inner = names.iter().copied().zip(own.iter().copied());
-        keep_declared(b.graph, inner.clone().take(initial));
+        keep_declared(b.graph, inner.clone().take(arguments.len()));
         Ok(b.copy_ops(&rest, inner.collect()))
     })?;
     let results: Vec<ValueId> = rw.results(scan).into_iter().collect();

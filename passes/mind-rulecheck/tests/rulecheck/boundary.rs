@@ -1,4 +1,4 @@
-//! Wrong rules that only a corner shows: extents of 0, attributes at the ends of their ranges, forms of scales, and
+//! Wrong rules that only a boundary case shows: extents of 0, attributes at the ends of their ranges, forms of scales, and
 //! numbers that casts round twice. Most are a shipped rule with one thing changed.
 
 use mind_rulecheck::{Verdict, check};
@@ -6,11 +6,11 @@ use mind_rules::RuleSet;
 
 use crate::support::{config, registry};
 
-const CORNERS: &str = include_str!("corners.rules");
+const BOUNDARY: &str = include_str!("boundary.rules");
 
 #[test]
-fn every_rule_that_is_wrong_in_a_corner_is_rejected() {
-    let rules = RuleSet::load(&registry(), &[("corners.rules", CORNERS)]);
+fn every_rule_that_is_wrong_in_a_boundary_case_is_rejected() {
+    let rules = RuleSet::load(&registry(), &[("boundary.rules", BOUNDARY)]);
     let rules = rules.unwrap_or_else(|errors| panic!("{errors}"));
     let checks = check(&rules, &config());
     let let_through = checks

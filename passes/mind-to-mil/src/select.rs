@@ -1,0 +1,73 @@
+//! Choices between two tensors.
+
+use mind_ir::ValueId;
+use mind_ir::types::{Shape, broadcast};
+use mind_mil::ops::binary::SELECT;
+use mind_mil::ops::tensor::FILL_LIKE;
+
+use crate::broadcast::to_shape;
+use crate::emit::Argument::Value;
+use crate::emit::{Emit, Lowered};
+use crate::refuse::Refused;
+
+/// `select` of two choices that together have the shape of the result, because coremltools infers the type of `select`
+/// from the choices alone. A choice is repeated where the condition has more positions than both, for example a causal
+/// mask that chooses between two numbers.
+pub(crate) fn lower(e: &mut Emit<'_, '_>, cond: ValueId, a: ValueId, b: ValueId) -> Lowered {
+    let [chosen, whole] = shapes(e, cond, a, b)?;
+    if chosen == whole {
+        return select(e, cond, a, b);
+    }
+    // A constant is repeated once, when lowering.
+    if e.elements(b).is_none() && e.elements(a).is_some() {
+        let a = repeated(e, a, cond, &whole)?;
+        return select(e, cond, a, b);
+    }
+    let b = repeated(e, b, cond, &whole)?;
+    select(e, cond, a, b)
+}
+
+fn select(e: &mut Emit<'_, '_>, cond: ValueId, a: ValueId, b: ValueId) -> Lowered {
+    let args = [("cond", Value(cond)), ("a", Value(a)), ("b", Value(b))];
+    e.op(&SELECT, &args)
+}
+
+/// The shape of both choices together, and that of the result.
+fn shapes(
+    e: &Emit<'_, '_>,
+    cond: ValueId,
+    a: ValueId,
+    b: ValueId,
+) -> Result<[Shape; 2], Box<Refused>> {
+    let dims = |value: ValueId| e.g().ty(value).shape;
+    let joined = |a: &[_], b: &[_]| {
+        broadcast(a, b).map_err(|_| Refused::new("its operands have shapes that do not broadcast"))
+    };
+    let chosen = joined(dims(a), dims(b))?;
+    let whole = joined(dims(cond), &chosen)?;
+    Ok([chosen, whole])
+}
+
+/// `x` in the shape `whole`, which is that of `cond` where an extent is not known.
+///
+/// # Errors
+///
+/// An extent that is not known, unless `x` is one number and `cond` has the whole shape.
+fn repeated(e: &mut Emit<'_, '_>, x: ValueId, cond: ValueId, whole: &Shape) -> Lowered {
+    let fixed: Option<Vec<i64>> = whole.iter().map(|dim| dim.fixed()).collect();
+    if let Some(shape) = fixed {
+        let first = shape.len() - e.g().ty(x).rank();
+        let dims: Vec<i64> = (first as i64..shape.len() as i64).collect();
+        return to_shape(e, x, &dims, &shape);
+    }
+    let number = e.elements(x).filter(|tensor| tensor.count() == 1);
+    let Some(number) = number.filter(|_| e.g().ty(cond).shape == whole.as_slice()) else {
+        return Err(Refused::help(
+            "neither choice has the shape of the condition, which has an extent that is not known",
+            "`mind-translate --dim B=32` writes the extent of dimension B",
+        ));
+    };
+    let value = e.constant(&number.with_shape(Vec::new()));
+    let args = [("ref_tensor", Value(cond)), ("value", Value(value))];
+    e.op(&FILL_LIKE, &args)
+}
