@@ -60,10 +60,12 @@ fn main() {
     let trials = vec![
         judge(
             "backend_tests_of_onnx",
+            "MIND_ONNX",
             python.clone().map(|python| (python, None)),
         ),
         judge(
             "node_tests_of_onnx_1_2_to_1_8",
+            "MIND_ONNX_OLD",
             python
                 .clone()
                 .zip(old)
@@ -71,6 +73,7 @@ fn main() {
         ),
         with(
             "kernels_of_onnx_runtime",
+            "MIND_ONNX",
             python.map(|python| move || kernels(&python)),
         ),
         Trial::test("recorded_node_tests", || recorded().map_err(Failed::from)),
@@ -78,25 +81,24 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// A trial that runs where its Python is named.
-fn with(name: &str, run: Option<impl FnOnce() -> Result<(), String> + Send + 'static>) -> Trial {
-    let required = std::env::var("MIND_ONNX_REQUIRED").is_ok_and(|value| value == "1");
+/// A trial that runs where `variable` is set; that with `_REQUIRED` behind its name makes it a failure not to.
+fn with(
+    name: &str,
+    variable: &str,
+    run: Option<impl FnOnce() -> Result<(), String> + Send + 'static>,
+) -> Trial {
+    let required = std::env::var(format!("{variable}_REQUIRED")).is_ok_and(|value| value == "1");
+    let missing = format!("{variable} is not set");
     match run {
         Some(run) => Trial::test(name, || run().map_err(Failed::from)),
-        None if required => Trial::test(name, || {
-            Err(Failed::from(
-                "`MIND_ONNX` names no Python with onnx, or `MIND_ONNX_OLD` no folder of its old versions",
-            ))
-        }),
-        None => Trial::test(
-            format!("{name} (not run: MIND_ONNX or MIND_ONNX_OLD is not set)"),
-            || Ok(()),
-        )
-        .with_ignored_flag(true),
+        None if required => Trial::test(name, || Err(Failed::from(missing))),
+        None => {
+            Trial::test(format!("{name} (not run: {missing})"), || Ok(())).with_ignored_flag(true)
+        }
     }
 }
 
-fn judge(name: &str, with_packages: Option<(String, Option<String>)>) -> Trial {
+fn judge(name: &str, variable: &str, with_packages: Option<(String, Option<String>)>) -> Trial {
     let run = with_packages.map(|(python, old)| {
         move || {
             let kind = if old.is_some() { "old" } else { "new" };
@@ -107,7 +109,7 @@ fn judge(name: &str, with_packages: Option<(String, Option<String>)>) -> Trial {
             outcome
         }
     });
-    with(name, run)
+    with(name, variable, run)
 }
 
 /// Measures the kernels of ONNX Runtime again.
@@ -162,7 +164,7 @@ fn recorded() -> Result<(), String> {
 }
 
 /// Records tests that pass: their lines and their files.
-fn record(lines: &[&str], read: &ReadFile<'_>) -> Result<(), String> {
+fn record<'l>(lines: impl Iterator<Item = &'l str>, read: &ReadFile<'_>) -> Result<(), String> {
     let mut files: BTreeMap<String, Tensor> = BTreeMap::new();
     let bytes = |own: Vec<u8>| Tensor::of(vec![own.len()], own);
     let mut tests = String::new();
@@ -194,7 +196,9 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
         |name: &str| std::fs::read(folder.join(name)).map_err(|why| format!("{name}: {why}"));
     let tests = String::from_utf8_lossy(&read("tests")?).into_owned();
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
-    let (mut passed, mut recorded) = (BTreeSet::new(), Vec::new());
+    let mut passed = BTreeSet::new();
+    // The first of each name.
+    let mut recorded: BTreeMap<String, &str> = BTreeMap::new();
     let mut not_passed = String::new();
     for line in tests.lines() {
         let case = Case::of(line).ok_or_else(|| format!("unreadable: {line}"))?;
@@ -205,7 +209,7 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
             Ok(()) => {
                 passed.insert(case.number);
                 if RECORDED.contains(&&case.name[..]) {
-                    recorded.push(line);
+                    recorded.entry(case.name).or_insert(line);
                 }
             }
             // Writing to a string cannot fail.
@@ -224,7 +228,7 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
     mind_snapshot::check_file(&format!("{FOLDER}{prefix}_counts.txt"), counted);
     let is_recording = std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always");
     match old {
-        Some(_) if is_recording => record(&recorded, &read),
+        Some(_) if is_recording => record(recorded.into_values(), &read),
         Some(_) | None => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 //! The functions that ONNX has no operator for, as functions that the model brings.
 //!
 //! Their bodies compute them as well as operators of ONNX can. Our reader knows them by name, so that a model that is read
-//! back computes the same bits. Constants are inputs behind the operands, since their dtype is that of the call and
+//! back computes the same bits. Constants are inputs after the operands, because their dtype is that of the call and
 //! `CastLike` came with opset 15.
 
 use mind_ir::scalar::ScalarFn;
@@ -62,7 +62,7 @@ impl Function {
         body
     }
 
-    /// The constants that a call gives behind the operands, in order.
+    /// Returns the constants that a call gives after the operands, in order.
     pub(super) fn constants(&self) -> Vec<f64> {
         let constants = self.written().constants;
         constants.into_iter().map(|(_, number)| number).collect()

@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Operator] = &[
         let scaled = n.e.apply(ScalarFn::Mul, &[x, slope])?;
         below_zero(&mut n.e, x, scaled)
     }),
-    Operator::one("ThresholdedRelu", &[10, 22], |n| {
+    Operator::one("ThresholdedRelu", &[1, 10, 22], |n| {
         let alpha = n.float("alpha")?.unwrap_or(1.0);
         activation(n, Activation::ThresholdedRelu { alpha })
     }),

@@ -110,8 +110,8 @@ impl Target {
     }
 }
 
-/// The sizes and scales that the scales of a model stand for, those nearest to `scales` in `f32`; `None` if the reader would
-/// leave the scales to the sizes and lose a bit, or refuses them.
+/// Returns the sizes and scales with which the reader takes `scales` rounded to `f32`; `None` if it refuses them, or would
+/// replace them by the ratios of the sizes and change a bit.
 pub(crate) fn reads_as(extents: &[i64], scales: &[f64]) -> Option<(Vec<i64>, Vec<f64>)> {
     let axes = (0..extents.len() as i64).collect();
     let own = Target::scaled(axes, extents, scales).ok()?;

@@ -216,7 +216,7 @@ fn pad(op: PadOp, e: &mut Emit<'_>) -> One {
     )
 }
 
-/// `x` of `dtype` with elements before and behind those of each dimension, which are `value` if the mode is `constant`.
+/// Pads `x` of `dtype` at both ends of each dimension, with `value` if the mode is `constant`.
 pub(super) fn padded(
     e: &mut Emit<'_>,
     operator: &'static op::Operator,

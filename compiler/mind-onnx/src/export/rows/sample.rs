@@ -55,7 +55,7 @@ fn rounding(own: Rounding) -> &'static str {
     }
 }
 
-/// The inputs of a resize behind the image, and the attribute that says what `sizes` mean.
+/// The inputs of a resize after the image, and the attribute that gives `sizes` a meaning.
 #[derive(Default)]
 struct Targets {
     region: Option<Val>,
@@ -226,7 +226,7 @@ fn all_axes(op: Resize, e: &Emit<'_>, axes: &[usize]) -> Result<Vec<i64>, Refuse
     }
 }
 
-/// Whether coordinates and weights depend on the scales beside the sizes.
+/// Returns whether coordinates and weights depend on the scales as well as on the sizes.
 fn reads_scales(op: Resize, e: &Emit<'_>) -> bool {
     match op.coordinates(e.g) {
         Coordinates::AlignCorners | Coordinates::AlignCentre => op.antialias(e.g),
@@ -240,8 +240,7 @@ fn reads_scales(op: Resize, e: &Emit<'_>) -> bool {
     }
 }
 
-/// The sizes that are asked for, or the numbers that stand for them, along `axes`; along all axes of the shape `widened`, if
-/// it is given.
+/// Returns the requested sizes, scales or region along `axes`; along all axes of the shape `widened`, if it is given.
 fn targets(
     op: Resize,
     e: &mut Emit<'_>,
