@@ -23,8 +23,14 @@ const DEPTH: usize = 8;
 /// them as a whole. Then [`MASKED`] for minus infinity changes no weight; a row that is masked as a whole has NaN as its
 /// weights, and keeps it.
 pub(crate) fn is_mask(e: &Emit<'_, '_>, value: ValueId, tensor: &Tensor) -> bool {
-    let has_masked = tensor.dtype().is_float() && floats(tensor).into_iter().any(is_masked);
-    e.config.layout != Layout::Keep && has_masked && is_added(e.g(), value, tensor)
+    let g = e.g();
+    // Weights are large, and their users are other ops.
+    let mut uses = g.uses(value);
+    let adds = uses.all(|(user, _)| g.is::<Add>(user) || g.def(user).has_closed_body());
+    adds && e.config.layout != Layout::Keep
+        && tensor.dtype().is_float()
+        && floats(tensor).into_iter().any(is_masked)
+        && is_added(g, value, tensor)
 }
 
 /// Whether an element stands for minus infinity: halves hold nothing below.

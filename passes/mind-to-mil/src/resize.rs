@@ -8,8 +8,9 @@ use mind_ir::tensor::{FloatNum, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_float;
 use mind_mil::ops::binary::{ADD, MUL};
+use mind_mil::ops::unary::CAST;
 
-use crate::emit::Argument::Value;
+use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::movement::gather;
 use crate::refuse::Refused;
@@ -33,6 +34,11 @@ pub(crate) fn by_taps(e: &mut Emit<'_, '_>, op: Resize) -> Lowered {
         )));
     }
     let axes = axes(e, op)?;
+    // Sums of halves in a program of singles round once, as those of the interpreter do.
+    let is_widened = filter.mode != Interpolation::Nearest && dtype != e.float();
+    if is_widened {
+        x = e.op(&CAST, &[("x", Value(x)), ("dtype", Word("fp32"))])?;
+    }
     let mut outside = Vec::new();
     for axis in axes.iter().rev() {
         axis.check(&filter)
@@ -44,9 +50,13 @@ pub(crate) fn by_taps(e: &mut Emit<'_, '_>, op: Resize) -> Lowered {
             outside.push((axis.dimension, is_outside.collect::<Vec<bool>>()));
         }
     }
-    outside.into_iter().try_fold(x, |x, (dimension, places)| {
-        fill(e, x, dimension, &places, &filter)
-    })
+    for (dimension, places) in outside {
+        x = fill(e, x, dimension, &places, &filter)?;
+    }
+    if is_widened {
+        x = e.op(&CAST, &[("x", Value(x)), ("dtype", Word("fp16"))])?;
+    }
+    Ok(x)
 }
 
 /// The axes that are resized, with constant scales.

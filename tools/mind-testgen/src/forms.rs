@@ -4,7 +4,7 @@
 use crate::cases::{Case, all, choices, gathers, placed_windows, samples, scaled, scatters};
 
 /// The dtypes that operands have.
-const DTYPES: [&str; 6] = ["f32", "f16", "i32", "bool", "u8", "i8"];
+const DTYPES: [&str; 6] = ["f32", "f16", "i32", "bool", "i8", "i64"];
 
 /// Modules of one op each, and some of several, as Core text. A form that an op does not take is not verified.
 pub fn forms() -> Vec<String> {
@@ -56,14 +56,28 @@ fn text(case: &Case, dtype: &impl Fn(usize) -> &'static str, constant: usize) ->
             "f32" | "f16" => "0.5",
             _ => "1",
         };
-        text += &match at == constant {
-            true => format!(
+        // Few formats take truth values or give them away: they are made of numbers, and become numbers again.
+        text += &match (at == constant, dtype) {
+            (true, _) => format!(
                 "%{at} = ConstTensor {{dtype={dtype}, fill={fill}, shape={dims}}} : tensor<{dtype}{dims}>\n"
             ),
-            false => format!("%{at} = Input {{name=x{at}}} : tensor<{dtype}{dims}>\n"),
+            (false, "bool") => format!(
+                "%2{at} = Input {{name=x{at}}} : tensor<f32{dims}>\n%3{at} = Relu (%2{at})\n\
+                 %{at} = Cast (%3{at}) {{dtype=bool}}\n"
+            ),
+            (false, _) => format!("%{at} = Input {{name=x{at}}} : tensor<{dtype}{dims}>\n"),
         };
     }
-    text + &case.end()
+    let gives_truth = dtype(0) == "bool" || case.op.starts_with("Compare");
+    match gives_truth && case.results == 1 {
+        true => {
+            text + &format!(
+                "%9 = {}\n%19 = Cast (%9) {{dtype=f32}}\noutputs: %19\n",
+                case.op
+            )
+        }
+        false => text + &case.end(),
+    }
 }
 
 /// Choices whose condition has more positions than both of what it chooses from, as causal masks have.
