@@ -16,13 +16,13 @@ always\t''
 never\t''"
 complete -c mind-opt -l dim -d 'the extent of a dimension that an ONNX model or StableHLO leaves open' -r
 complete -c mind-opt -l bind -d 'an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive' -r
-complete -c mind-opt -l to -d 'the output\'s format; the input\'s own, Core text, or what the name of the output says, where not given' -r -f -a "mic1\t''
+complete -c mind-opt -l to -d 'the output\'s format; where not given, what the extension of -o selects, else the input\'s own or Core text' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''
 mil-primer\t''
 onnx\t''"
-complete -c mind-opt -s o -d 'write there, not to standard output' -r
+complete -c mind-opt -s o -d 'write there, not to standard output; its extension selects the format' -r
 complete -c mind-opt -l ane-report -d 'print, instead of the module, which of its MIL ops run on the neural engine, and why' -r -f -a "text\t''
 json\t''"
 complete -c mind-opt -l diff -d 'print how the module OLD differs from FILE as a graph, and exit with 1 if it does' -r
@@ -115,7 +115,7 @@ complete -c mind-opt -l list-rules -d 'describe all rules, one, or those of a to
 complete -c mind-opt -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-opt -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-opt -l quiet -d 'print neither notes, nor warnings, nor progress'
-complete -c mind-opt -l split-input-file -d 'take the input apart at lines `# -----` and work on each part alone'
+complete -c mind-opt -l split-input-file -d 'take the input apart at lines `# -----` or `// -----` and work on each part alone'
 complete -c mind-opt -l verify-diagnostics -d 'print nothing and check the diagnostics against `expected-error {{...}}` comments'
 complete -c mind-opt -l external-data -d 'write the large constants of an ONNX model to a file beside it, called OUT.data'
 complete -c mind-opt -l run-reproducer -d 'run the pipeline written in the file itself'

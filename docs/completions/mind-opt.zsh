@@ -21,8 +21,8 @@ _mind-opt() {
 '--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
 '*--dim=[the extent of a dimension that an ONNX model or StableHLO leaves open]:NAME=EXTENT:_default' \
 '*--bind=[an input of an ONNX model or of StableHLO that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
-'--to=[the output'\''s format; the input'\''s own, Core text, or what the name of the output says, where not given]:FORMAT:(mic1 mic2 core mil mil-primer onnx)' \
-'-o+[write there, not to standard output]:OUT:_default' \
+'--to=[the output'\''s format; where not given, what the extension of -o selects, else the input'\''s own or Core text]:FORMAT:(mic1 mic2 core mil mil-primer onnx)' \
+'-o+[write there, not to standard output; its extension selects the format]:OUT:_default' \
 '--ane-report=[print, instead of the module, which of its MIL ops run on the neural engine, and why]::FORM:(text json)' \
 '(--bind)--diff=[print how the module OLD differs from FILE as a graph, and exit with 1 if it does]:OLD:_default' \
 '--opset=[the version of the operator set that an ONNX model is written in, 21 where not given]:N:_default' \
@@ -73,7 +73,7 @@ _mind-opt() {
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '--quiet[print neither notes, nor warnings, nor progress]' \
-'--split-input-file[take the input apart at lines \`# -----\` and work on each part alone]' \
+'--split-input-file[take the input apart at lines \`# -----\` or \`// -----\` and work on each part alone]' \
 '--verify-diagnostics[print nothing and check the diagnostics against \`expected-error {{...}}\` comments]' \
 '--external-data[write the large constants of an ONNX model to a file beside it, called OUT.data]' \
 '(-O --pass-pipeline)--run-reproducer[run the pipeline written in the file itself]' \

@@ -15,7 +15,7 @@ json\t''"
 complete -c mind-translate -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c mind-translate -l to -d 'the output\'s format; MIL and packages are lowered to, where the module is no program; with `--patch` the input\'s own where not given' -r -f -a "mic1\t''
+complete -c mind-translate -l to -d 'the output\'s format; where not given, what the extension of -o selects, with `--patch` the input\'s own; MIL and packages are lowered to, where the module is not a program' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''
@@ -29,7 +29,7 @@ so\t''
 dot\t''
 svg\t''
 html\t''"
-complete -c mind-translate -s o -d 'write there, not to standard output; a package is a folder and needs it' -r
+complete -c mind-translate -s o -d 'write there, not to standard output; its extension selects the format; a package is a folder and needs it' -r
 complete -c mind-translate -l patch -d 'make the edits of this JSON file first, all or none; `docs/patching.md` describes them' -r
 complete -c mind-translate -l dim -d 'write this extent for a symbolic dimension first' -r
 complete -c mind-translate -l bind -d 'an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive' -r

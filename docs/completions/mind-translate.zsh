@@ -19,8 +19,8 @@ _mind-translate() {
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
-'--to=[the output'\''s format; MIL and packages are lowered to, where the module is no program; with \`--patch\` the input'\''s own where not given]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx irv2 c object so dot svg html)' \
-'-o+[write there, not to standard output; a package is a folder and needs it]:OUT:_default' \
+'--to=[the output'\''s format; where not given, what the extension of -o selects, with \`--patch\` the input'\''s own; MIL and packages are lowered to, where the module is not a program]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx irv2 c object so dot svg html)' \
+'-o+[write there, not to standard output; its extension selects the format; a package is a folder and needs it]:OUT:_default' \
 '--patch=[make the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
 '*--dim=[write this extent for a symbolic dimension first]:NAME=EXTENT:_default' \
 '*--bind=[an input of an ONNX model or of StableHLO that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \

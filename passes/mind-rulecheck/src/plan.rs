@@ -218,8 +218,8 @@ impl<'r> Plan<'r> {
         }
     }
 
-    /// Every choice of the dtypes that are drawn besides the one that the rule is tried on; none where there are more than
-    /// two, which are too many to try.
+    /// Every choice of the dtypes that are drawn besides the one that the rule is tried on; empty if there are more than
+    /// two of them, because those are too many to try.
     pub(crate) fn all_others(&self) -> Vec<Vec<DType>> {
         let mut all = vec![Vec::new()];
         if self.others > 2 {

@@ -73,3 +73,15 @@ fn every_comment_of_the_suite_is_kept_and_nothing_else_is_said() {
     assert!(kept > 1000, "{kept} comments");
     assert!(refused.is_empty(), "{refused:?}");
 }
+
+/// A quadratic scan of these texts takes hours.
+#[test]
+fn long_lines_without_tokens_take_linear_time() {
+    for unit in ["\0", "\\", "é", "%0 ", "“"] {
+        assert_eq!(formatted(&unit.repeat(1 << 21), &[]), None, "{unit:?}");
+    }
+    for unit in ["\0", "\\", "“a”"] {
+        let rules = format!("rule r {}", unit.repeat(1 << 16));
+        assert_eq!(formatted(&rules, &[]), None, "{unit:?}");
+    }
+}

@@ -179,7 +179,7 @@ fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
 struct Asked<'a> {
     cx: &'a Context<'a>,
     outcome: &'a Outcome<'a>,
-    /// The classes of the region; none where it was given up.
+    /// The classes of the region; `None` if it was given up.
     dense: Option<&'a Dense>,
     /// The form that was chosen for the op, if the region has a cheaper one.
     chosen: Option<&'a Chosen<'a>>,
@@ -257,17 +257,16 @@ fn unused(
             let Some(right) = right.filter(|right| is_applied(loaded, found, right)) else {
                 return asked.outcome.ended(rule);
             };
-            if asked
-                .dense
-                .is_some_and(|dense| is_too_late(loaded, dense, found, &right))
-            {
-                return "it matches, but its result reads a value that the program computes later"
-                    .to_owned();
-            }
+            let is_late =
+                (asked.dense).is_some_and(|dense| is_too_late(loaded, dense, found, &right));
             let told = asked
                 .chosen
                 .and_then(|chosen| chosen.against(loaded, right));
-            told.unwrap_or_else(|| "it matches, but its result is not cheaper".to_owned())
+            let usual = match is_late {
+                true => "it matches, but its result reads a value that the program computes later",
+                false => "it matches, but its result is not cheaper",
+            };
+            told.unwrap_or_else(|| usual.to_owned())
         }
     }
 }
@@ -318,16 +317,18 @@ impl Chosen<'_> {
     }
 }
 
-/// Whether the right side of a match reads a class that the program computes after the op: such an e-node is never
-/// chosen, so that choices have no cycles.
+/// Whether the right side of a match reads a value that the program computes after the op: such an e-node is never
+/// chosen, because choices must have no cycles.
 fn is_too_late(loaded: &Loaded<'_>, dense: &Dense, found: &Match, right: &RightSide) -> bool {
     let RightSide::Node(right) = right else {
         return false;
     };
     let class = dense.class_of(loaded.egraph.find(found.registers[0]));
-    let mut nodes = dense.class(class).nodes.iter().copied();
-    let own = nodes.find(|&node| is_node(loaded, dense, node, right));
-    own.is_some_and(|node| !dense.selectable(loaded, node))
+    let mut children = right.children.iter().map(|&child| dense.class_of(child));
+    children.any(|child| {
+        let own = dense.class(child);
+        child != class && own.program.is_some() && own.rank >= dense.class(class).rank
+    })
 }
 
 /// Whether an e-node of the dense view is `node`.

@@ -331,7 +331,7 @@ fn an_unsound_rule_that_makes_constants_equal_gives_the_region_up() {
     let (blamed, values) = kept.expect("a contradiction");
     let blamed: Vec<&str> = blamed.iter().map(|&rule| rules.name(rule)).collect();
     assert_eq!(blamed, ["lie"]);
-    assert_eq!(values, "the constants 6.0 and 5.0 of f32[]");
+    assert_eq!(values, "the constants 5.0 and 6.0 of f32[]");
     let warning = report.remarks.iter().next().unwrap();
     assert_eq!(warning.severity, mind_diag::Severity::Warning);
     assert!(

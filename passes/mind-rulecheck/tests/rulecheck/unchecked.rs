@@ -109,7 +109,7 @@ fn dtypes_that_the_guard_excludes_need_no_check() {
         "class exact where is_short(?x) core.neg(core.neg(?x)) => ?x",
         "class exact where is_splat(?c, 300) and is_int(?x)
          core.add(core.sub(?x, ?c), ?c) => ?x",
-        "class exact where $d == f64 and is_short(?x) core.cast(core.neg(core.neg(?x))) {dtype=$d} => core.cast(?x) {dtype=$d}",
+        "class exact where is_float($d) and is_short(?x) core.cast(core.neg(core.neg(?x))) {dtype=$d} => core.cast(?x) {dtype=$d}",
         "class exact where not is_short(?x) and is_int(?x) and is_signed(?x) core.neg(core.neg(?x)) => ?x",
     ];
     for body in bodies {
