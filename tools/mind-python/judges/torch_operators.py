@@ -31,8 +31,8 @@ TABLE = Path(__file__).resolve().parents[1] / "mind_opt" / "_torch_ops.py"
 DTYPES = "float32 int64 bool float16 bfloat16 float64 int32 uint8 int8 int16".split()
 
 # Converting a float that is no integer of the type is undefined, and so are the results for extremes. Attention makes 0 of some NaN.
-UNDEFINED = {
-    "nn.functional.scaled_dot_product_attention", "to", "bool", "byte", "char", "int", "long", "short", "double", "float", "half", "bfloat16"}
+UNDEFINED = {"nn.functional.scaled_dot_product_attention"}
+UNDEFINED |= {"to", "bool", "byte", "char", "int", "long", "short", "double", "float", "half", "bfloat16"}
 
 # Which of equal elements comes first is not defined.
 UNSTABLE = {"sort", "argsort", "topk", "msort", "kthvalue", "median", "mode"}
@@ -211,8 +211,8 @@ def judged(names, dtypes, count):
         name = op.name + suffix + (f".{op.variant_test_name}" if op.variant_test_name else "")
         seen = set()
         _torch_export.check = lambda use: (seen.add((use[0], frozenset(use[1]))), plain(use))
-        # The in-place variants need no more than to be seen.
-        words = dtypes[:1] if suffix else dtypes
+        # In-place variants are translated as the others are; those of activations are what models use.
+        words = dtypes[:1] if suffix == "_" and op.name not in INPLACE else dtypes
         yield from apart(lambda: samples(op, call, name, words, count, seen), name)
 
 
@@ -336,7 +336,9 @@ def main():
     if args.write:
         # A run of some operators leaves the others as they are.
         kept = {key: set(dtypes.split()) for key, dtypes in known.items()} if args.names else {}
-        write({**kept, **table})
+        for key, dtypes in table.items():
+            kept[key] = kept.get(key, set()) | dtypes
+        write({key: {own for own in dtypes if (key, own) not in single} for key, dtypes in kept.items()})
     print(f"{len(table)} operators agree, {sum(map(len, table.values()))} with their dtypes; {len(wrong)} of the table differ")
     return 1 if wrong and not args.write else 0
 

@@ -102,10 +102,12 @@ def uses(graph):
 
 
 def _dtypes(node):
-    """The dtypes of the operands of a node, those of lists included."""
+    """The dtypes of the operands of a node, those of lists included, and constants left out."""
     found = set()
     for value in node.inputs():
         owner = value.node()
+        if owner.kind() == "prim::Constant":
+            continue
         values = owner.inputs() if owner.kind() == "prim::ListConstruct" else [value]
         for own in values:
             if own.type().kind() == "TensorType":

@@ -43,7 +43,11 @@ class _Graph:
         try:
             if len(self.programs) >= _MOST_LAYOUTS:
                 raise TypeError(f"it was compiled for {_MOST_LAYOUTS} layouts of inputs already")
-            return _Program(self.graph, inputs)
+            import torch
+
+            # Running the graph to look at it draws no numbers of the caller's.
+            with torch.random.fork_rng(devices=[]):
+                return _Program(self.graph, inputs)
         except Exception as reason:
             _warn(reason)
             return self.graph.forward

@@ -292,6 +292,17 @@ def test_an_error_of_a_run_is_that_of_eager_mode():
         fast(x, torch.tensor([1, 0]))
 
 
+@pytest.mark.filterwarnings("ignore:mind")
+def test_random_numbers_are_those_of_eager_mode():
+    draws = lambda x: F.dropout(x, 0.5, True) + torch.rand_like(x)
+    fast, x = torch.compile(draws, backend="mind", dynamic=False), torch.ones(4, 4)
+    with torch.no_grad():
+        torch.manual_seed(3)
+        expected = [draws(x) for _ in range(3)]
+        torch.manual_seed(3)
+        assert all(torch.equal(fast(x), own) for own in expected)
+
+
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
 def test_modes_without_gradients(mode):
     layer = torch.nn.Linear(2, 3)
