@@ -1,0 +1,5 @@
+//! Templates against what jinja2 makes of them.
+
+mod limits;
+mod places;
+mod recorded;
