@@ -77,7 +77,7 @@ fn judged(python: &str) -> Result<(), String> {
     }
 }
 
-/// What the script writes.
+/// Runs the script and returns its output.
 fn rendered(python: &str, arguments: [&str; 3]) -> Result<String, String> {
     let name = format!("mind-jinja-{}.jsonl", std::process::id());
     let path = std::env::temp_dir().join(name);

@@ -122,7 +122,7 @@ pub(crate) enum Comparison {
     NotIn,
 }
 
-/// What a value is assigned to.
+/// The target of an assignment.
 #[derive(Debug)]
 pub(crate) enum Target {
     Name(String),
@@ -148,7 +148,7 @@ pub(crate) enum Node {
     CallBlock(MacroNode, Expr),
     /// `{% filter filters %}body{% endfilter %}`.
     FilterBlock(Vec<Filter>, Vec<Node>, Span),
-    /// `{% generation %}`, a block, or what else has a scope of its own.
+    /// `{% generation %}`, a block, or another construct with a scope of its own.
     Scope(Vec<Node>),
     Break,
     Continue,
@@ -176,7 +176,7 @@ pub(crate) struct MacroNode {
     pub(crate) index: usize,
 }
 
-/// What a macro does.
+/// The parameters and the body of a macro.
 #[derive(Debug)]
 pub(crate) struct MacroBody {
     /// `None` of a `caller`.

@@ -59,7 +59,7 @@ impl Error {
         self
     }
 
-    /// Replaces the place by what `place` maps it to.
+    /// Maps the place by `place`.
     pub(crate) fn map_span(mut self, place: impl Fn(u32) -> u32) -> Error {
         self.span = self.span.map(|own| Span {
             start: place(own.start),
@@ -68,7 +68,7 @@ impl Error {
         self
     }
 
-    /// What is wrong.
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -88,7 +88,7 @@ pub(crate) fn percent(text: &str, value: &Value) -> Result<String> {
         check_length(out.len())?;
     }
     out.push_str(rest);
-    // What has items may be a mapping, of which not every item must be taken.
+    // A value with items may be a mapping, of which not every item must be used.
     let has_items = match value {
         Value::Dict(_) | Value::List(_) | Value::Undefined(_) => true,
         Value::Object(own) => matches!(&own.kind, crate::value::O::Range(_)),
@@ -368,7 +368,7 @@ fn pad(text: &str, spec: &Spec, out: &mut String) {
     out.extend(std::iter::repeat_n(fill, missing - left));
 }
 
-/// Finds what a field of `str.format` names.
+/// Resolves the path of a field of `str.format`.
 pub(crate) type Lookup<'l> = dyn FnMut(&Value, Step<'_>) -> Result<Value> + 'l;
 
 /// A step of the path in a field: `.name` or `[key]`.

@@ -7,7 +7,7 @@ use crate::{MAX_DEPTH, check_length, show};
 
 /// How values are written.
 struct Writer {
-    /// What one level is indented by; all is on one line without.
+    /// The indentation of one level; `None` writes one line.
     indent: Option<String>,
     /// Between elements, and between a key and its value.
     separators: [String; 2],

@@ -19,7 +19,7 @@ pub(crate) enum Token {
 }
 
 impl Token {
-    /// What it is, in messages.
+    /// Returns the token as messages show it.
     pub(crate) fn describe(&self) -> String {
         match self {
             Token::Text(_) => "text".to_owned(),
@@ -63,12 +63,12 @@ pub(crate) fn tokens(source: &str) -> Result<Vec<(Token, Span)>> {
 struct Lexer<'s> {
     source: &'s str,
     at: usize,
-    /// Whether what was read last ended with a line.
+    /// Whether the text that was read last ended with a line.
     starts_line: bool,
     out: Vec<(Token, Span)>,
 }
 
-/// What begins behind a text.
+/// The kind of the tag after a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tag {
     Print,
@@ -85,7 +85,7 @@ impl Lexer<'_> {
         self.out.push((token, Span::new(start, self.at)));
     }
 
-    /// Moves behind `len` bytes.
+    /// Skips `len` bytes.
     fn advance(&mut self, len: usize) {
         self.at += len;
         self.starts_line = self.source[..self.at].ends_with('\n');
@@ -99,7 +99,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Pushes the text up to `end`, without the space that the tag behind it strips by `sign`, unless it prints.
+    /// Pushes the text up to `end` without the white space that the next tag strips: by `sign`, or because it is a block that starts its line.
     fn text(&mut self, end: usize, sign: Option<char>, prints: bool) {
         let start = self.at;
         let mut text = &self.source[start..end];
@@ -119,7 +119,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads text and the tag behind it.
+    /// Reads a text and the next tag.
     fn outside(&mut self) -> Result<()> {
         let Some((tag, start)) = next_tag(self.source, self.at) else {
             let end = self.source.len();
@@ -166,7 +166,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Skips what a block or a comment, whose end has `sign` in front of it, strips behind it.
+    /// Skips the white space that the end of a block or a comment strips: all after `-`, nothing after `+`, else one line end.
     fn behind_tag(&mut self, sign: Option<char>) {
         match sign {
             Some('-') => self.skip_space(),
@@ -257,7 +257,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether the tag ends here; moves behind it, and behind what it strips.
+    /// Returns whether the tag ends here, and skips its end with the white space that it strips.
     fn tag_end(&mut self, end: &Token, at: usize) -> bool {
         let rest = self.rest();
         let is_block = *end == Token::BlockEnd;
@@ -445,7 +445,7 @@ fn unescape(text: &str) -> Result<String> {
     Ok(out)
 }
 
-/// Reads the character of `digits` hexadecimal digits, and returns what follows.
+/// Reads the character of `digits` hexadecimal digits, and returns the rest of the text.
 fn code<'t>(text: &'t str, digits: usize, out: &mut String) -> Result<&'t str> {
     let own = text.get(..digits);
     let value = own.and_then(|own| u32::from_str_radix(own, 16).ok());

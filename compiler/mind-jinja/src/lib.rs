@@ -2,7 +2,7 @@
 //!
 //! A template is rendered as `jinja2.sandbox.ImmutableSandboxedEnvironment` does with `trim_blocks`, `lstrip_blocks`, the
 //! extension `loopcontrols` and the tag `generation`, without a loader and without autoescape. Lists and dictionaries are
-//! immutable there, so that values hold no cycles. Whole numbers have 64 bits: what exceeds them is an error.
+//! immutable there, so that values hold no cycles. Integers have 64 bits; an overflow is an error.
 //!
 //! Steps, nesting and the length of texts have limits, so that every template ends in a text or an error.
 
@@ -74,7 +74,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// What fails in the template, at its place; a limit.
+    /// An error in the template, at its place; a limit.
     pub fn render(&self, variables: Vec<(&str, Value)>, steps: u64) -> Result<String> {
         let rendered = eval::render(&self.parsed, variables, steps);
         rendered.map_err(|why| why.map_span(|at| self.lines.source(at)))
@@ -83,7 +83,7 @@ impl Template {
 
 /// The lines of a source whose line ends may be those of Windows, which templates read as `\n`.
 struct Lines {
-    /// Offsets behind which `\r` were left out, in the text that is read.
+    /// Offsets in the normalised text after which a `\r` was removed.
     removed: Vec<u32>,
 }
 

@@ -87,7 +87,7 @@ fn unsupported(operator: Binary, left: &Value, right: &Value) -> Error {
     ))
 }
 
-/// Texts, lists and tuples one behind the other.
+/// Concatenates texts, lists and tuples.
 fn add(left: &Value, right: &Value) -> Result<Option<Value>> {
     Ok(match (left, right) {
         (Value::Str(a), Value::Str(b)) => {

@@ -152,7 +152,7 @@ pub(crate) fn is_printable(c: char) -> bool {
     if c == ' ' {
         return true;
     }
-    // `Debug` escapes what is not printable in the same classes of Unicode; quotes and backslashes are.
+    // `Debug` escapes the same classes of Unicode, and quotes and backslashes, which Python prints.
     match c {
         '\'' | '"' | '\\' => true,
         '\u{300}'..='\u{36f}' => true,

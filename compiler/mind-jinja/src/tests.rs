@@ -1,4 +1,4 @@
-//! Tests: what follows `is`.
+//! Tests, for example `x is defined`.
 
 use crate::arguments::Arguments;
 use crate::ast::Comparison;

@@ -54,7 +54,7 @@ fn upper_first(c: char) -> String {
     }
 }
 
-/// `str.title`: letters behind what is no letter are upper, others lower.
+/// `str.title`: the first letter of each word is upper case, the others are lower case.
 pub(crate) fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut follows = false;

@@ -22,7 +22,7 @@ pub(crate) struct Method {
     pub(crate) name: Rc<str>,
 }
 
-/// What a view of a dictionary shows.
+/// The part of a dictionary that a view shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum View {
     Keys,
@@ -82,7 +82,7 @@ impl Steps {
     }
 }
 
-/// What `map` and the like give: elements that are taken once, and what fails behind them.
+/// The result of `map` and other lazy filters: elements that are taken once, then the error that ends them.
 pub(crate) struct Generator {
     pub(crate) elements: RefCell<VecDeque<Value>>,
     pub(crate) error: Option<Error>,
@@ -103,7 +103,7 @@ pub(crate) struct Joiner {
 /// A value of a template.
 #[derive(Clone)]
 pub enum Value {
-    /// What a name or an attribute that is not there gives; its message is what an operation on it fails with.
+    /// The value of a missing name or attribute; operations on it fail with its message.
     Undefined(Rc<str>),
     /// `None`.
     None,
@@ -134,11 +134,11 @@ pub struct Object {
     pub(crate) kind: ObjectKind,
 }
 
-/// What a value that templates make is.
+/// The kinds of values that templates make.
 pub(crate) enum ObjectKind {
     /// An element of `groupby`, with its key and its elements.
     Group([Value; 2]),
-    /// What `map` and the like give.
+    /// The result of `map` and other lazy filters.
     Generator(Generator),
     /// A view of a dictionary.
     View(View, Rc<Dict>),
@@ -277,7 +277,7 @@ impl Value {
         })
     }
 
-    /// A generator of what `make` collects; an error is that of taking the elements behind.
+    /// Returns a generator of the elements that `make` collects; its error is reported when they are used up, because Python evaluates lazily.
     pub(crate) fn lazily(make: impl FnOnce(&mut Vec<Value>) -> Result<()>) -> Value {
         let mut all = Vec::new();
         let error = make(&mut all).err();

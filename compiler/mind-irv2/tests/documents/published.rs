@@ -5,7 +5,7 @@ use mind_json::{Limits, Value};
 
 use crate::round_trip::read_silently;
 
-/// The name of a model, its configuration, and what it is refused with, if it is.
+/// Returns the name of each model, its configuration, and the expected refusal, if any.
 fn models() -> Vec<(String, String, Option<String>)> {
     let text = include_str!("published.jsonl");
     let model = |line: &str| {

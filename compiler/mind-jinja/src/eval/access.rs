@@ -76,7 +76,7 @@ impl Machine<'_> {
     }
 }
 
-/// What a missing attribute or item gives.
+/// Returns the undefined value of a missing attribute or item.
 fn missing(value: &Value, key: &Value) -> Value {
     let object = value.object_name();
     Value::undefined(match key.as_text() {
@@ -179,7 +179,7 @@ pub(crate) fn slice_indices(len: usize, bounds: &[Option<Value>; 3]) -> Result<V
     Ok((0..own.len()).map(|at| own.at(at) as usize).collect())
 }
 
-/// The first index, the one behind the last, and their distance.
+/// Returns the first index, the end and the step of a slice.
 ///
 /// # Errors
 ///

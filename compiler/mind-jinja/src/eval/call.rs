@@ -85,7 +85,7 @@ impl<'t> Machine<'t> {
     ///
     /// # Errors
     ///
-    /// A value that cannot be called; what fails in it.
+    /// A value that cannot be called; errors of the call.
     pub(crate) fn call(&mut self, function: &Value, args: Arguments) -> Result<Value> {
         let value = match function.defined()? {
             Value::Function(own) => (own.call)(args)?,
@@ -108,7 +108,7 @@ impl<'t> Machine<'t> {
     ///
     /// # Errors
     ///
-    /// No filter of that name; what fails in it.
+    /// No filter of that name; errors of the filter.
     pub(crate) fn filter(&mut self, name: &str, value: Value, args: Arguments) -> Result<Value> {
         let Some(filter) = filters::named(name) else {
             return Err(Error::new(format!("no filter is called `{name}`")));
@@ -122,7 +122,7 @@ impl<'t> Machine<'t> {
     ///
     /// # Errors
     ///
-    /// No test of that name; what fails in it.
+    /// No test of that name; errors of the test.
     pub(crate) fn test(&mut self, name: &str, value: &Value, args: Arguments) -> Result<bool> {
         match tests::named(name) {
             Some(test) => test(value, args),

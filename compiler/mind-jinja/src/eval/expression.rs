@@ -13,7 +13,7 @@ impl<'t> Machine<'t> {
     ///
     /// # Errors
     ///
-    /// What fails in it, at its place.
+    /// The first error in it, at its place.
     pub(super) fn evaluate(&mut self, own: &'t Expr, scope: &Rc<Scope>) -> Result<Value> {
         let value = self.deeper(|machine| machine.kind(&own.kind, scope));
         value.map_err(|why| why.or_at(own.span))

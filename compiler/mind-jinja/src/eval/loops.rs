@@ -8,12 +8,12 @@ use crate::ast::For;
 use crate::error::{Error, Result};
 use crate::value::Value;
 
-/// What the variable `loop` is.
+/// The value of the variable `loop`.
 pub(crate) struct LoopState {
     items: Rc<[Value]>,
     at: Cell<usize>,
     depth: usize,
-    /// What `changed` saw last.
+    /// The arguments of the last call of `changed`.
     seen: RefCell<Option<Vec<Value>>>,
     /// The number of a recursive loop.
     recursive: Option<usize>,
@@ -83,7 +83,7 @@ impl<'t> Machine<'t> {
     ///
     /// # Errors
     ///
-    /// What fails in it.
+    /// Errors in the loop.
     pub(super) fn for_block(
         &mut self,
         own: &'t For,
@@ -159,7 +159,7 @@ impl<'t> Machine<'t> {
     ///
     /// # Errors
     ///
-    /// A loop that is not recursive, or is over; what fails in it.
+    /// A loop that is not recursive, or is over; errors in its body.
     pub(super) fn recurse(&mut self, state: &LoopState, iterable: &Value) -> Result<Value> {
         let Some(number) = state.recursive else {
             let message = "The loop must have the 'recursive' marker to be called recursively.";

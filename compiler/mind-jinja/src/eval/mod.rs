@@ -26,7 +26,7 @@ const MAX_EVALUATIONS: usize = 320;
 ///
 /// # Errors
 ///
-/// What fails, at its place.
+/// The first error, at its place.
 pub(crate) fn render(parsed: &Parsed, variables: Vec<(&str, Value)>, steps: u64) -> Result<String> {
     let mut machine = Machine {
         parsed,

@@ -15,7 +15,7 @@ impl<'t> Machine<'t> {
     ///
     /// # Errors
     ///
-    /// What fails in them.
+    /// Errors in the nodes.
     pub(super) fn block(
         &mut self,
         nodes: &'t [Node],
@@ -160,7 +160,7 @@ impl<'t> Machine<'t> {
     ///
     /// # Errors
     ///
-    /// A value without as many elements as there are targets, an attribute of what is no namespace.
+    /// A value without as many elements as there are targets, an attribute of a value that is not a namespace.
     pub(super) fn assign(&mut self, target: &Target, value: Value, scope: &Scope) -> Result<()> {
         match target {
             Target::Name(name) => scope.set(name, value),
@@ -213,7 +213,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// Sets an attribute of a namespace; what it held is dropped after the borrow has ended.
+/// Sets an attribute of a namespace.
 fn set_attribute(namespace: &RefCell<crate::value::Dict>, attribute: &str, value: Value) {
     namespace.borrow_mut().insert(Value::from(attribute), value);
 }

@@ -1,4 +1,4 @@
-//! Filters: what follows `|`.
+//! Filters, for example `x | upper`.
 
 mod numbers;
 mod pretty;

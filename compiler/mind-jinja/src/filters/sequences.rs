@@ -10,7 +10,7 @@ use crate::operators;
 use crate::sort::sort as stable_sort;
 use crate::value::{Dict, O, Value};
 
-/// What elements are compared by: an attribute, and texts without regard to case.
+/// The key of a comparison: an attribute, with texts compared without regard to case.
 struct Key {
     paths: Vec<Value>,
     /// Whether one attribute is a list of one, too.
@@ -67,7 +67,7 @@ impl Key {
         Ok(Value::list(all))
     }
 
-    /// Elements with what they are compared by.
+    /// Returns the elements with their keys.
     fn all(&self, machine: &mut Machine<'_>, value: &Value) -> Result<Vec<(Value, Value)>> {
         let elements = value.elements()?;
         machine.spend(elements.len())?;
@@ -148,7 +148,7 @@ pub(super) fn groupby(machine: &mut Machine<'_>, value: Value, args: Arguments) 
     }
     let mut all = Vec::new();
     for (by, elements) in groups {
-        // A group is called by what its first element has, as it is written there.
+        // The key of a group is that of its first element, in its own case.
         let by = match key.is_case_sensitive {
             true => by,
             false => machine.path(&elements[0], &path, key.default.as_ref())?,
@@ -329,7 +329,7 @@ pub(super) fn reverse(_: &mut Machine<'_>, value: Value, args: Arguments) -> Res
     let elements = value.elements();
     let mut elements = elements.map_err(|_| Error::new("argument must be iterable"))?;
     elements.reverse();
-    // Python copies what it cannot go through from its end.
+    // Python copies a value that it cannot iterate from the end.
     Ok(match is_generator(&value) || value.is_undefined() {
         true => Value::list(elements),
         false => Value::generator(elements),

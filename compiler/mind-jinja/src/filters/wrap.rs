@@ -97,7 +97,7 @@ fn hyphen_before(word: &str, room: usize) -> Option<usize> {
     (at > 0 && has_letters).then_some(at + 1)
 }
 
-/// Words, the space between them, and parts of words behind hyphens between letters.
+/// Splits a line into words, the white space between them, and parts of words after hyphens between letters.
 fn chunks(line: &str, hyphens: bool) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut rest = line;

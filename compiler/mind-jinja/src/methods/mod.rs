@@ -1,4 +1,4 @@
-//! Methods of texts, lists, tuples, dictionaries and of what templates make.
+//! Methods of texts, lists, tuples, dictionaries and objects that templates make.
 
 mod sequence;
 pub(crate) mod text;
@@ -62,7 +62,7 @@ pub(crate) fn has(value: &Value, name: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Arguments that it does not take; what fails in it.
+/// Arguments that it does not take; errors of the method.
 pub(crate) fn call(machine: &mut Machine<'_>, method: &Method, args: Arguments) -> Result<Value> {
     let name: &str = &method.name;
     match &method.receiver {

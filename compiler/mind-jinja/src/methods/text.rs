@@ -179,7 +179,7 @@ fn is_of_class(own: &str, name: &str) -> Option<bool> {
     })
 }
 
-/// Digits of ASCII and of the scripts whose digits stand in tens.
+/// Decimal digits of ASCII and of other scripts.
 fn is_decimal(c: char) -> bool {
     const TENS: [u32; 14] = [
         0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50,
@@ -382,7 +382,7 @@ fn words(own: &str, count: usize, from_end: bool) -> Value {
         }
     }
     if !rest.is_empty() {
-        // What is left keeps the space at its other end.
+        // The rest keeps the white space at its other end.
         let whole = match from_end {
             true => &own[..own.len() - own.trim_start_matches(is_space).len() + rest.len()],
             false => &own[own.trim_end_matches(is_space).len() - rest.len()..],

@@ -299,7 +299,7 @@ impl Parser {
         Ok(all)
     }
 
-    /// Attributes, items and calls behind `own`.
+    /// Parses the attributes, items and calls that follow `own`.
     fn postfix(&mut self, mut own: Expr) -> Result<Expr> {
         loop {
             own = match self.peek() {
@@ -312,7 +312,7 @@ impl Parser {
         }
     }
 
-    /// Filters, tests and calls behind `own`.
+    /// Parses the filters, tests and calls that follow `own`.
     fn filtered(&mut self, mut own: Expr) -> Result<Expr> {
         loop {
             own = match self.peek() {
@@ -468,7 +468,7 @@ impl Parser {
         Ok(name)
     }
 
-    /// A filter behind `|`.
+    /// Parses a filter after `|`.
     pub(super) fn filter(&mut self, value: Option<Expr>) -> Result<Filter> {
         let start = self.span();
         let name = self.dotted()?;

@@ -45,12 +45,12 @@ struct Parser {
     at: usize,
     /// How deeply statements and expressions are nested.
     depth: usize,
-    /// Operators, attributes and filters that follow each other in what is read and around it.
+    /// Operators, attributes and filters that follow each other in the current expression and around it.
     links: usize,
-    /// Loops around what is read, in its macro.
+    /// The number of loops around the current statement, within its macro.
     loops: usize,
     macros: Vec<MacroBody>,
-    /// Names that the macros around what is read have read, the innermost last.
+    /// Names that the enclosing macros read, the innermost macro last.
     names: Vec<Vec<String>>,
     end: Span,
 }
@@ -152,7 +152,7 @@ impl Parser {
         own
     }
 
-    /// Counts an operator, an attribute or a filter behind others, since each makes the tree one level deeper.
+    /// Counts an operator, an attribute or a filter in a chain, since each makes the tree one level deeper.
     ///
     /// # Errors
     ///

@@ -105,7 +105,7 @@ impl Parser {
         })))
     }
 
-    /// What is assigned to, up to a name of `ends`.
+    /// Reads the target of an assignment, up to a name of `ends`.
     fn target(&mut self, ends: &[&str]) -> Result<Target> {
         let start = self.span();
         let mut all = Vec::new();

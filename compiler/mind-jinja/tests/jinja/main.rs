@@ -1,4 +1,4 @@
-//! Templates against what jinja2 makes of them.
+//! Templates compared with the output of jinja2.
 
 mod limits;
 mod places;
