@@ -251,7 +251,7 @@ class Draw:
         return space + block("generation") + inner() + block("endgeneration")
 
 
-LEFT_OUT = re.compile(r" at 0x|<built-in|<bound|<function|<class|<method|<generator|<list_rev|<reversed|<range_it|<dict_rev|<Macro|object>|\d{19,}|j\)|<transformers|<jinja2|LoopContext|TemplateReference|Markup\(|\{[\[(']*\(|set\(")
+LEFT_OUT = re.compile(r" at 0x|<built-in|<bound|<function|<class|<method|<generator|<list_rev|<reversed|<range_it|<dict_rev|<Macro|object>|\d{19,}|j\)|<transformers|<jinja2|LoopContext|TemplateReference|Markup\(|\{[\[(']*\(|set\(", re.IGNORECASE)
 
 
 def rendered(template):
