@@ -1,25 +1,18 @@
 //! Conversations as prompts, by the template of a model.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mind_diag::{Code, Diagnostic, SourceFile, Span};
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Value;
-use minijinja::{Environment, Error, ErrorKind, context};
+use mind_jinja::{Arguments, Error, Template, Value, text_argument};
 
 use crate::folder::FolderError;
 use crate::strftime::strftime;
-use crate::template_json::tojson;
 
 /// A template that makes no prompt.
 const CODE: Code = Code(4305);
 
-/// What a template may take: steps, and bytes of what it makes, at 64 bytes a step.
-const FUEL: u64 = 4_000_000;
-
-/// The name that the library knows the template by.
-const NAME: &str = "template";
+/// The most steps of a template.
+const STEPS: u64 = 4_000_000;
 
 /// Who says something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +47,7 @@ pub struct Message {
 
 /// The template that a model's conversations are written by: Jinja with the functions that templates of models use.
 pub struct ChatTemplate {
-    environment: Environment<'static>,
+    template: Template,
     file: SourceFile,
     /// Special tokens, by name.
     tokens: Vec<(&'static str, String)>,
@@ -72,22 +65,9 @@ impl ChatTemplate {
         file: SourceFile,
         tokens: Vec<(&'static str, String)>,
     ) -> Result<ChatTemplate, FolderError> {
-        let mut environment = Environment::new();
-        environment.set_debug(true);
-        environment.set_fuel(Some(FUEL));
-        // As the library does that these templates are written for.
-        let mut syntax = SyntaxConfig::builder();
-        syntax.trim_blocks(true).lstrip_blocks(true);
-        let syntax = syntax.build().map_err(|why| refused(&file, &why))?;
-        environment.set_syntax(syntax);
-        environment
-            .set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-        environment.add_function("raise_exception", raise_exception);
-        environment.add_filter("tojson", tojson);
-        let added = environment.add_template_owned(NAME, file.text().to_owned());
-        match added {
-            Ok(()) => Ok(ChatTemplate {
-                environment,
+        match Template::parse(file.text()) {
+            Ok(template) => Ok(ChatTemplate {
+                template,
                 file,
                 tokens,
                 now: None,
@@ -102,21 +82,26 @@ impl ChatTemplate {
     ///
     /// E4305 messages that the template refuses, an error in it, at its place.
     pub fn prompt(&self, messages: &[Message]) -> Result<String, FolderError> {
+        let text = |text: &str| Value::from(text);
         let messages = messages.iter().map(|message| {
-            context! { role => message.speaker.role(), content => message.content.as_str() }
+            let role = (text("role"), text(message.speaker.role()));
+            let content = (text("content"), text(&message.content));
+            Value::dict([role, content])
         });
+        let mut variables = vec![
+            ("messages", Value::list(messages)),
+            ("add_generation_prompt", Value::from(true)),
+            ("tools", Value::None),
+            ("documents", Value::None),
+            ("strftime_now", self.clock()),
+            (
+                "raise_exception",
+                Value::function("raise_exception", raise_exception),
+            ),
+        ];
         let tokens = self.tokens.iter();
-        let tokens = tokens.map(|(name, token)| ((*name).to_owned(), token.clone()));
-        let context = context! {
-            messages => messages.collect::<Value>(),
-            add_generation_prompt => true,
-            tools => (),
-            documents => (),
-            strftime_now => self.clock(),
-            ..Value::from(tokens.collect::<BTreeMap<String, String>>())
-        };
-        let template = self.environment.get_template(NAME);
-        let prompt = template.and_then(|template| template.render(context));
+        variables.extend(tokens.map(|(name, token)| (*name, text(token))));
+        let prompt = self.template.render(variables, STEPS);
         prompt.map_err(|why| refused(&self.file, &why))
     }
 }
@@ -125,42 +110,33 @@ impl ChatTemplate {
     /// The function that writes the time.
     fn clock(&self) -> Value {
         let now = self.now;
-        Value::from_function(move |format: &str| match now {
-            Some(now) => strftime(now, format),
-            None => {
-                let why = "the template writes the time, which is not given";
-                Err(Error::new(ErrorKind::InvalidOperation, why))
+        Value::function("strftime_now", move |arguments| {
+            let [format] = arguments.bind("strftime_now", ["format"], 1)?;
+            let format = format.unwrap_or(Value::None);
+            let format = text_argument("format", &format)?;
+            match now {
+                Some(now) => strftime(now, format).map(Value::from),
+                None => Err(Error::new(
+                    "the template writes the time, which is not given",
+                )),
             }
         })
     }
 }
 
 /// How a template refuses a conversation.
-fn raise_exception(message: &str) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::InvalidOperation, message.to_owned()))
+fn raise_exception(arguments: Arguments) -> Result<Value, Error> {
+    let [message] = arguments.bind("raise_exception", ["message"], 1)?;
+    let message = message.unwrap_or(Value::None);
+    Err(Error::new(text_argument("message", &message)?))
 }
 
-/// The innermost of an error and what it was caused by, at its place in the template.
+/// An error at its place in the template.
 fn refused(file: &SourceFile, why: &Error) -> FolderError {
-    let mut inner = why;
-    while let Some(source) = std::error::Error::source(inner)
-        && let Some(source) = source.downcast_ref::<Error>()
-    {
-        inner = source;
-    }
-    let range = inner.range().or_else(|| {
-        let line = inner.line()?.checked_sub(1)?;
-        Some(file.line_range(line))
-    });
-    let is_inside = |range: &std::ops::Range<usize>| range.end <= file.text().len();
-    let range = range.filter(is_inside);
-    let span = range.map_or(Span::FILE, |range| {
+    let span = why.range().map_or(Span::FILE, |range| {
         Span::new(range.start as u32, range.end as u32)
     });
-    let problem = match inner.detail() {
-        Some(detail) => detail.to_owned(),
-        None => inner.kind().to_string(),
-    };
+    let problem = why.message();
     let message = format!("the chat template makes no prompt: {problem}");
     let found = Diagnostic::error(span, message).code(CODE);
     FolderError::Text(found.into(), Box::new(file.clone()))
@@ -229,6 +205,14 @@ mod tests {
     }
 
     #[test]
+    fn what_the_assistant_says_may_be_marked() {
+        let text = "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% else %}\
+                    {% generation %}{{ m.content }}{{ eos_token }}{% endgeneration %}{% endif %}{% endfor %}";
+        let messages = [said(Speaker::User, "a"), said(Speaker::Assistant, "b")];
+        assert_eq!(prompt(text, &messages), "ab</s>");
+    }
+
+    #[test]
     fn messages_are_written_as_json() {
         let messages = [said(Speaker::User, "a \"b\" é")];
         let text = "{% for message in messages %}{{ message.content | tojson }} {{ message | tojson(sort_keys=true) }}\
@@ -275,7 +259,7 @@ mod tests {
     fn a_template_has_an_end() {
         let text =
             "{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}";
-        assert!(refusal(text, &[]).contains("fuel"));
+        assert!(refusal(text, &[]).contains("more than 4000000 steps"));
         let text = "{% set x = namespace(t='ab') %}{% for a in range(99) %}{% set x.t = x.t + x.t %}{% endfor %}";
         assert!(refusal(text, &[]).contains("error[E4305]"));
         let text = "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}";

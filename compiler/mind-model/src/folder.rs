@@ -28,7 +28,10 @@ pub enum FolderError {
         reason: String,
     },
     /// There is nothing to make a model of.
-    #[error("{}: no `model.safetensors`, `model.safetensors.index.json` or `.gguf` file", path.display())]
+    #[error(
+        "{}: no weights: there is no `model.safetensors`, `model.safetensors.index.json` or `.gguf` file",
+        if path.as_os_str().is_empty() { Path::new(".") } else { path }.display()
+    )]
     NoWeights {
         /// The folder.
         path: PathBuf,
@@ -305,12 +308,24 @@ impl Files {
     ///
     /// As [`Files::document`]; no weights.
     pub fn model(&self) -> Result<(Document, Checkpoint<'_>, Diagnostics), FolderError> {
+        self.model_with(&ReadOptions::default())
+    }
+
+    /// As [`Files::model`], with a document that is read as `options` say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Files::model`].
+    pub fn model_with(
+        &self,
+        options: &ReadOptions,
+    ) -> Result<(Document, Checkpoint<'_>, Diagnostics), FolderError> {
         if !self.has_weights() {
             let path = self.folder.clone();
             return Err(FolderError::NoWeights { path });
         }
         let sources = self.sources()?;
-        let (document, warnings) = self.described_by(&sources, &ReadOptions::default())?;
+        let (document, warnings) = self.described_by(&sources, options)?;
         let checkpoint = Checkpoint::new(&document.config, &sources);
         let checkpoint = checkpoint.map_err(FolderError::Rejected)?;
         Ok((document, checkpoint, warnings))

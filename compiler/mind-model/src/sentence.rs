@@ -94,6 +94,38 @@ impl Embedding {
     }
 }
 
+/// The most tokens of a text that the files of a sentence embedding model say: `max_seq_length` of `sentence_bert_config.json`,
+/// else `model_max_length` of `tokenizer_config.json`; `None` if they say none.
+///
+/// # Errors
+///
+/// A file that cannot be read, a value that is no number of tokens.
+pub fn most_tokens(files: &Files, host: &mut dyn FileSystem) -> Result<Option<usize>, FolderError> {
+    let keys = [
+        ("sentence_bert_config.json", "max_seq_length"),
+        ("tokenizer_config.json", "model_max_length"),
+    ];
+    for (name, key) in keys {
+        let Some((file, root)) = json(files.folder(), Path::new(name), host)? else {
+            continue;
+        };
+        let Some(value) = root.get(key).filter(|own| !own.is_null()) else {
+            continue;
+        };
+        // A tokenizer without a limit says 10^30, as an integer or a float.
+        return match (value.integer(), value.real()) {
+            (Some(own), _) if own > 0 => Ok(usize::try_from(own).ok()),
+            (_, Some(own)) if own >= 1e9 => Ok(None),
+            _ => Err(wrong(
+                &file,
+                &format!("a number of tokens as `{key}`"),
+                value,
+            )),
+        };
+    }
+    Ok(None)
+}
+
 /// The way of pooling that the header of a GGUF file says; `None` if it says none.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use minijinja::{Error, ErrorKind};
+use mind_jinja::Error;
 
 /// A moment of UTC, in the calendar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -165,8 +165,7 @@ pub(crate) fn strftime(since: Duration, format: &str) -> Result<String, Error> {
         }
         let word = own.and_then(|own| moment.word(own)).ok_or_else(|| {
             let own = own.map_or(String::new(), String::from);
-            let why = format!("strftime_now has no `%{own}`");
-            Error::new(ErrorKind::InvalidOperation, why)
+            Error::new(format!("strftime_now has no `%{own}`"))
         })?;
         if !is_short {
             text.push_str(&word);

@@ -12,7 +12,7 @@
 
 use mind_diag::Diagnostics;
 use mind_driver::disk::Disk;
-use mind_model::{Embedding, Text, normalize};
+use mind_model::{Embedding, Text, most_tokens, normalize};
 
 pub use crate::decoder::Files;
 
@@ -25,6 +25,8 @@ pub struct Encoder<'f> {
     inner: mind_model::Encoder<'f>,
     text: Option<Text>,
     how: Embedding,
+    /// The most tokens of a text that the files say, if they do.
+    most: Option<usize>,
     warnings: Diagnostics,
 }
 
@@ -41,6 +43,7 @@ impl<'f> Encoder<'f> {
             inner: mind_model::Encoder::new(model)?,
             text,
             how: Embedding::of(files.inner(), &mut Disk)?,
+            most: most_tokens(files.inner(), &mut Disk)?,
             warnings,
         })
     }
@@ -63,6 +66,13 @@ impl<'f> Encoder<'f> {
     /// memory.
     pub fn embed(&self, text: &str) -> Result<Vec<f32>, Error> {
         let (tokens, kinds) = tokenizer(&self.text)?.encode_kinds(text)?;
+        if let Some(most) = self.most.filter(|most| tokens.len() > *most) {
+            let count = tokens.len();
+            let message = format!(
+                "the text has {count} tokens, more than the {most} that the files of the model allow"
+            );
+            return Err(invalid("<text>", "", message));
+        }
         let encoded = self.inner.run(&tokens, &kinds)?;
         let vector = self.how.pooling.apply(&encoded, self.width());
         let message = "the files ask for the vector of a pooler, which the model does not have";

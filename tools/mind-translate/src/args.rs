@@ -295,8 +295,8 @@ pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), Strin
         ),
         (
             &["weights", "allow-unknown"],
-            task == Task::Description || is_module && reads_model,
-            "`--to irv2`, and to modules of a model that `--from hf` reads",
+            task == Task::Description || task == Task::ModelAsC || is_module && reads_model,
+            "`--to irv2`, to `--to c` of a model, and to modules of a model that `--from hf` reads",
         ),
         (
             &[

@@ -84,8 +84,17 @@ pub(crate) fn read(
 /// The exit code, after the reason has been reported.
 pub(crate) fn c_text(path: &str, matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
     let form = DiagnosticFormat::of(matches);
-    let files = open(path, WeightsAt::Beside, matches, host)?;
-    let read = files.model();
+    let weights = match matches.get_one::<String>("weights") {
+        Some(path) => WeightsAt::Path(Path::new(path)),
+        None => WeightsAt::Beside,
+    };
+    let files = open(path, weights, matches, host)?;
+    let options = ReadOptions {
+        allow_unknown: matches.get_flag("allow-unknown"),
+        unknown_flag: Some("--allow-unknown"),
+        ..ReadOptions::default()
+    };
+    let read = files.model_with(&options);
     let (document, checkpoint, warnings) =
         read.map_err(|why| refuse(host, why, &files.config, form))?;
     mind_cli::report(host, &warnings, &files.config, form);

@@ -29,6 +29,8 @@ pub(crate) struct Index<'s, 'a> {
     pub(crate) tensors: BTreeMap<(&'static str, Option<usize>), Found<'s, 'a>>,
     /// Those of experts, by their number behind that of their layer.
     pub(super) of_experts: BTreeMap<(&'static str, usize, usize), Found<'s, 'a>>,
+    /// Tensors of heads for tasks that the model does not compute.
+    pub(crate) task_heads: Vec<&'s str>,
 }
 
 impl<'s, 'a> Index<'s, 'a> {
@@ -40,12 +42,17 @@ impl<'s, 'a> Index<'s, 'a> {
     ) -> Index<'s, 'a> {
         let mut tensors: BTreeMap<(&'static str, Option<usize>), Found<'s, 'a>> = BTreeMap::new();
         let mut of_experts: BTreeMap<(&'static str, usize, usize), Found<'s, 'a>> = BTreeMap::new();
+        let mut task_heads = Vec::new();
         for source in sources {
             let spelling = spelling(source);
             for info in source.file.tensors() {
                 let own = (source, info);
                 let other = match family.names().find(spelling, &info.name) {
                     Some(Match::Unread) => continue,
+                    Some(Match::TaskHead) => {
+                        task_heads.push(info.name.as_str());
+                        continue;
+                    }
                     Some(Match::Tensor(part, layer)) => tensors.insert((part, layer), own),
                     Some(Match::OfExpert(part, layer, expert)) => {
                         of_experts.insert((part, layer, expert), own)
@@ -85,6 +92,7 @@ impl<'s, 'a> Index<'s, 'a> {
             family,
             tensors,
             of_experts,
+            task_heads,
         }
     }
 

@@ -65,8 +65,10 @@ pub(crate) struct TensorNames {
     layouts: BTreeMap<String, Layout>,
     /// Names of what the model computes from its configuration.
     computed: Vec<String>,
-    /// Names of what belongs to heads for other tasks; one that ends with `*` is a beginning.
+    /// Names of what belongs to heads that models are trained with; one that ends with `*` is a beginning.
     heads: Vec<String>,
+    /// The same of heads for tasks, such as the classifier of a reranker.
+    task_heads: Vec<String>,
     /// Other ends of names, and those of the tables that they mean.
     endings: Vec<(String, String)>,
 }
@@ -78,8 +80,10 @@ pub(crate) enum Match {
     Tensor(&'static str, Option<usize>),
     /// That of an expert of a layer.
     OfExpert(&'static str, usize, usize),
-    /// What the model computes itself, or has no use for.
+    /// What the model computes itself, or was trained with.
     Unread,
+    /// A part of a head for a task that the model does not compute.
+    TaskHead,
 }
 
 const LAYER: &str = "{layer}";
@@ -95,6 +99,7 @@ const KEYS: &[&str] = &[
     "layouts",
     "computed",
     "heads",
+    "task_heads",
     "endings",
 ];
 
@@ -109,6 +114,7 @@ pub(super) fn read(root: &Value, buffers: &[Buffer], r: &mut Reader) -> Option<T
         layouts: BTreeMap::new(),
         computed: Vec::new(),
         heads: Vec::new(),
+        task_heads: Vec::new(),
         endings: Vec::new(),
     };
     tables(&mut names, root, buffers, r);
@@ -139,7 +145,8 @@ fn endings(root: &Value, r: &mut Reader) -> Vec<(String, String)> {
 pub(super) fn settle(names: &mut TensorNames) {
     let prefix = names.optional_prefix.clone();
     let tables = names.hugging_face.values_mut().flatten();
-    let lists = names.computed.iter_mut().chain(&mut names.heads);
+    let lists = [&mut names.computed, &mut names.heads, &mut names.task_heads];
+    let lists = lists.into_iter().flatten();
     for pattern in tables.chain(lists) {
         if let Some(rest) = pattern.strip_prefix(PREFIX) {
             *pattern = format!("{prefix}{rest}");
@@ -202,6 +209,7 @@ fn tables(names: &mut TensorNames, root: &Value, buffers: &[Buffer], r: &mut Rea
     for (key, list) in [
         ("computed", &mut names.computed),
         ("heads", &mut names.heads),
+        ("task_heads", &mut names.task_heads),
     ] {
         if present(root, key).is_some() {
             *list = r.texts(root, key);
@@ -360,6 +368,9 @@ impl TensorNames {
                 Some(start) => name.starts_with(start),
                 None => name == own,
             };
+            if self.task_heads.iter().any(is_head) {
+                return Some(Match::TaskHead);
+            }
             let is_unread = is_computed || self.heads.iter().any(is_head);
             is_unread.then_some(Match::Unread)
         };
@@ -448,12 +459,12 @@ mod tests {
         }
         for name in [
             "cls.predictions.transform.LayerNorm.gamma",
-            "classifier.weight",
             "bert.embeddings.position_ids",
             "embeddings.position_ids",
         ] {
             assert_eq!(find(name), Some(Match::Unread), "{name}");
         }
+        assert_eq!(find("classifier.weight"), Some(Match::TaskHead));
         assert_eq!(
             find("roberta.encoder.layer.3.output.LayerNorm.weight"),
             None

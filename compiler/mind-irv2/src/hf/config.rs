@@ -1,6 +1,6 @@
 //! `config.json`, as Hugging Face writes it.
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_json::{Limits, Value, locate};
 use mind_weights::WeightType;
 
@@ -11,7 +11,7 @@ use super::reader::{
 use crate::attributes::{Attribute, Layers};
 use crate::codes;
 use crate::config::{Biases, Parameters, Rope};
-use crate::family::{Families, Family, NoRope};
+use crate::family::{Families, Family, NoRope, shared_keys};
 use crate::image::Image;
 use crate::rope::{contradiction, means_the_same};
 use crate::stacks::EncoderSizes;
@@ -40,6 +40,10 @@ pub(super) struct RawHfConfig {
 
 /// Whether the head is the table of embeddings.
 pub(super) const TIED: &str = "tie_word_embeddings";
+/// The family of a configuration that names none, which is that of documents that name none.
+const NAMELESS: &str = "llama";
+/// Its context where that is absent, too, as in the reference.
+const NAMELESS_CONTEXT: usize = 2048;
 /// The names of classes, by their number.
 const LABELS: &str = "id2label";
 /// How many classes there are.
@@ -127,6 +131,9 @@ impl<'v> Reader<'v> {
         let image = attributes.as_ref().and_then(|own| Image::of(family, own));
         let (vocab, context) = match image {
             Some(image) => (self.classes(), Some(image.positions())),
+            None if self.get("model_type").is_none() && !self.says(&CONTEXT) => {
+                (self.count(&VOCAB), Some(NAMELESS_CONTEXT))
+            }
             None => (self.count(&VOCAB), self.count(&CONTEXT)),
         };
         let rope = self.rope(family, context);
@@ -246,8 +253,7 @@ impl<'v> Reader<'v> {
 
     fn family(&mut self, families: Families) -> Option<Family> {
         let Some(value) = self.get("model_type") else {
-            self.push(codes::MISSING, self.config.span, "`model_type` is missing");
-            return None;
+            return self.nameless(families);
         };
         let family = value.text().and_then(|name| families.named(name));
         if family.is_none() {
@@ -260,6 +266,27 @@ impl<'v> Reader<'v> {
             self.found.push(found.code(codes::UNSUPPORTED).help(help));
         }
         family
+    }
+
+    /// The family of a configuration without `model_type`: one with the keys that the description of IR v2 lists is a llama.
+    fn nameless(&mut self, families: Families) -> Option<Family> {
+        let keys = [&HIDDEN, &VOCAB, &HEADS, &INTERMEDIATE, &LAYERS];
+        // A misspelt `model_type` is a key that is not known.
+        let mut members = self.config.members().unwrap_or_default().iter();
+        let is_plain = members.all(|own| own.key != "architectures" && is_shared(&own.key));
+        let is_plain = is_plain && keys.into_iter().all(|key| self.says(key));
+        let Some(llama) = families.named(NAMELESS).filter(|_| is_plain) else {
+            self.push(codes::MISSING, self.config.span, "`model_type` is missing");
+            return None;
+        };
+        let mut message = format!("`model_type` is missing: the model is read as {NAMELESS}");
+        if !self.says(&CONTEXT) {
+            message += &format!(", with a context of {NAMELESS_CONTEXT} tokens");
+        }
+        let found = Diagnostic::new(Severity::Warning, self.config.span, message);
+        let help = "add `model_type` and `max_position_embeddings`, which the published file has";
+        self.found.push(found.code(codes::MISSING).help(help));
+        Some(llama)
     }
 
     /// How many classes of images there are: the names of `id2label`, else `num_labels`, else two.
@@ -363,6 +390,10 @@ impl<'v> Reader<'v> {
         }
         dtype
     }
+}
+
+fn is_shared(key: &str) -> bool {
+    shared_keys().iter().any(|row| row.key == key)
 }
 
 /// How many elements of a head rotate.

@@ -42,6 +42,9 @@ impl Reader<'_> {
         };
         let is_dense =
             |layer: &usize| listed.has(*layer) || step == 0 || !(layer + 1).is_multiple_of(step);
+        if (0..layers).all(|layer| is_dense(&layer)) {
+            return Some(None);
+        }
         Some(Some(Experts {
             count,
             per_token: self.said_count(&rule.per_token)?,

@@ -17,7 +17,7 @@ use mind_weights::WeightType;
 use crate::checkpoint::{Checkpoint, Source};
 use crate::codes;
 use crate::config::{Config, ConfigError};
-use crate::family::{Architecture, Families, shared_keys};
+use crate::family::{Architecture, Families, Family, shared_keys};
 use crate::schema::{Document, Foreign, WeightTypes};
 
 /// The document of the model that `config`, the text of a `config.json`, describes; it is of one of `families`.
@@ -68,6 +68,14 @@ pub fn document(
 
 /// A key, and why it changes nothing; `None` for one that is read or refused.
 pub type KnownKey = (&'static str, Option<&'static str>);
+
+/// Whether `family` reads the key of a `config.json`, refuses it, or passes it over for a written reason.
+pub fn knows_key(family: Family, key: &str) -> bool {
+    let rules = family.rules();
+    let is_refused = rules.refuses.iter().any(|own| own.key == key);
+    let is_own = is_refused || rules.reads(key) || rules.ignores(key) || rules.nests(key);
+    is_own || shared_keys().iter().any(|row| row.key == key)
+}
 
 /// The keys of a `config.json` that are known.
 pub fn config_keys() -> impl Iterator<Item = KnownKey> {

@@ -24,6 +24,9 @@ pub(super) fn parameters(
     if found.has_errors() {
         return Err(found);
     }
+    if let Some(found) = unread_head(&index) {
+        said.warnings.push(found);
+    }
     let own = said.parameters;
     let (heads, fused) = (own.num_attention_heads, index.rows("w_qkv"));
     let mut head_dim = own.head_dim;
@@ -61,6 +64,19 @@ pub(super) fn parameters(
         compare_biases(&own, &parameters.biases, &mut said.warnings);
     }
     Ok((parameters, fused.is_some()))
+}
+
+/// A warning of a head for a task, which the model does not compute.
+fn unread_head(index: &Index<'_, '_>) -> Option<Diagnostic> {
+    let (first, others) = index.task_heads.split_first()?;
+    let message = match others.len() {
+        0 => format!("the tensor {first:?} is not read: it is the head of another task"),
+        more => format!(
+            "the tensor {first:?} and {more} more are not read: they are the head of another task"
+        ),
+    };
+    let found = Diagnostic::new(Severity::Warning, Span::FILE, message).code(codes::TENSOR_EXTRA);
+    Some(found.help("vectors are those of the encoder; scores of the head, as of a reranker or a classifier, are not computed"))
 }
 
 /// A quotient without remainder.

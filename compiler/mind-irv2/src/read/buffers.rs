@@ -253,6 +253,12 @@ pub(super) fn check(
     for &(layer, part, dtype) in &meta.dtypes {
         dtypes.set_in_layer(layer, part, dtype);
     }
+    if let Some(first) = gradients.first().filter(|_| !r.found.has_errors()) {
+        let count = gradients.len();
+        let message =
+            format!("buffers of role `grad` are dropped, {count} in all: models are run forward");
+        r.note(first.value.span, message);
+    }
     dtypes
 }
 

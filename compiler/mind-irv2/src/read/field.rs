@@ -125,6 +125,12 @@ impl Reader {
         truth
     }
 
+    /// Notes what is read and not kept.
+    pub(crate) fn note(&mut self, span: Span, message: String) {
+        self.found
+            .push(Diagnostic::new(Severity::Note, span, message));
+    }
+
     /// A number without sign and fraction that fits.
     pub(crate) fn natural(&mut self, key: &str, value: &Value) -> Option<usize> {
         let natural = value

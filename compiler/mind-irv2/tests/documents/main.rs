@@ -17,5 +17,6 @@ mod models;
 #[path = "../../../../tools/fuzz/fuzz_targets/mutated.rs"]
 mod mutated;
 mod pairs;
+mod published;
 mod rejections;
 mod round_trip;

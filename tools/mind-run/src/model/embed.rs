@@ -35,13 +35,14 @@ type Tokens = (Vec<u32>, Vec<u32>);
 pub(super) fn run(
     args: &ModelArgs,
     model: Arc<Model<'_>>,
-    (text, how): (Option<&Text>, Embedding),
+    (text, how, most): (Option<&Text>, Embedding, Option<usize>),
     host: &mut dyn Host,
 ) -> Result<(), Stop> {
     let encoder = Encoder::new(model)?;
     let texts = tokens(args, text)?;
     let config = encoder.model().config();
     let (width, context) = (config.hidden_size, config.most_tokens());
+    let context = most.map_or(context, |most| most.min(context));
     let too_long = texts.iter().position(|(tokens, _)| tokens.len() > context);
     if let Some(at) = too_long {
         let (text, tokens) = (at + 1, texts[at].0.len());

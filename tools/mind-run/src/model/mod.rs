@@ -24,7 +24,7 @@ use mind_driver::host::Host;
 use mind_irv2::Config;
 use mind_model::{
     CheckpointWeights, Files, FolderError, Forced, Hearing, MappedWeights, Model, ModelError,
-    Runner, Speech, Text, TextFiles, WeightsAt,
+    Runner, Speech, Text, TextFiles, WeightsAt, most_tokens,
 };
 
 use self::args::{ModelArgs, Start};
@@ -140,7 +140,8 @@ fn execute(
             let beside = TextFiles::open(files, family, host)?;
             return image::run(args, model, (path.as_str(), &beside, how), host);
         }
-        return embed::run(args, model, (text.as_ref(), how), host);
+        let most = most_tokens(files, host)?;
+        return embed::run(args, model, (text.as_ref(), how, most), host);
     }
     let is_pair = family.encoder().is_some();
     if is_pair && matches!(args.start, Start::Chat(_)) {

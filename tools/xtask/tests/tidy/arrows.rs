@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-mil", &["mind-core"]),
     ("mind-coreml", &["mind-mil", "mind-text"]),
     ("mind-json", &["mind-diag"]),
+    ("mind-jinja", &[]),
     ("mind-weights", &["mind-json"]),
     ("mind-convert", &["mind-ir"]),
     ("mind-onnx", &["mind-core", "mind-convert"]),
@@ -59,7 +60,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mind-irv2",
         ],
     ),
-    ("mind-model", &["mind-driver"]),
+    ("mind-model", &["mind-driver", "mind-jinja"]),
     ("mind", &["mind-model"]),
     ("mind-cli", &["mind-driver"]),
     ("mind-host", &["mind-driver"]),
@@ -104,7 +105,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// What only these crates may know.
 const SOLE_USERS: &[(&str, &[&str])] = &[
     ("tokenizers", &["mind-model"]),
-    ("minijinja", &["mind-model"]),
     ("lsp-server", &["mind-lsp"]),
     ("lsp-types", &["mind-lsp"]),
     ("pyo3", &["mind-python"]),
