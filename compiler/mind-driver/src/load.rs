@@ -16,7 +16,7 @@ pub struct Loaded {
     pub format: &'static FormatInfo,
     /// The module, every value typed.
     pub graph: Graph,
-    /// What the text's dialect warns of.
+    /// What the text's dialect warns of, and a note for each part of a file that the module does not keep.
     pub warnings: Diagnostics,
 }
 
@@ -45,8 +45,10 @@ pub fn load_module(
         Some(row) => without_text(row, name, bytes, options),
         None => Err(bytes),
     };
+    let mut notes = Diagnostics::new();
     let (file, read) = match whole {
         Ok(own) => {
+            notes = own.notes;
             let graph = verified(own.graph, options);
             (own.file, graph.map(|graph| (own.format, graph)))
         }
@@ -59,13 +61,18 @@ pub fn load_module(
     };
     match read {
         Ok((format, graph)) => Ok(Loaded {
-            warnings: warnings(format, &graph),
+            warnings: with_notes(warnings(format, &graph), notes),
             file,
             format,
             graph,
         }),
         Err(diagnostics) => Err(Box::new(Rejected { file, diagnostics })),
     }
+}
+
+fn with_notes(mut found: Diagnostics, notes: Diagnostics) -> Diagnostics {
+    found.append(notes);
+    found
 }
 
 /// A module that was read from no text.
@@ -76,6 +83,8 @@ pub struct WithoutText {
     pub format: &'static FormatInfo,
     /// The module, not verified.
     pub graph: Result<Graph, Diagnostics>,
+    /// A note for each part of the file that the module does not keep.
+    pub notes: Diagnostics,
 }
 
 /// The module that bytes of a format are.
@@ -95,6 +104,10 @@ pub fn without_text(
             Ok(WithoutText {
                 file,
                 format: package.reads_as.info(),
+                notes: match graph.is_ok() {
+                    true => (package.left_out)(&bytes),
+                    false => Diagnostics::new(),
+                },
                 graph,
             })
         }
@@ -102,6 +115,7 @@ pub fn without_text(
             file: SourceFile::new(name, ""),
             format: row,
             graph: (binary.read)(bytes, options),
+            notes: Diagnostics::new(),
         }),
         Some(Read::Module(_) | Read::Document(_) | Read::Import(_) | Read::Model) | None => {
             Err(bytes)

@@ -5,7 +5,7 @@ use mind_ir::{OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::call::argument_at;
-use crate::check::{is_name, written_names};
+use crate::check::{given_name, is_name, written_names};
 use crate::ops;
 use crate::structure::Const;
 use crate::{Attributes, Element};
@@ -13,8 +13,6 @@ use crate::{Attributes, Element};
 /// Gives each value that has no name one that says what it is, and writes it beside the op too: an output has the name
 /// that users of the module know, a constant is called after the first argument that it is given to, everything else
 /// after its op.
-///
-/// The names of outputs then are those of their values, and no longer the interface's.
 pub fn assign_names(g: &mut Graph) {
     let all: Vec<OpId> = g.walk().collect();
     let mut taken: FxHashSet<String> = all
@@ -50,7 +48,7 @@ pub fn assign_names(g: &mut Graph) {
     }
 }
 
-/// Takes the names of outputs, as far as they can be those of values, out of the interface.
+/// The names of outputs as their values can have them, which then are those of the interface too.
 ///
 /// The output of a classifier's probabilities keeps its name, which a package gives to what is made of the value.
 fn output_names(g: &mut Graph, taken: &mut FxHashSet<String>) -> FxHashMap<ValueId, String> {
@@ -61,11 +59,22 @@ fn output_names(g: &mut Graph, taken: &mut FxHashSet<String>) -> FxHashMap<Value
             .into_iter()
             .flat_map(|own| [own.label.clone(), own.probabilities.clone()]),
     );
-    let outputs = g.outputs().to_vec();
+    let outputs = g.outputs().iter();
+    let outputs: Vec<_> = outputs
+        .map(|&value| (value, given_name(g, value)))
+        .collect();
     let mut names = FxHashMap::default();
-    for (value, output) in outputs.into_iter().zip(&mut g.interface.outputs) {
-        if let Some(name) = output.name.take_if(|own| Some(&*own) != kept.as_ref()) {
-            names.insert(value, legal(&name, taken));
+    for ((value, given), output) in outputs.into_iter().zip(&mut g.interface.outputs) {
+        if given.is_some() {
+            continue;
+        }
+        if let Some(name) = output
+            .name
+            .as_mut()
+            .filter(|own| Some(&**own) != kept.as_ref())
+        {
+            *name = legal(name, taken);
+            names.insert(value, name.clone());
         }
     }
     names

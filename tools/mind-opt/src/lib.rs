@@ -104,7 +104,10 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         None => Err(given.bytes),
     };
     let (file, whole) = match whole {
-        Ok(own) => (own.file, Some((own.format, own.graph))),
+        Ok(own) => {
+            mind_cli::report(host, &own.notes, &own.file, format);
+            (own.file, Some((own.format, own.graph)))
+        }
         Err(bytes) => {
             let limits = given
                 .options
@@ -359,6 +362,9 @@ impl<'a> Run<'a> {
             Err(found) => return outcome.found.append(found),
         };
         outcome.found.append(warnings(format, &g));
+        outcome
+            .found
+            .append(mind_driver::mil::left_out(self.pipeline, &g));
         if let Err(found) = mil::read_weights(self.pipeline, &mut g, self.path, watch.host) {
             return outcome.found.append(found);
         }
