@@ -24,7 +24,7 @@ complete -c mind-run -l isa -d 'the instruction set to compile for; this machine
 avx2\t''
 portable\t''"
 complete -c mind-run -l threads -d 'threads; as many as the machine has unless given' -r
-complete -c mind-run -l outputs -d 'write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16; vectors of an encoder as the rows of `embeddings`' -r
+complete -c mind-run -l outputs -d 'write the outputs there by their names, or as out0, out1, ... where they have none, instead of printing them; bf16 as uint16; vectors of an encoder as the rows of `embeddings`' -r
 complete -c mind-run -l profile-steps -d 'print what each kernel takes, and what it could take at best, instead of the outputs; a trace for Perfetto is written to the file' -r
 complete -c mind-run -l tune -d 'measure other schedules of each kernel, COUNT in all at most (512 unless given), and compile the fastest ones; results have the same bits, and what was chosen is kept with the program' -r
 complete -c mind-run -l format -d 'how outputs, vectors and times are printed' -r -f -a "text\t''

@@ -26,7 +26,7 @@ _mind-run() {
 '--engine=[what runs it\: machine code, unless it is a module that is lowered to loops already or has ops of MIL that are not imported]:ENGINE:(jit interp)' \
 '--isa=[the instruction set to compile for; this machine'\''s widest unless given]:ISA:(avx512 avx2 portable)' \
 '--threads=[threads; as many as the machine has unless given]:N:_default' \
-'--outputs=[write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16; vectors of an encoder as the rows of \`embeddings\`]:OUT.npz:_default' \
+'--outputs=[write the outputs there by their names, or as out0, out1, ... where they have none, instead of printing them; bf16 as uint16; vectors of an encoder as the rows of \`embeddings\`]:OUT.npz:_default' \
 '(--bench)--profile-steps=[print what each kernel takes, and what it could take at best, instead of the outputs; a trace for Perfetto is written to the file]::TRACE.json:_default' \
 '--tune=[measure other schedules of each kernel, COUNT in all at most (512 unless given), and compile the fastest ones; results have the same bits, and what was chosen is kept with the program]::COUNT:_default' \
 '--format=[how outputs, vectors and times are printed]:FORM:(text json)' \

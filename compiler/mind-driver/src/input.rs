@@ -68,7 +68,7 @@ pub enum FileError {
     },
 }
 
-/// Reads the module at `path`; `-` is standard input.
+/// Reads the module at `path`; `-` is standard input. The file of a package that holds its program reads as the package.
 ///
 /// # Errors
 ///
@@ -92,6 +92,17 @@ pub fn read(
             options.limits.bytes
         }
     };
+    if let Some(row) = FormatInfo::of_program(path).filter(|_| options.from.is_none()) {
+        let bytes = files.read(Path::new(path), limit);
+        return Ok(Input {
+            bytes: bytes.map_err(|why| unread(Path::new(path), why))?.into(),
+            options: LoadOptions {
+                from: Some(row),
+                ..options.clone()
+            },
+            path: path.to_owned(),
+        });
+    }
     let Some(Read::Package(reader)) = read else {
         let is_mapped = access == Access::Mapped && matches!(read, Some(Read::Binary(_)));
         let bytes = match path {

@@ -17,7 +17,7 @@ pub struct Loaded {
     pub format: &'static FormatInfo,
     /// The module, every value typed.
     pub graph: Graph,
-    /// What the text's dialect warns of.
+    /// What the text's dialect warns of, and a note for each part of a file that the module does not keep.
     pub warnings: Diagnostics,
 }
 
@@ -85,7 +85,7 @@ pub struct WithoutText {
     pub format: &'static FormatInfo,
     /// The module, not verified.
     pub graph: Result<Graph, Diagnostics>,
-    /// Where the file contradicts itself, and how it was read.
+    /// Contradictions in the file with the reading that was chosen, and a note for each part that the module does not keep.
     pub warnings: Diagnostics,
 }
 
@@ -106,8 +106,11 @@ pub fn without_text(
             Ok(WithoutText {
                 file,
                 format: package.reads_as.info(),
+                warnings: match graph.is_ok() {
+                    true => (package.left_out)(&bytes),
+                    false => Diagnostics::new(),
+                },
                 graph,
-                warnings: Diagnostics::new(),
             })
         }
         Some(Read::Binary(binary)) => {

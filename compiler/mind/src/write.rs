@@ -12,6 +12,7 @@ use mind_driver::input::FileError;
 use mind_driver::mil;
 use mind_ir::Graph;
 use mind_jit::program::ObjectConfig;
+use mind_mil::check::Interface;
 use mind_to_mil::Config;
 
 use crate::error::{Error, invalid};
@@ -144,11 +145,11 @@ impl Module {
         let write = row.write?;
         let written = match write {
             Write::Text(_) | Write::C(_) | Write::Drawing(_) => self.text(write, &self.graph)?,
-            Write::Program(_) => match self.program() {
+            Write::Program(_) => match self.program(Config::default().interface) {
                 Ok(program) => self.text(write, &program)?,
                 Err(found) => Err(found),
             },
-            Write::Package => self.program().and_then(package),
+            Write::Package => self.program(Interface::Any).and_then(package),
             Write::Binary(binary) => {
                 binary(&self.graph, &BinaryOptions::default()).map(|own| Written::Bytes(own.file))
             }
@@ -176,10 +177,14 @@ impl Module {
         Some(text.map(Written::Text))
     }
 
-    /// The module as a program of MIL.
-    fn program(&self) -> Result<Graph, Diagnostics> {
+    /// The module as a program of MIL that takes and gives what `interface` says.
+    fn program(&self, interface: Interface) -> Result<Graph, Diagnostics> {
         let mut program = self.graph.clone();
-        mil::lower(session(), &mut program, &Config::default())?;
+        let config = Config {
+            interface,
+            ..Config::default()
+        };
+        mil::lower(session(), &mut program, &config)?;
         Ok(program)
     }
 }

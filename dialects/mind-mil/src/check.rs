@@ -159,6 +159,9 @@ impl Checker<'_> {
         let span = self.g.span(end);
         for (at, &value) in values.iter().enumerate() {
             let name = name_of(self.g, value);
+            if self.g.parent(end) == Some(self.g.body()) {
+                self.output_name(at, &name, span);
+            }
             if values[..at].contains(&value) {
                 let problem = format!("`{name}` is given out twice");
                 self.report(
@@ -180,13 +183,27 @@ impl Checker<'_> {
         }
     }
 
+    /// An output is called as its value is; a classifier makes something else of the value.
+    fn output_name(&mut self, at: usize, value: &str, span: Span) {
+        let interface = &self.g.interface;
+        let classifier = interface.classifier.as_ref();
+        let Some(name) = interface.output_name(at).filter(|own| *own != value) else {
+            return;
+        };
+        if classifier.is_some_and(|own| own.probabilities == name) || value.starts_with('%') {
+            return;
+        }
+        let problem = format!("output `{name}` has a value that is called `{value}`");
+        self.report(span, 4112, problem, "give both the same name");
+    }
+
     fn interface_type(&mut self, value: ValueId, name: &str, span: Span) {
         let Some(ty) = self.g.type_id(value).map(|id| self.g.types().get(id)) else {
             return;
         };
         let element = element_of(self.g, value);
         let allowed = self.interface.elements();
-        if !allowed.contains(element) {
+        if !allowed.contains(element) && !self.is_image(value, name) {
             let problem = format!(
                 "`{name}` is {}, which a program neither takes nor gives",
                 element.name()
@@ -201,6 +218,18 @@ impl Checker<'_> {
             let problem = format!("`{name}` is a scalar, which a program neither takes nor gives");
             self.report(span, 4111, problem, "give it the shape [1]");
         }
+    }
+
+    /// Whether a value comes in or goes out as an image, which the system converts.
+    fn is_image(&self, value: ValueId, name: &str) -> bool {
+        let interface = &self.g.interface;
+        let input = interface.inputs.get(name);
+        let output = self.g.outputs().iter().position(|&own| own == value);
+        let output = output.and_then(|at| interface.output_feature(at));
+        [input, output]
+            .into_iter()
+            .flatten()
+            .any(|own| own.image.is_some())
     }
 
     fn extents(&mut self, value: ValueId, name: &str, span: Span) {

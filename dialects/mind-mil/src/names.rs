@@ -5,7 +5,7 @@ use mind_ir::{BlockId, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::call::argument_at;
-use crate::check::{argument_names, block_names, is_name, written_names};
+use crate::check::{argument_names, block_names, given_name, is_name, written_names};
 use crate::ops;
 use crate::structure::Const;
 use crate::{Attributes, Element};
@@ -13,8 +13,6 @@ use crate::{Attributes, Element};
 /// Names each value that has no name, on its op too: an output gets the name in the module's interface, a constant is
 /// named after the first parameter that it is passed to, an argument of a block is called `arg`, and everything else is
 /// named after its op.
-///
-/// Names of outputs that became names of values are removed from the interface.
 pub fn assign_names(g: &mut Graph) {
     let all: Vec<OpId> = g.walk().collect();
     let mut taken: FxHashSet<String> = all
@@ -54,7 +52,7 @@ impl Names {
     }
 }
 
-/// Takes the names of outputs, as far as they can be those of values, out of the interface.
+/// The names of outputs as their values can have them, which then are those of the interface too.
 ///
 /// The output of a classifier's probabilities keeps its name, which a package gives to what is made of the value.
 fn output_names(g: &mut Graph, taken: &mut FxHashSet<String>) -> FxHashMap<ValueId, String> {
@@ -65,11 +63,22 @@ fn output_names(g: &mut Graph, taken: &mut FxHashSet<String>) -> FxHashMap<Value
             .into_iter()
             .flat_map(|own| [own.label.clone(), own.probabilities.clone()]),
     );
-    let outputs = g.outputs().to_vec();
+    let outputs = g.outputs().iter();
+    let outputs: Vec<_> = outputs
+        .map(|&value| (value, given_name(g, value)))
+        .collect();
     let mut names = FxHashMap::default();
-    for (value, output) in outputs.into_iter().zip(&mut g.interface.outputs) {
-        if let Some(name) = output.name.take_if(|own| Some(&*own) != kept.as_ref()) {
-            names.insert(value, legal(&name, taken));
+    for ((value, given), output) in outputs.into_iter().zip(&mut g.interface.outputs) {
+        if given.is_some() {
+            continue;
+        }
+        if let Some(name) = output
+            .name
+            .as_mut()
+            .filter(|own| Some(&**own) != kept.as_ref())
+        {
+            *name = legal(name, taken);
+            names.insert(value, name.clone());
         }
     }
     names

@@ -65,12 +65,24 @@ pub fn thread(g: &mut Graph) -> Result<bool, Diagnostics> {
     let mut outputs = g.outputs().to_vec();
     for &state in &states {
         g.set_attr(state, STATE, Attr::Bool(false));
-        outputs.extend(held.get(&g.result(state)));
+        if let Some(&last) = held.get(&g.result(state)) {
+            name_output(g, state, outputs.len());
+            outputs.push(last);
+        }
     }
     if let Some(end) = g.terminator(body) {
         g.set_operands(end, &outputs);
     }
     Ok(!states.is_empty())
+}
+
+/// Calls the output at a position as the state that it is the last value of, if no other output is called so.
+fn name_output(g: &mut Graph, state: OpId, at: usize) {
+    let name = g
+        .view::<Input>(state)
+        .map(|own| g.name(own.name(g)).to_owned());
+    let name = name.filter(|name| g.interface.output_position(name).is_none());
+    g.interface.output_mut(at).name = name;
 }
 
 /// What `op` puts into a state, if it is not one that reads, and the state; `None` for an op that does neither.

@@ -5,6 +5,7 @@ use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
+use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{BlockId, OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::check::given_name;
@@ -18,8 +19,8 @@ use crate::emit::{Emit, Import};
 use crate::refuse::{Refusals, Refused};
 use crate::{
     comparison, compose, constant, contract, control, conv, elementwise, gather, interface,
-    movement, normalize, place, pool, quantize, recurrent, reduce, regions, runtime_shape, slice,
-    sorting, space, suppress, without,
+    movement, normalize, open, place, pool, quantize, recurrent, reduce, regions, runtime_shape,
+    slice, sorting, space, suppress, without,
 };
 
 /// What each op of one result becomes.
@@ -81,7 +82,8 @@ fn conversion(row: &MilOp) -> Option<Import> {
 }
 
 /// Turns the function that a verified program is into core and tensor ops; the count of its ops. Further
-/// functions are left out, and a module that is no program stays as it is. States become values, see
+/// functions are left out, and a module that is no program stays as it is. Open extents of inputs become symbolic
+/// dimensions, and stay open where that would make equal what a run may make equal. States become values, see
 /// [`thread`](mind_mil::state::thread).
 ///
 /// # Errors
@@ -93,8 +95,25 @@ pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
     };
     mind_mil::state::thread(g)?;
     name_outputs(g);
+    let mut named = g.clone();
+    if open::name_extents(&mut named)
+        && let Ok(imported) = import_function(&mut named, header.id())
+        && !verify(&mut named, &VerifyConfig::default()).has_errors()
+    {
+        *g = named;
+        return Ok(imported);
+    }
+    import_function(g, header.id())
+}
+
+/// Imports the function that a program is; the count of its ops.
+///
+/// # Errors
+///
+/// As [`import`].
+fn import_function(g: &mut Graph, header: OpId) -> Result<usize, Diagnostics> {
     let mut importing = Importing {
-        header: header.id(),
+        header,
         refused: Refusals::default(),
         imported: 0,
     };
@@ -105,7 +124,7 @@ pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
         return Err(found);
     }
     // The opset of every op is in the header.
-    g.erase(header.id());
+    g.erase(header);
     sweep(g);
     Ok(importing.imported)
 }

@@ -4,19 +4,21 @@ use mind_core::eval::bounds::Bounds;
 use mind_core::ops::index::Gather;
 use mind_core::ops::input::Input as CoreInput;
 use mind_ir::attr::Attr;
+use mind_ir::interface::Color;
 use mind_ir::opdef::Op;
 use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::{Graph, OpId, ValueId};
 use mind_mil::check::Interface;
 use mind_mil::names::legal;
 use mind_mil::ops::tensor::IDENTITY;
+use mind_mil::ops::unary::CAST;
 use mind_mil::structure::Input;
 use mind_mil::{Element, Opset};
 use mind_tensor::ops::index::Gather as TensorGather;
 use rustc_hash::FxHashSet;
 
 use crate::constant::narrowed;
-use crate::emit::Argument::Value;
+use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::flexible::is_described;
 use crate::refuse::Refused;
@@ -36,8 +38,15 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut FxHashSet<String
         e.shape(value)?;
     }
     let shape: Shape = ty.shape.iter().copied().collect();
-    let dtype = input_dtype(e, value)?;
-    let name = legal(e.g().name(CoreInput::from_id(op).name(e.g())), taken);
+    let core = e.g().name(CoreInput::from_id(op).name(e.g())).to_owned();
+    let inner = narrowed(e.dtype(value), e.float())?;
+    let image = e.g().interface.inputs.get(&core).and_then(|own| own.image);
+    let dtype = match image {
+        Some(color) => image_dtype(color),
+        None => input_dtype(e, value, inner)?,
+    };
+    let name = legal(&core, taken);
+    rename(e, &core, &name);
     let outer = if shape.is_empty() {
         [Dim::Fixed(1)].into_iter().collect()
     } else {
@@ -47,11 +56,36 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut FxHashSet<String
     let ty = g.intern_type(TensorType::new(dtype, outer).view());
     let attrs = [Attr::Str(g.intern(&name)), Attr::Bool(false)];
     let new = e.b.create_typed(Input::DEF, &[], &attrs, &[ty]);
-    let new = e.g().result(new);
+    let mut new = e.g().result(new);
+    // Ops that read indices take narrow ones.
+    if dtype != inner && dtype != DType::U16 {
+        new = cast(e, new, inner)?;
+    }
     if shape.is_empty() {
         crate::movement::element(e, new, &[0])
     } else {
         Ok(new)
+    }
+}
+
+/// The dtype in which a program takes and gives an image.
+fn image_dtype(color: Color) -> DType {
+    match color {
+        Color::Gray16 => DType::F16,
+        Color::Rgb | Color::Bgr | Color::Gray => DType::F32,
+    }
+}
+
+fn cast(e: &mut Emit<'_, '_>, value: ValueId, dtype: DType) -> Lowered {
+    let word = Word(Element::of(dtype).name());
+    e.op(&CAST, &[("x", Value(value)), ("dtype", word)])
+}
+
+/// Says of the input `new` what was said of `old`, which has that name now.
+fn rename(e: &mut Emit<'_, '_>, old: &str, new: &str) {
+    let inputs = &mut e.b.graph.interface.inputs;
+    if let Some(feature) = inputs.remove(old) {
+        inputs.insert(new.to_owned(), feature);
     }
 }
 
@@ -86,14 +120,18 @@ pub struct Renamed<'g> {
     pub legal: String,
 }
 
-fn input_dtype(e: &Emit<'_, '_>, value: ValueId) -> Result<DType, Box<Refused>> {
+/// Returns the dtype in which a program takes an input that its ops take as `dtype`. Booleans are passed as integers,
+/// because packages cannot describe booleans.
+fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, Box<Refused>> {
     if e.dtype(value) == DType::F64 {
         return Err(Refused::help(
             "no op of MIL takes f64",
             "make the input f32, and cast it where the module needs f64",
         ));
     }
-    let dtype = narrowed(e.dtype(value), e.float())?;
+    if dtype == DType::Bool && e.config.interface == Interface::Any {
+        return Ok(DType::I32);
+    }
     let taken = e.config.interface.elements();
     if taken.contains(Element::of(dtype)) {
         return Ok(dtype);
@@ -144,6 +182,14 @@ fn only_indices(e: &Emit<'_, '_>, value: ValueId) -> bool {
     })
 }
 
+/// Whether an output has the probabilities of a classifier, which packages take in fp32.
+fn is_classified(e: &Emit<'_, '_>, at: usize) -> bool {
+    let interface = &e.g().interface;
+    let classifier = interface.classifier.as_ref();
+    let position = classifier.and_then(|own| interface.output_position(&own.probabilities));
+    position == Some(at) && e.config.interface == Interface::Any
+}
+
 /// The outputs, each a distinct value: an input or a second mention through `identity`, a scalar as a
 /// list of one, a dtype that a program does not give refused.
 pub(crate) fn outputs(
@@ -151,9 +197,23 @@ pub(crate) fn outputs(
     e: &mut Emit<'_, '_>,
 ) -> Result<Vec<ValueId>, Box<Refused>> {
     let mut given: Vec<ValueId> = Vec::with_capacity(values.len());
-    for &value in values {
-        let element = Element::of(e.dtype(value));
-        if !e.config.interface.elements().contains(element) {
+    for (at, &value) in values.iter().enumerate() {
+        let feature = e.g().interface.output_feature(at);
+        let wanted = match feature.and_then(|own| own.image) {
+            Some(color) => image_dtype(color),
+            None if is_classified(e, at) => DType::F32,
+            None if e.dtype(value) == DType::Bool && e.config.interface == Interface::Any => {
+                DType::I32
+            }
+            None => e.dtype(value),
+        };
+        let is_converted = wanted != e.dtype(value);
+        let value = match is_converted {
+            true => cast(e, value, wanted)?,
+            false => value,
+        };
+        let element = Element::of(wanted);
+        if !is_converted && !e.config.interface.elements().contains(element) {
             let help = IO_HELP;
             return Err(Refused::help(
                 format!("a program gives no {} away", element.name()),

@@ -401,6 +401,9 @@ impl<'a> Run<'a> {
         };
         outcome.found.append(own);
         outcome.found.append(warnings(format, &g));
+        outcome
+            .found
+            .append(mind_driver::mil::left_out(self.pipeline, &g));
         if let Err(found) = mil::read_weights(self.pipeline, &mut g, self.path, watch.host) {
             return outcome.found.append(found);
         }

@@ -184,8 +184,8 @@ pub(super) fn command() -> Command {
         .arg(value(
             "outputs",
             "OUT.npz",
-            "write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16; vectors of an encoder as the \
-             rows of `embeddings`",
+            "write the outputs there by their names, or as out0, out1, ... where they have none, instead of printing them; bf16 \
+             as uint16; vectors of an encoder as the rows of `embeddings`",
         ))
         .arg(flag(
             "bench",

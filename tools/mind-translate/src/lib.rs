@@ -6,6 +6,7 @@ mod object;
 mod tokens;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE, constants, output};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_draw::Detail;
@@ -21,6 +22,7 @@ use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
 use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;
+use mind_mil::check::Interface;
 use mind_pass::{Manager, Options, Pipeline, RewriteOptions, RunCache, Statistics, parse_pipeline};
 use mind_to_mil::{Extents, Renamed};
 
@@ -227,7 +229,7 @@ fn module(
     let asked = output::format(&args::output(matches), Some(input), host)?;
     let format = asked.unwrap_or(own);
     if matches!(format.write, Some(Write::Program(_) | Write::Package)) {
-        lower(&mut graph, &session, &file, matches, host)?;
+        lower(&mut graph, &session, (&file, format), matches, host)?;
     }
     if let Some(note) = left_out(format, &graph) {
         mind_cli::report(host, &note.into(), &file, form);
@@ -283,11 +285,15 @@ fn module(
 fn lower(
     graph: &mut Graph,
     session: &Session,
-    file: &SourceFile,
+    (file, format): (&SourceFile, &FormatInfo),
     matches: &ArgMatches,
     host: &mut dyn Host,
 ) -> Result<(), u8> {
-    let config = lowering(matches, host)?;
+    let mut config = lowering(matches, host)?;
+    // The narrow integers that the neural engine takes have no description in packages.
+    if matches!(format.write, Some(Write::Package)) && !is_given(matches, "io") {
+        config.interface = Interface::Any;
+    }
     for Renamed { kind, name, legal } in mind_to_mil::renamed(graph) {
         let message =
             format!("{kind} `{name}` is called `{legal}`, because MIL cannot use its own name");
@@ -303,6 +309,11 @@ fn lower(
         mind_cli::note(host, &message);
     }
     Ok(())
+}
+
+/// Whether the command line has an option.
+fn is_given(matches: &ArgMatches, name: &str) -> bool {
+    matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
 /// Writes the extents of `--dim` and runs the passes of `--pass-pipeline`.
@@ -339,6 +350,8 @@ fn prepared(
         })?;
         pipeline.steps.extend(parsed.steps);
     }
+    let notes = mil::left_out(&pipeline, &loaded.graph);
+    mind_cli::report(host, &notes, &loaded.file, form);
     let manager = Manager {
         registry: &session.registry,
         verify_each: true,

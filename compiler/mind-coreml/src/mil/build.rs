@@ -1,5 +1,7 @@
 //! From syntax to a graph.
 
+pub(crate) mod classify;
+
 use mind_diag::{Code, Diagnostic, Diagnostics, Fix, Span};
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::builtin::Yield;
@@ -13,12 +15,13 @@ use mind_mil::{Attributes, Element, MilOp, ops, structure};
 use rustc_hash::FxHashMap;
 
 use crate::mil::Parsed;
+use crate::mil::build::classify::{CLASSIFY, Classified};
 use crate::mil::names::is_name;
 use crate::mil::syntax::{Arg, Block, Function, Name, Program, Statement, Typed, Value};
 use crate::mil::types::{Type, text};
 use mind_text::{Entity, Role, SourceMap};
 
-/// The graph of a program: its function `main`, or its first, is the module itself.
+/// The graph of a program, whose main function is the module itself.
 ///
 /// `map` takes the names of the program, where they are asked for.
 pub(crate) fn build(
@@ -33,6 +36,7 @@ pub(crate) fn build(
         graph: Graph::with_capacity(2 * statements.sum::<usize>()),
         scope: FxHashMap::default(),
         shadowed: Vec::new(),
+        classified: None,
         found: Diagnostics::new(),
         map,
     };
@@ -50,6 +54,8 @@ struct Builder<'b> {
     scope: FxHashMap<&'b str, (ValueId, Span)>,
     /// Names in the order of their definition.
     shadowed: Vec<&'b str>,
+    /// What the function that is the module classifies.
+    classified: Option<Classified>,
     found: Diagnostics,
     map: Option<&'b mut SourceMap>,
 }
@@ -63,10 +69,7 @@ impl<'b> Builder<'b> {
 
     fn program(&mut self, program: &'b Program<'b>) {
         let mut functions: Vec<&Function<'b>> = program.functions.iter().collect();
-        let main = functions
-            .iter()
-            .position(|function| function.name.text == "main");
-        let main = functions.remove(main.unwrap_or(0));
+        let main = functions.remove(program.main);
         let words = [
             program.version,
             &program.attributes,
@@ -167,6 +170,9 @@ impl<'b> Builder<'b> {
                 self.assume(block, statement);
             }
         }
+        if block == self.graph.body() {
+            return self.end(block, syntax);
+        }
         let outputs: Vec<Option<ValueId>> = syntax
             .outputs
             .iter()
@@ -175,6 +181,16 @@ impl<'b> Builder<'b> {
         if let Some(outputs) = outputs.into_iter().collect::<Option<Vec<ValueId>>>() {
             self.insert(block, Yield::DEF, &outputs, &[], 0, syntax.end);
         }
+    }
+
+    /// Ends the function that is the module, whose outputs keep their names.
+    fn end(&mut self, block: BlockId, syntax: &'b Block<'b>) {
+        let Some(outputs) = self.named_outputs(syntax) else {
+            return;
+        };
+        let (values, names): (Vec<ValueId>, Vec<&str>) = outputs.into_iter().unzip();
+        self.graph.interface.name_outputs(names);
+        self.insert(block, Yield::DEF, &values, &[], 0, syntax.end);
     }
 
     fn output(&mut self, name: Name<'_>) -> Option<ValueId> {
@@ -260,6 +276,12 @@ impl<'b> Builder<'b> {
     fn statement(&mut self, block: BlockId, statement: &'b Statement<'b>) -> Parsed<()> {
         if statement.op.text == "const" {
             return self.constant(block, statement);
+        }
+        if statement.op.text == CLASSIFY {
+            return match block == self.graph.body() {
+                true => self.classify(statement),
+                false => Err(Self::inner_classify(statement.op)),
+            };
         }
         let row = self.op(statement)?;
         let def = &row.def;
@@ -506,6 +528,11 @@ impl<'b> Builder<'b> {
                     bytes,
                 };
                 (data, "", "", 0)
+            }
+            Value::Classes(_) => {
+                let message = "a value of type list cannot be carried";
+                let error = Diagnostic::error(typed.span, message);
+                return Err(Box::new(error.help("only `classify` takes a list")));
             }
             Value::Text(word) => {
                 let data = Literal {

@@ -1,6 +1,7 @@
 //! A program before it is a graph, as text and packages are read.
 
 use mind_diag::Span;
+use mind_ir::interface::Classes;
 
 use super::types::Type;
 
@@ -17,7 +18,15 @@ pub(crate) struct Program<'t> {
     /// The attributes, in canonical form.
     pub(crate) attributes: String,
     pub(crate) functions: Vec<Function<'t>>,
+    /// The position of the main function.
+    pub(crate) main: usize,
     pub(crate) span: Span,
+}
+
+/// The position of the function called `main`, else of the first.
+pub(crate) fn main_position(functions: &[Function<'_>]) -> usize {
+    let main = functions.iter().position(|own| own.name.text == "main");
+    main.unwrap_or(0)
 }
 
 /// A function.
@@ -66,6 +75,12 @@ pub(crate) enum Value {
     Elements { count: usize, bytes: Vec<u8> },
     /// A string.
     Text(String),
+    /// A list of labels.
+    #[cfg_attr(
+        not(feature = "package"),
+        expect(dead_code, reason = "texts have no lists")
+    )]
+    Classes(Classes),
     /// A place in a weight file.
     Blob { path: String, offset: i64 },
 }

@@ -3,17 +3,19 @@
 use mind_diag::{Diagnostic, Span};
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
+use mind_ir::interface::Feature;
 use mind_mil::Element;
 use mind_mil::call::{element_of, is_state};
 use mind_mil::check::name_of;
 use mind_mil::flexible::{Flexible, Shapes};
 use mind_mil::structure::Input;
 
+use crate::package::interface::image;
 use crate::package::proto::{
-    ArrayFeatureType, DictionaryType, DictionaryValue, EnumeratedShapes, FeatureDescription,
-    FeatureShape, FeatureType, ImmediateKind, ImmediateValue, KeyValuePair, ShapeFlexibility,
-    ShapeRange, SizeRange, StateFeatureType, Value, ValueKind, ValueType, ValueTypeKind,
-    feature_type,
+    ArrayFeatureType, DictionaryType, DictionaryValue, EnumeratedImageSizes, EnumeratedShapes,
+    FeatureDescription, FeatureShape, FeatureType, ImageFeatureType, ImageSize, ImageSizeRange,
+    ImmediateKind, ImmediateValue, KeyValuePair, ShapeFlexibility, ShapeRange, SizeFlexibility,
+    SizeRange, StateFeatureType, Value, ValueKind, ValueType, ValueTypeKind, feature_type,
 };
 use crate::package::value::{tensor_type, text};
 
@@ -21,11 +23,12 @@ use crate::package::value::{tensor_type, text};
 ///
 /// # Errors
 ///
-/// An element type or an open extent that descriptions do not have.
+/// An element type or an open extent that descriptions do not have, an image that is no tensor of one.
 pub(crate) fn feature(
     g: &Graph,
     value: ValueId,
     flexible: Option<&Flexible>,
+    known: Option<&Feature>,
 ) -> Result<FeatureDescription, Box<Diagnostic>> {
     let (name, ty) = (name_of(g, value), g.ty(value));
     let refused = |message: String, help: &str| {
@@ -58,20 +61,64 @@ pub(crate) fn feature(
             return Err(refused(message, help));
         }
     };
-    let array = ArrayFeatureType {
-        shape,
-        data_type,
-        shape_flexibility: flexible.and_then(|own| flexibility(&own.shapes, &name)),
-    };
-    let ty = match is_state(g, value) {
-        true => feature_type::Type::StateType(StateFeatureType {
-            array_type: Some(array),
-        }),
-        false => feature_type::Type::MultiArrayType(array),
+    let shape_flexibility = flexible.and_then(|own| flexibility(&own.shapes, &name));
+    let color = known.and_then(|known| known.image);
+    let ty = if let Some(color) = color {
+        let span = g.defining_op(value).map_or(Span::FILE, |op| g.span(op));
+        let image = image(&name, color, ty, &shape, span)?;
+        feature_type::Type::ImageType(ImageFeatureType {
+            size_flexibility: shape_flexibility
+                .and_then(|own| sizes(&own))
+                .or(image.size_flexibility),
+            ..image
+        })
+    } else {
+        let array = ArrayFeatureType {
+            shape,
+            data_type,
+            shape_flexibility,
+            default_value: None,
+        };
+        match is_state(g, value) {
+            true => feature_type::Type::StateType(StateFeatureType {
+                array_type: Some(array),
+            }),
+            false => feature_type::Type::MultiArrayType(array),
+        }
     };
     Ok(FeatureDescription {
         name,
-        r#type: Some(FeatureType { r#type: Some(ty) }),
+        short_description: known.map_or(String::new(), |known| known.description.clone()),
+        r#type: Some(FeatureType {
+            r#type: Some(ty),
+            is_optional: false,
+        }),
+    })
+}
+
+/// The sizes of an image whose tensor has these shapes.
+fn sizes(shapes: &ShapeFlexibility) -> Option<SizeFlexibility> {
+    Some(match shapes {
+        ShapeFlexibility::ShapeRange(own) => {
+            let [.., height, width] = &own.size_ranges[..] else {
+                return None;
+            };
+            SizeFlexibility::ImageSizeRange(ImageSizeRange {
+                width_range: Some(*width),
+                height_range: Some(*height),
+            })
+        }
+        ShapeFlexibility::EnumeratedShapes(own) => {
+            let size = |own: &FeatureShape| match own.shape[..] {
+                [.., height, width] => Some(ImageSize {
+                    width: width.max(0) as u64,
+                    height: height.max(0) as u64,
+                }),
+                _ => None,
+            };
+            let sizes = own.shapes.iter().map(size).collect::<Option<_>>()?;
+            SizeFlexibility::EnumeratedSizes(EnumeratedImageSizes { sizes })
+        }
     })
 }
 

@@ -5,6 +5,7 @@
 //! specification that a program needs, written by hand, so that building needs no protobuf compiler.
 
 mod feature;
+mod interface;
 mod manifest;
 mod model;
 pub mod proto;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::graph::Graph;
+use mind_ir::interface::Classifier;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{BlockId, OpId, Sym, ValueId};
 use mind_mil::call::{arguments, element_of, is_state};
@@ -16,6 +17,7 @@ use prost::Message;
 
 use crate::blob::Writer;
 use crate::package::feature::{build_info, feature};
+use crate::package::interface;
 use crate::package::manifest::manifest;
 use crate::package::proto::{
     Argument, Binding, BindingKind, Block, FeatureDescription, Function, FunctionDescription,
@@ -88,6 +90,19 @@ fn literals(arguments: &[(String, Vec<Binding>)]) -> Option<Vec<(String, Value)>
     arguments.iter().map(literal).collect()
 }
 
+/// Puts the label and the probability of each class in the place of the output of probabilities.
+fn describe_classifier(g: &Graph, classifier: &Classifier, own: &mut FunctionDescription) {
+    let position = g.interface.output_position(&classifier.probabilities);
+    if let Some(at) = position.filter(|&at| at < own.output.len()) {
+        let probabilities = own.output[at].short_description.clone();
+        own.output
+            .splice(at..=at, interface::classified(classifier, &probabilities));
+    }
+    own.predicted_feature_name.clone_from(&classifier.label);
+    own.predicted_probabilities_name
+        .clone_from(&classifier.probabilities);
+}
+
 struct ModelWriter<'g> {
     g: &'g Graph,
     weights: Writer,
@@ -156,6 +171,7 @@ impl ModelWriter<'_> {
         Model {
             specification_version: self.specification,
             description: Some(self.description(&parts)),
+            is_updatable: false,
             ml_program: Some(program),
         }
     }
@@ -173,7 +189,10 @@ impl ModelWriter<'_> {
     }
 
     fn function(&mut self, part: &Part<'_>) -> Function {
-        let block = self.block(part.block, Vec::new());
+        let mut block = self.block(part.block, Vec::new());
+        if part.block == self.g.body() {
+            self.classify(&mut block);
+        }
         let opset = part.opset.proto().to_owned();
         Function {
             inputs: part.inputs.iter().map(|&value| self.named(value)).collect(),
@@ -183,8 +202,28 @@ impl ModelWriter<'_> {
         }
     }
 
+    /// Puts the operation of the classifier behind the others, and what it gives in the place of the probabilities.
+    fn classify(&mut self, block: &mut Block) {
+        let interface = &self.g.interface;
+        let Some(classifier) = &interface.classifier else {
+            return;
+        };
+        let at = interface.output_position(&classifier.probabilities);
+        let Some(read) = at.and_then(|at| block.outputs.get(at).cloned().map(|read| (at, read)))
+        else {
+            return;
+        };
+        let (at, read) = read;
+        block
+            .operations
+            .push(interface::classify(classifier, &read));
+        let names = [&classifier.label, &classifier.probabilities];
+        block.outputs.splice(at..=at, names.map(Clone::clone));
+    }
+
     /// What the functions take and give; the first is the default of several.
     fn description(&mut self, parts: &[Part<'_>]) -> ModelDescription {
+        let metadata = interface::metadata(&self.g.interface);
         let mut functions: Vec<FunctionDescription> = parts
             .iter()
             .map(|part| self.function_description(part))
@@ -193,6 +232,7 @@ impl ModelWriter<'_> {
             return ModelDescription {
                 default_function_name: parts[0].name.to_owned(),
                 functions,
+                metadata,
                 ..ModelDescription::default()
             };
         }
@@ -201,6 +241,9 @@ impl ModelWriter<'_> {
             input: own.input,
             output: own.output,
             state: own.state,
+            predicted_feature_name: own.predicted_feature_name,
+            predicted_probabilities_name: own.predicted_probabilities_name,
+            metadata,
             ..ModelDescription::default()
         }
     }
@@ -213,20 +256,31 @@ impl ModelWriter<'_> {
             .terminator(part.block)
             .map_or(&[][..], |end| g.operands(end))
             .to_vec();
-        let mut features = |values: &[ValueId]| -> Vec<FeatureDescription> {
-            let described = values
-                .iter()
-                .map(|&value| feature(g, value, part.flexible.as_ref()));
+        // The interface is that of the function that the module is.
+        let is_own = part.block == g.body();
+        let mut features = |values: &[ValueId], is_output: bool| -> Vec<FeatureDescription> {
+            let described = values.iter().enumerate().map(|(at, &value)| {
+                let known = match is_output {
+                    true => g.interface.output_feature(at),
+                    false => g.interface.inputs.get(&name_of(g, value)),
+                };
+                feature(g, value, part.flexible.as_ref(), known.filter(|_| is_own))
+            });
             described
                 .filter_map(|found| found.map_err(|error| self.found.push(*error)).ok())
                 .collect()
         };
-        FunctionDescription {
+        let mut own = FunctionDescription {
             name: part.name.to_owned(),
-            input: features(&arrays),
-            output: features(&outputs),
-            state: features(&states),
+            input: features(&arrays, false),
+            output: features(&outputs, true),
+            state: features(&states, false),
+            ..FunctionDescription::default()
+        };
+        if let Some(classifier) = g.interface.classifier.as_ref().filter(|_| is_own) {
+            describe_classifier(g, classifier, &mut own);
         }
+        own
     }
 
     fn named(&self, value: ValueId) -> NamedValueType {

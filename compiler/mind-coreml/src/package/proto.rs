@@ -15,6 +15,8 @@ pub struct Model {
     pub specification_version: i32,
     #[prost(message, optional, tag = "2")]
     pub description: Option<ModelDescription>,
+    #[prost(bool, tag = "10")]
+    pub is_updatable: bool,
     #[prost(message, optional, tag = "502")]
     pub ml_program: Option<Program>,
 }
@@ -25,12 +27,34 @@ pub struct ModelDescription {
     pub input: Vec<FeatureDescription>,
     #[prost(message, repeated, tag = "10")]
     pub output: Vec<FeatureDescription>,
+    #[prost(string, tag = "11")]
+    pub predicted_feature_name: String,
+    #[prost(string, tag = "12")]
+    pub predicted_probabilities_name: String,
     #[prost(message, repeated, tag = "13")]
     pub state: Vec<FeatureDescription>,
     #[prost(message, repeated, tag = "20")]
     pub functions: Vec<FunctionDescription>,
     #[prost(string, tag = "21")]
     pub default_function_name: String,
+    #[prost(message, repeated, tag = "50")]
+    pub training_input: Vec<FeatureDescription>,
+    #[prost(message, optional, tag = "100")]
+    pub metadata: Option<Metadata>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct Metadata {
+    #[prost(string, tag = "1")]
+    pub short_description: String,
+    #[prost(string, tag = "2")]
+    pub version_string: String,
+    #[prost(string, tag = "3")]
+    pub author: String,
+    #[prost(string, tag = "4")]
+    pub license: String,
+    #[prost(btree_map = "string, string", tag = "100")]
+    pub user_defined: BTreeMap<String, String>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -41,6 +65,10 @@ pub struct FunctionDescription {
     pub input: Vec<FeatureDescription>,
     #[prost(message, repeated, tag = "3")]
     pub output: Vec<FeatureDescription>,
+    #[prost(string, tag = "4")]
+    pub predicted_feature_name: String,
+    #[prost(string, tag = "5")]
+    pub predicted_probabilities_name: String,
     #[prost(message, repeated, tag = "6")]
     pub state: Vec<FeatureDescription>,
 }
@@ -49,24 +77,100 @@ pub struct FunctionDescription {
 pub struct FeatureDescription {
     #[prost(string, tag = "1")]
     pub name: String,
+    #[prost(string, tag = "2")]
+    pub short_description: String,
     #[prost(message, optional, tag = "3")]
     pub r#type: Option<FeatureType>,
 }
 
 #[derive(Clone, PartialEq, Message)]
 pub struct FeatureType {
-    #[prost(oneof = "feature_type::Type", tags = "5, 8")]
+    #[prost(oneof = "feature_type::Type", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
     pub r#type: Option<feature_type::Type>,
+    #[prost(bool, tag = "1000")]
+    pub is_optional: bool,
 }
 
 pub mod feature_type {
     #[derive(Clone, PartialEq, prost::Oneof)]
     pub enum Type {
+        #[prost(message, tag = "1")]
+        Int64Type(super::Empty),
+        #[prost(message, tag = "2")]
+        DoubleType(super::Empty),
+        #[prost(message, tag = "3")]
+        StringType(super::Empty),
+        #[prost(message, tag = "4")]
+        ImageType(super::ImageFeatureType),
         #[prost(message, tag = "5")]
         MultiArrayType(super::ArrayFeatureType),
+        #[prost(message, tag = "6")]
+        DictionaryType(super::DictionaryFeatureType),
+        #[prost(message, tag = "7")]
+        SequenceType(super::Empty),
         #[prost(message, tag = "8")]
         StateType(super::StateFeatureType),
     }
+}
+
+/// A message none of whose fields are read.
+#[derive(Clone, PartialEq, Message)]
+pub struct Empty {}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct DictionaryFeatureType {
+    #[prost(oneof = "KeyType", tags = "1, 2")]
+    pub key_type: Option<KeyType>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+pub enum KeyType {
+    #[prost(message, tag = "1")]
+    Int64(Empty),
+    #[prost(message, tag = "2")]
+    String(Empty),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct ImageFeatureType {
+    #[prost(int64, tag = "1")]
+    pub width: i64,
+    #[prost(int64, tag = "2")]
+    pub height: i64,
+    #[prost(int32, tag = "3")]
+    pub color_space: i32,
+    #[prost(oneof = "SizeFlexibility", tags = "21, 31")]
+    pub size_flexibility: Option<SizeFlexibility>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+pub enum SizeFlexibility {
+    #[prost(message, tag = "21")]
+    EnumeratedSizes(EnumeratedImageSizes),
+    #[prost(message, tag = "31")]
+    ImageSizeRange(ImageSizeRange),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct EnumeratedImageSizes {
+    #[prost(message, repeated, tag = "1")]
+    pub sizes: Vec<ImageSize>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct ImageSize {
+    #[prost(uint64, tag = "1")]
+    pub width: u64,
+    #[prost(uint64, tag = "2")]
+    pub height: u64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct ImageSizeRange {
+    #[prost(message, optional, tag = "1")]
+    pub width_range: Option<SizeRange>,
+    #[prost(message, optional, tag = "2")]
+    pub height_range: Option<SizeRange>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -77,6 +181,18 @@ pub struct ArrayFeatureType {
     pub data_type: i32,
     #[prost(oneof = "ShapeFlexibility", tags = "21, 31")]
     pub shape_flexibility: Option<ShapeFlexibility>,
+    #[prost(oneof = "DefaultValue", tags = "41, 51, 61")]
+    pub default_value: Option<DefaultValue>,
+}
+
+#[derive(Clone, Copy, PartialEq, Oneof)]
+pub enum DefaultValue {
+    #[prost(int32, tag = "41")]
+    Int(i32),
+    #[prost(float, tag = "51")]
+    Float(f32),
+    #[prost(double, tag = "61")]
+    Double(f64),
 }
 
 #[derive(Clone, PartialEq, Oneof)]
@@ -105,7 +221,7 @@ pub struct ShapeRange {
     pub size_ranges: Vec<SizeRange>,
 }
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Copy, PartialEq, Message)]
 pub struct SizeRange {
     #[prost(uint64, tag = "1")]
     pub lower_bound: u64,
@@ -195,7 +311,7 @@ pub struct NamedValueType {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct ValueType {
-    #[prost(oneof = "ValueTypeKind", tags = "1, 4, 5")]
+    #[prost(oneof = "ValueTypeKind", tags = "1, 2, 4, 5")]
     pub r#type: Option<ValueTypeKind>,
 }
 
@@ -203,10 +319,20 @@ pub struct ValueType {
 pub enum ValueTypeKind {
     #[prost(message, tag = "1")]
     TensorType(TensorType),
+    #[prost(message, tag = "2")]
+    ListType(Box<ListType>),
     #[prost(message, tag = "4")]
     DictionaryType(Box<DictionaryType>),
     #[prost(message, tag = "5")]
     StateType(Box<StateType>),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct ListType {
+    #[prost(message, optional, boxed, tag = "1")]
+    pub r#type: Option<Box<ValueType>>,
+    #[prost(message, optional, tag = "2")]
+    pub length: Option<Dimension>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -277,7 +403,7 @@ pub enum ValueKind {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct ImmediateValue {
-    #[prost(oneof = "ImmediateKind", tags = "1, 4")]
+    #[prost(oneof = "ImmediateKind", tags = "1, 3, 4")]
     pub value: Option<ImmediateKind>,
 }
 
@@ -285,8 +411,16 @@ pub struct ImmediateValue {
 pub enum ImmediateKind {
     #[prost(message, tag = "1")]
     Tensor(TensorValue),
+    #[prost(message, tag = "3")]
+    List(ListValue),
     #[prost(message, tag = "4")]
     Dictionary(DictionaryValue),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct ListValue {
+    #[prost(message, repeated, tag = "1")]
+    pub values: Vec<Value>,
 }
 
 #[derive(Clone, PartialEq, Message)]

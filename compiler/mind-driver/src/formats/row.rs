@@ -91,6 +91,10 @@ pub struct PackageReader {
     pub program_path: fn(&[u8]) -> Result<String, ManifestError>,
     /// The program in that file, whose name is for diagnostics.
     pub program: fn(&str, &[u8], &Limits) -> ReadProgram,
+    /// A note for each part of that file that the module does not keep.
+    pub left_out: fn(&[u8]) -> Diagnostics,
+    /// The extension of that file, where it is outside of a package.
+    pub program_extension: &'static str,
     /// The format whose texts read as the program does.
     pub reads_as: Format,
 }

@@ -146,6 +146,8 @@ pub static FORMATS: &[FormatInfo] = &[
         read: Some(Read::Package(PackageReader {
             program_path: |manifest| Ok(package::read::model_path(manifest)?),
             program: package::read::program,
+            left_out: package::read::left_out,
+            program_extension: "mlmodel",
             reads_as: Format::Mil,
         })),
         write: Some(Write::Package),
@@ -331,6 +333,22 @@ impl FormatInfo {
     pub fn of_path(path: &str) -> Option<&'static FormatInfo> {
         let named = FormatInfo::named_by(path);
         named.filter(|row| row.read.is_some() && row.sniff.is_none())
+    }
+
+    /// The format of packages of which the file at `path` is the program, outside of a package.
+    pub fn of_program(path: &str) -> Option<&'static FormatInfo> {
+        let end = extension(path)?;
+        FORMATS.iter().find(|row| match row.read {
+            Some(Read::Package(reader)) => reader.program_extension == end,
+            Some(
+                Read::Module(_)
+                | Read::Document(_)
+                | Read::Import(_)
+                | Read::Binary(_)
+                | Read::Model,
+            )
+            | None => false,
+        })
     }
 
     /// The format whose files are called like `path`.

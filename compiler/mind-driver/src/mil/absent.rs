@@ -2,8 +2,14 @@
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
+use mind_pass::Pipeline;
 
 use crate::formats::FormatInfo;
+
+/// Nothing, because no pass imports programs of MIL.
+pub fn left_out(_: &Pipeline, _: &Graph) -> Diagnostics {
+    Diagnostics::new()
+}
 
 /// Nothing, since no format is a spelling of MIL.
 pub(crate) fn warnings(_: &FormatInfo, _: &Graph) -> Diagnostics {

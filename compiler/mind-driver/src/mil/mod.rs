@@ -8,7 +8,7 @@ use mind_ir::listener::NoopListener;
 use mind_ir::verify::VerifyConfig;
 use mind_mil::check::Interface;
 use mind_mil::structure::program;
-use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
+use mind_pass::{Manager, Pipeline, RewriteOptions, RunCache, Statistics, Step, parse_pipeline};
 use mind_to_mil::{Config, Lowered};
 
 use crate::failure;
@@ -36,6 +36,19 @@ pub fn lower(session: &Session, g: &mut Graph, config: &Config) -> Result<Lowere
     let done = manager.run(&pipeline, g, &mut Statistics::default(), &mut NoopListener);
     done.map_err(failure::diagnostics)?;
     mind_to_mil::lower(g, config)
+}
+
+/// A note for each part of a program of MIL that a pass of the pipeline does not keep.
+pub fn left_out(pipeline: &Pipeline, g: &Graph) -> Diagnostics {
+    let is_import = |step: &Step| {
+        let mut passes = mind_from_mil::PASSES.iter();
+        passes.any(|own| own.name == step.pass.name)
+    };
+    if pipeline.steps.iter().any(is_import) {
+        mind_from_mil::left_out(g)
+    } else {
+        Diagnostics::new()
+    }
 }
 
 /// What the spelling of `format` has that compilers reject when they parse.

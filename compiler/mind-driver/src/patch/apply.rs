@@ -121,11 +121,9 @@ impl Patch<'_> {
             Edit::SetOutputs(ids) => {
                 let values: Result<Vec<ValueId>, String> =
                     ids.iter().map(|&id| self.value(id)).collect();
-                let end = self
-                    .g
-                    .terminator(self.g.body())
-                    .ok_or("the module has no outputs")?;
-                self.g.set_operands(end, &values?);
+                let end = self.g.terminator(self.g.body());
+                end.ok_or("the module has no outputs")?;
+                self.g.set_outputs(&values?);
                 Ok(())
             }
         }

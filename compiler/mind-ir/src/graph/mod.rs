@@ -29,7 +29,7 @@ use rustc_hash::FxHashSet;
 use crate::arena::Arena;
 use crate::attr::{Attr, Literal};
 use crate::entity::{BlockId, OpId, RegionId, Sym, Ty, UseId, ValueId};
-use crate::interface::Interface;
+use crate::interface::{Classifier, Interface, Output};
 use crate::opdef::{Op, OpDef};
 use crate::scalar::ScalarFn;
 use crate::symbol::Symbols;
@@ -133,6 +133,27 @@ impl Graph {
             Some(end) => self.operands(end),
             None => &[],
         }
+    }
+
+    /// Makes these values the outputs in the place of those that there are. Those that stay keep their names, and a
+    /// classifier goes with its probabilities. Panics in a module without outputs.
+    pub fn set_outputs(&mut self, outputs: &[ValueId]) {
+        let end = self.terminator(self.body()).expect("a module that ends");
+        let old = self.operands(end).to_vec();
+        let interface = &mut self.interface;
+        let mut entries = std::mem::take(&mut interface.outputs);
+        entries.resize(old.len(), Output::default());
+        let mut left: Vec<(ValueId, Output)> = old.into_iter().zip(entries).collect();
+        let kept = outputs.iter().map(|value| {
+            let at = left.iter().position(|(own, _)| own == value);
+            at.map_or_else(Output::default, |at| left.remove(at).1)
+        });
+        interface.outputs = kept.collect();
+        let classifier = interface.classifier.take();
+        let has_probabilities =
+            |own: &Classifier| interface.output_position(&own.probabilities).is_some();
+        interface.classifier = classifier.filter(has_probabilities);
+        self.set_operands(end, outputs);
     }
 
     /// What the output at a position is called: its name, or `%` and the number of its value.

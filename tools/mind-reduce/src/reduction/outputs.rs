@@ -18,7 +18,7 @@ pub(crate) fn drop_halves(g: &Graph) -> Vec<Edit> {
             edits.push(edit(move |g| {
                 let mut outputs = g.operands(end).to_vec();
                 outputs.drain(start..(start + length).min(count));
-                g.set_operands(end, &outputs);
+                g.set_outputs(&outputs);
             }));
         }
         length /= 2;

@@ -70,6 +70,34 @@ fn an_archive_takes_the_place_of_printing() {
 }
 
 #[test]
+fn outputs_with_names_go_by_them() {
+    let named = SMALL.replace(
+        "%6, %7, %0",
+        "%6 {name=\"scores/of:0\"}, %7, %0 {name=out1}",
+    );
+    let x = Tensor::of(vec![2, 3], vec![1.0f32; 6]);
+    let mut host = MemoryHost::with(&named).and_arrays([("x", &x), ("y", &Tensor::scalar(21i64))]);
+    let text = host.output("m.core --inputs in.npz");
+    assert!(text.starts_with("scores/of:0: f32[2, 3]"), "{text}");
+    assert!(
+        text.contains("\n%7: i64[]") && text.contains("\nout1: f32[2, 3]"),
+        "{text}"
+    );
+    let json = host.output("m.core --inputs in.npz --format=json");
+    let value: Value = serde_json::from_str(&json).unwrap();
+    let names = |key: &str| -> Vec<&str> {
+        let outputs = value["outputs"].as_array().unwrap().iter();
+        outputs.map(|own| own[key].as_str().unwrap()).collect()
+    };
+    assert_eq!(names("name"), ["scores/of:0", "%7", "out1"]);
+    assert_eq!(names("array"), ["scores/of:0", "out1_", "out1"]);
+    host.output("m.core --inputs in.npz --outputs out.npz");
+    let mut keys: Vec<String> = host.arrays("out.npz").into_keys().collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["out1", "out1_", "scores/of:0"]);
+}
+
+#[test]
 fn the_module_may_come_from_standard_input() {
     let mut host = small();
     host.stdin = SMALL.into();

@@ -6,7 +6,7 @@ use super::body::{body, params};
 use super::reader::Reader;
 use crate::mil::Parsed;
 use crate::mil::lex::Kind;
-use crate::mil::syntax::{Function, Program};
+use crate::mil::syntax::{Function, Program, main_position};
 
 /// Reads a program; `None` if its frame is broken, which was then reported.
 pub(super) fn program<'t>(reader: &mut Reader<'t>) -> Option<Program<'t>> {
@@ -52,6 +52,7 @@ fn whole<'t>(reader: &mut Reader<'t>) -> Parsed<Program<'t>> {
                     return Ok(Program {
                         version: version.text,
                         attributes,
+                        main: main_position(&functions),
                         functions,
                         span,
                     });
@@ -69,6 +70,7 @@ fn whole<'t>(reader: &mut Reader<'t>) -> Parsed<Program<'t>> {
     Ok(Program {
         version: version.text,
         attributes,
+        main: main_position(&functions),
         functions,
         span,
     })

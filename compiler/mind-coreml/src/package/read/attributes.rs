@@ -95,7 +95,7 @@ impl Writer<'_> {
         match &own.value {
             Some(ImmediateKind::Tensor(tensor)) => self.elements(value, tensor),
             Some(ImmediateKind::Dictionary(pairs)) => self.dictionary(pairs),
-            None => Err(self.wrong()),
+            Some(ImmediateKind::List(_)) | None => Err(self.wrong()),
         }
     }
 

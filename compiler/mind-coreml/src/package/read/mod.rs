@@ -7,12 +7,15 @@
 mod attributes;
 mod error;
 mod flexible;
+mod interface;
+mod kind;
 mod manifest;
 mod places;
 mod program;
 mod value;
 
 pub use error::ManifestError;
+pub use interface::left_out;
 pub use manifest::model_path;
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
@@ -34,10 +37,10 @@ use program::Decoder;
 /// of the operations.
 pub fn program(
     name: &str,
-    model: &[u8],
+    bytes: &[u8],
     limits: &Limits,
 ) -> (SourceFile, Result<Graph, Diagnostics>) {
-    let model = match Model::decode(model) {
+    let model = match Model::decode(bytes) {
         Ok(model) => model,
         Err(error) => {
             let message = format!("the model is no message of Core ML: {error}");
@@ -45,11 +48,19 @@ pub fn program(
             return (SourceFile::of_places(name, ""), Err(found.into()));
         }
     };
+    if model.ml_program.is_none() {
+        let found = kind::refused(bytes);
+        return (SourceFile::of_places(name, ""), Err(found.into()));
+    }
     let mut decoder = Decoder::new(limits);
     let program = decoder.model(&model);
     let (places, mut found) = decoder.finish();
     let graph = match program {
-        Some(program) if !found.has_errors() => build::build(&program, None),
+        Some(program) if !found.has_errors() => build::build(&program, None).map(|mut g| {
+            let description = model.description.iter();
+            description.for_each(|own| interface::describe(&mut g, own));
+            g
+        }),
         _ => {
             found.sort_by_place();
             Err(found)

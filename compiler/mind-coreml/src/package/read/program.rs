@@ -45,16 +45,11 @@ impl Decoder<'_> {
         (self.places.list, self.found)
     }
 
-    /// The program of a model, its default function first; `None` if that could not be read, which was reported.
+    /// The program of a model, its default function first; `None` if it has none, or one that could not be read, which was
+    /// reported.
     pub(super) fn model<'m>(&mut self, model: &'m Model) -> Option<syntax::Program<'m>> {
         let span = self.places.add("mlProgram");
-        let Some(program) = &model.ml_program else {
-            let message = "the model is no ML program";
-            let help = "models from specification version 6 on can be";
-            self.found
-                .push(Diagnostic::error(Span::FILE, message).help(help));
-            return None;
-        };
+        let program = model.ml_program.as_ref()?;
         if model.specification_version < Opset::Ios18.specification() {
             self.generation = Generation::First;
         }
@@ -63,6 +58,7 @@ impl Decoder<'_> {
         let attributes = self.attributes(&program.attributes, span)?;
         let all = program.functions.iter();
         let (own, others): (Vec<_>, Vec<_>) = all.partition(|(name, _)| *name == first);
+        let has_default = !own.is_empty();
         let mut functions = Vec::new();
         for (name, function) in own.into_iter().chain(others) {
             let span = self.places.add(&format!("functions[\"{}\"]", shown(name)));
@@ -78,6 +74,11 @@ impl Decoder<'_> {
         Some(syntax::Program {
             version: self.generation.version(),
             attributes,
+            main: if has_default {
+                0
+            } else {
+                syntax::main_position(&functions)
+            },
             functions,
             span,
         })

@@ -1,17 +1,19 @@
 //! Types and constants as syntax.
 
 use mind_diag::Span;
+use mind_ir::interface::Classes;
 use mind_ir::types::{Dim, Shape};
 use mind_mil::Element;
 use mind_text::Limits;
 
 use super::error::{is_text, refused, shown};
+use crate::mil::build::classify::classes;
 use crate::mil::syntax::{self, Typed};
 use crate::mil::types::Type;
 use crate::mil::{MAX_NESTING, Parsed};
 use crate::package::proto::{
-    DimensionKind, ImmediateKind, TensorKind, TensorType, TensorValue, Value, ValueKind, ValueType,
-    ValueTypeKind,
+    DimensionKind, ImmediateKind, ImmediateValue, ListValue, TensorKind, TensorType, TensorValue,
+    Value, ValueKind, ValueType, ValueTypeKind,
 };
 
 /// The type of what is called `name`.
@@ -40,7 +42,8 @@ pub(super) fn ty(ty: Option<&ValueType>, name: &str, limits: &Limits, span: Span
             Ok(Type::State { element, shape })
         }
         Some(ValueTypeKind::DictionaryType(_)) => Ok(Type::Foreign("dict")),
-        None => Err(wrong("a list, a tuple or of no type")),
+        Some(ValueTypeKind::ListType(_)) => Ok(Type::Foreign("list")),
+        None => Err(wrong("a tuple or of no type")),
     }
 }
 
@@ -96,6 +99,9 @@ pub(super) fn typed(value: &Value, name: &str, limits: &Limits, span: Span) -> P
                     syntax::Value::Elements { count, bytes }
                 }
             }
+            (Some(ImmediateKind::List(list)), Type::Foreign("list")) => {
+                syntax::Value::Classes(labels(list).ok_or_else(elements)?)
+            }
             _ => return Err(elements()),
         },
         None => {
@@ -104,6 +110,26 @@ pub(super) fn typed(value: &Value, name: &str, limits: &Limits, span: Span) -> P
         }
     };
     Ok(Typed { ty, value, span })
+}
+
+/// The labels in a list; `None` if they are not all words or all integers.
+fn labels(list: &ListValue) -> Option<Classes> {
+    let (mut words, mut numbers) = (Vec::new(), Vec::new());
+    for value in &list.values {
+        let Some(ValueKind::ImmediateValue(ImmediateValue {
+            value: Some(ImmediateKind::Tensor(tensor)),
+        })) = &value.value
+        else {
+            return None;
+        };
+        match tensor.value.as_ref()? {
+            TensorKind::Strings(own) => words.push(own.values.first()?.clone()),
+            TensorKind::LongInts(own) => numbers.push(*own.values.first()?),
+            TensorKind::Ints(own) => numbers.push(i64::from(*own.values.first()?)),
+            _ => return None,
+        }
+    }
+    classes(words, numbers)
 }
 
 /// A word that text can write.

@@ -1,0 +1,34 @@
+//! Inputs whose extents are open.
+
+use mind_ir::Graph;
+use mind_ir::types::{Dim, Shape, TypeView};
+use mind_mil::structure::Input;
+
+/// Gives each open extent of an input a symbol that names the input and the axis, `x_0`; whether there is one.
+pub(crate) fn name_extents(g: &mut Graph) -> bool {
+    let inputs: Vec<Input> = g
+        .ops(g.body())
+        .filter_map(|op| g.view::<Input>(op))
+        .collect();
+    let mut has_open = false;
+    for input in inputs {
+        let value = input.result(g);
+        let ty = g.ty(value);
+        let (dtype, mut shape) = (ty.dtype, Shape::from_slice(ty.shape));
+        if !shape.contains(&Dim::Dynamic) {
+            continue;
+        }
+        has_open = true;
+        let name = g.name(input.name(g)).to_owned();
+        for (axis, dim) in shape.iter_mut().enumerate() {
+            if *dim == Dim::Dynamic {
+                *dim = Dim::Symbol(g.intern(&format!("{name}_{axis}")));
+            }
+        }
+        let shape = &shape;
+        let ty = g.intern_type(TypeView { dtype, shape });
+        g.set_type(value, ty);
+        g.declare(value, ty);
+    }
+    has_open
+}
