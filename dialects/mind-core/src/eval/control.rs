@@ -230,9 +230,8 @@ impl Stacks {
             let extents: Result<Option<Vec<usize>>, EvalError> = (ty.shape.iter())
                 .map(|&dim| Ok(cx.extent(dim)?.map(|extent| extent as usize)))
                 .collect();
-            match extents? {
-                Some(shape) => stack.begin(cx, shape)?,
-                None => {}
+            if let Some(shape) = extents? {
+                stack.begin(cx, shape)?;
             }
             Ok(stack)
         });
