@@ -39,6 +39,12 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut FxHashSet<String
     }
     let shape: Shape = ty.shape.iter().copied().collect();
     let core = e.g().name(CoreInput::from_id(op).name(e.g())).to_owned();
+    if e.dtype(value) == DType::F64 {
+        return Err(Refused::help(
+            "no op of MIL takes f64",
+            "make the input f32, and cast it where the module needs f64",
+        ));
+    }
     let inner = narrowed(e.dtype(value), e.float())?;
     let image = e.g().interface.inputs.get(&core).and_then(|own| own.image);
     let dtype = match image {
@@ -123,12 +129,6 @@ pub struct Renamed<'g> {
 /// Returns the dtype in which a program takes an input that its ops take as `dtype`. Booleans are passed as integers,
 /// because packages cannot describe booleans.
 fn input_dtype(e: &Emit<'_, '_>, value: ValueId, dtype: DType) -> Result<DType, Box<Refused>> {
-    if e.dtype(value) == DType::F64 {
-        return Err(Refused::help(
-            "no op of MIL takes f64",
-            "make the input f32, and cast it where the module needs f64",
-        ));
-    }
     if dtype == DType::Bool && e.config.interface == Interface::Any {
         return Ok(DType::I32);
     }
