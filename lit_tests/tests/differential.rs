@@ -415,7 +415,7 @@ fn alone(g: &Graph, group: OpId) -> Graph {
     }
     let end = g.terminator(g.body()).expect("a verified body ends");
     let results: Vec<ValueId> = g.results(group).into_iter().collect();
-    g.set_operands(end, &results);
+    g.set_outputs(&results);
     let ops: Vec<OpId> = g.ops(g.body()).filter(|&op| op != end).collect();
     for op in ops.into_iter().rev() {
         let mut results = g.results(op).into_iter();

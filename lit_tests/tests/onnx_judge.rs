@@ -322,7 +322,7 @@ impl Case {
         let (model, given) = (file("onnx")?, file(&format!("{set}.in.npz"))?);
         let arrays = archive(&given)?;
         let mut bound: BTreeSet<&str> = BTreeSet::new();
-        let results = loop {
+        let (names, results) = loop {
             let mut host = MemoryHost::default();
             host.files.insert("m.onnx".into(), model.clone());
             host.files.insert("all.npz".into(), given.clone());
@@ -338,7 +338,8 @@ impl Case {
                     .collect();
             words.extend(bound.iter().map(|name| format!("--bind={name}=all.npz")));
             if mind_run::run(&words, &mut host) == 0 {
-                break archive(&host.files[Path::new("out.npz")])?;
+                let names = output_names(&String::from_utf8_lossy(&host.stdout));
+                break (names, archive(&host.files[Path::new("out.npz")])?);
             }
             let why = host.error();
             let wanted = self.inputs.iter().find(|name| {
@@ -352,8 +353,9 @@ impl Case {
             };
         };
         let wanted = archive(&file(&format!("{set}.out.npz"))?)?;
-        for (name, is_bf16) in &self.outputs {
-            let (Some(found), Some(wanted)) = (results.get(name), wanted.get(name)) else {
+        for (at, (name, is_bf16)) in self.outputs.iter().enumerate() {
+            let found = names.get(at).and_then(|own| results.get(own));
+            let (Some(found), Some(wanted)) = (found, wanted.get(name)) else {
                 return Err(format!("{name} is missing"));
             };
             self.compare(&numbers(found, *is_bf16), &numbers(wanted, *is_bf16))
@@ -378,6 +380,20 @@ impl Case {
             far => Err(format!("{far} of {} numbers differ", wanted.elements.len())),
         }
     }
+}
+
+/// Returns the names of the arrays that mind-run writes, in order, from the results that it prints, for example
+/// `classes: f32[2, 10] fnv1a:3ea4ffde4327757f`.
+fn output_names(printed: &str) -> Vec<String> {
+    let lines = printed
+        .lines()
+        .filter_map(|line| line.split_once(" fnv1a:"));
+    let names = lines.filter_map(|(result, _)| result.rsplit_once(": "));
+    let names = names.enumerate().map(|(at, (name, _))| match name {
+        unnamed if unnamed.starts_with('%') => format!("out{at}"),
+        name => name.to_owned(),
+    });
+    names.collect()
 }
 
 /// The first line of what a tool says of an error, without the names of files.

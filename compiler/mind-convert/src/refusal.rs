@@ -42,7 +42,7 @@ pub struct Refusal(Box<Content>);
 struct Content {
     code: Code,
     message: String,
-    /// More about what was found, for example both shapes.
+    /// A detail of the finding, for example both shapes.
     label: Option<String>,
     context: Vec<(&'static str, String)>,
     /// A way out that is nearer than that of the code.
@@ -218,7 +218,7 @@ impl Refusal {
         Refusal::new(Code(6003), reason).help(help)
     }
 
-    /// The refusal of an op that reads what another refused op would have defined. It is not reported.
+    /// The refusal of an op that uses a result of another refused op. It is not reported, because the first one is.
     pub fn following(name: &str) -> Refusal {
         let mut refusal = Refusal::undefined(name);
         refusal.0.follows = true;
@@ -272,7 +272,7 @@ impl Refusal {
         self.0.code
     }
 
-    /// What is wrong, with what was found and expected.
+    /// Returns the message, with the found and the expected value.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -282,7 +282,7 @@ impl Refusal {
         self.0.follows
     }
 
-    /// Whether the types of the operands say more of what is wrong.
+    /// Returns whether the types of the operands are worth showing.
     pub(crate) fn concerns_operands(&self) -> bool {
         matches!(self.0.code.0, 2001..=2007 | 3001..=3011 | 4006..=4011 | 4106..=4109)
     }

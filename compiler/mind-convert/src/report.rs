@@ -34,7 +34,7 @@ pub struct Site {
 pub struct Report {
     /// The ops, by operator, version and reason.
     ops: IndexMap<(String, Option<i64>, Refusal), Sites>,
-    /// What is wrong with the model itself.
+    /// Errors of the model itself.
     model: Vec<(Span, Refusal)>,
     warnings: Diagnostics,
 }
@@ -64,7 +64,7 @@ impl Report {
         self.model.push((span, refusal));
     }
 
-    /// Warns that `what` is declared with another type than the one that follows from its operands, which is used.
+    /// Warns that the declared type of `what` contradicts the inferred one, which is used.
     pub fn contradiction(&mut self, span: Span, what: &str, declared: &str, inferred: &str) {
         let message = format!("{what} is declared as {declared}, inferred as {inferred}");
         let warning = Diagnostic::new(Severity::Warning, span, message)

@@ -15,8 +15,8 @@ pub struct Emitted {
     pub format: Format,
     /// Why it is not the input's, where it is not.
     pub note: Option<Diagnostic>,
-    /// What the format warns of, where it is not the input's, of which reading has warned, and what of the interface it
-    /// leaves out.
+    /// The warnings of the format, unless it is the input's because reading has already warned, and a note for each
+    /// part of the interface that it cannot represent.
     pub warnings: Diagnostics,
 }
 
@@ -61,7 +61,7 @@ pub fn emit(
     }
 }
 
-/// What is to be said of a module that was printed as `format`.
+/// Returns the warnings of a module that was printed as `format`.
 fn warned(format: Format, g: &Graph, input: &FormatInfo) -> Diagnostics {
     let row = format.info();
     let mut found = match input.text() == Some(format) {

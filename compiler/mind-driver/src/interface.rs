@@ -1,4 +1,4 @@
-//! What of a module's interface is lost where a format has no words for it.
+//! Reports the parts of a module's interface that a format cannot represent.
 
 use mind_diag::{Diagnostic, Severity, Span};
 use mind_ir::Graph;
@@ -24,7 +24,7 @@ pub fn left_out(row: &FormatInfo, g: &Graph) -> Option<Diagnostic> {
     Some(note.help("`--to core` and `--to mlpackage` keep them"))
 }
 
-/// A part of an interface: what it is called, what a format must carry to have it, and the names of what there is of it.
+/// A part of an interface: its name, the level that a format needs for it, and the entries that a module has.
 type Part = (&'static str, Carried, fn(&Interface) -> Vec<&str>);
 
 const PARTS: &[Part] = &[
@@ -63,7 +63,7 @@ fn features(own: &Interface, is_meant: fn(&Feature) -> bool) -> Vec<&str> {
     meant.map(|(name, _)| name).collect()
 }
 
-/// A part with the names of what is lost of it; `None` if nothing is.
+/// Returns a part with the names of its lost entries; `None` if nothing is lost.
 fn listed(what: &str, names: &[&str]) -> Option<String> {
     const SHOWN: usize = 4;
     let shown = names.iter().take(SHOWN);

@@ -17,7 +17,7 @@ pub struct Loaded {
     pub format: &'static FormatInfo,
     /// The module, every value typed.
     pub graph: Graph,
-    /// What the text's dialect warns of, and a note for each part of a file that the module does not keep.
+    /// The warnings of the dialect and of the import, and a note for each part of a file that the module does not keep.
     pub warnings: Diagnostics,
 }
 
@@ -174,7 +174,7 @@ pub fn decode(name: &str, bytes: Bytes, limits: &Limits) -> Result<String, Box<R
     })
 }
 
-/// A module that was imported, and what the import warns of.
+/// Splits the result of an import into the module and its warnings.
 fn split(read: Result<Imported, Diagnostics>) -> (Result<Graph, Diagnostics>, Diagnostics) {
     match read {
         Ok(own) => (Ok(own.module), own.warnings),
@@ -182,7 +182,7 @@ fn split(read: Result<Imported, Diagnostics>) -> (Result<Graph, Diagnostics>, Di
     }
 }
 
-/// Parses and verifies a text that starts `base` bytes into its file, without what it warns of.
+/// Parses and verifies a text that starts `base` bytes into its file, without its warnings.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The interface of a module: what its users see of it beside its ops.
+//! The interface of a module: the parts that its users see, other than its ops.
 //!
 //! Names of outputs, descriptions, images and class labels belong to the module and not to a format: passes keep them,
 //! Core text prints them, and each format that has a place for them reads and writes them. The names of inputs are on
@@ -31,12 +31,12 @@ impl Color {
     }
 }
 
-/// What an entry of [`Interface::metadata`] is about.
+/// The subject of an entry of [`Interface::metadata`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MetadataKey {
     /// Who made the module.
     Author,
-    /// What it does.
+    /// A description of the module.
     Description,
     /// The terms of its use.
     License,
@@ -47,7 +47,7 @@ pub enum MetadataKey {
 }
 
 impl MetadataKey {
-    /// The words of the keys that are no user's, in their order.
+    /// The words of the predefined keys, in order.
     pub const WORDS: &'static [&'static str] = &["author", "description", "license", "version"];
 
     /// The key of a word of [`WORDS`](MetadataKey::WORDS).
@@ -73,10 +73,10 @@ impl MetadataKey {
     }
 }
 
-/// What is known of an input or output beside its name and type.
+/// Properties of an input or output other than its name and type.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Feature {
-    /// What it is, for people; may be empty.
+    /// A description for users; may be empty.
     pub description: String,
     /// The channels, if callers give or take an image. Its tensor is `[1, channels, height, width]`.
     pub image: Option<Color>,
@@ -94,7 +94,7 @@ impl Feature {
 pub struct Output {
     /// Its name; in text an output without one goes by the number of its value.
     pub name: Option<String>,
-    /// What else is known of it.
+    /// Its other properties.
     pub feature: Feature,
 }
 
@@ -122,12 +122,12 @@ impl Classes {
     }
 }
 
-/// What turns an output of probabilities, one for each class, into the label of the most probable class.
+/// Selects the label of the most probable class from an output with one probability per class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Classifier {
     /// The name under which callers find the label.
     pub label: String,
-    /// What the label is, for people; may be empty.
+    /// A description of the label for users; may be empty.
     pub description: String,
     /// The labels, in the order of the probabilities.
     pub classes: Classes,
@@ -135,14 +135,14 @@ pub struct Classifier {
     pub probabilities: String,
 }
 
-/// What the users of a module see of it beside its ops and the names of its inputs.
+/// The parts of a module that its users see, other than its ops and the names of its inputs.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Interface {
     /// Author, description, license, version and the entries of users.
     pub metadata: BTreeMap<MetadataKey, String>,
     /// Inputs of which more is known than name and type, by name.
     pub inputs: BTreeMap<String, Feature>,
-    /// The outputs in order; those behind the last entry have neither name nor feature.
+    /// The outputs in order; outputs after the last entry have neither a name nor properties.
     pub outputs: Vec<Output>,
     /// The classifier that the module is.
     pub classifier: Option<Classifier>,
@@ -162,7 +162,7 @@ impl Interface {
         self.outputs.get(at)?.name.as_deref()
     }
 
-    /// What is known of the output at a position beside its name and type.
+    /// Returns the properties of the output at a position.
     pub fn output_feature(&self, at: usize) -> Option<&Feature> {
         self.outputs.get(at).map(|own| &own.feature)
     }

@@ -1,4 +1,4 @@
-//! What a model says of itself beside its graph, as the interface of a module and back.
+//! Converts the metadata and names of a model to the interface of a module, and back.
 //!
 //! Source: ONNX IR specification, "Models" and "Metadata" (docs/MetadataProps.md has the keys of author and license).
 

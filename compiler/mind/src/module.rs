@@ -292,7 +292,7 @@ impl Module {
         self.graph.interface.name_outputs(names);
     }
 
-    /// The names of the outputs, and what else users see of the module: metadata, images, class labels.
+    /// Returns the names of the outputs, metadata, images and class labels.
     pub fn interface(&self) -> &Interface {
         &self.graph.interface
     }

@@ -177,7 +177,7 @@ impl Module {
         Some(text.map(Written::Text))
     }
 
-    /// The module as a program of MIL that takes and gives what `interface` says.
+    /// Returns the module as a MIL program with the inputs and outputs that `interface` asks for.
     fn program(&self, interface: Interface) -> Result<Graph, Diagnostics> {
         let mut program = self.graph.clone();
         let config = Config {

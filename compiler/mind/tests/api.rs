@@ -278,7 +278,9 @@ fn what_is_saved_is_read_back() -> Result<(), Error> {
     }
     let refused = module.save(folder.join("m.zip")).unwrap_err();
     assert!(
-        refused.to_string().contains("m.zip` ends with no format"),
+        refused
+            .to_string()
+            .contains("no format has the extension of"),
         "{refused}"
     );
 

@@ -24,7 +24,7 @@ pub struct Known<'k> {
 ///
 /// # Errors
 ///
-/// What verification finds then, as where an extent contradicts another.
+/// The diagnostics of verification after specialisation, for example for extents that contradict each other.
 pub fn specialize(
     g: &mut Graph,
     known: &Known<'_>,
@@ -66,7 +66,7 @@ pub fn specialize(
 fn erase_unread(g: &mut Graph) -> bool {
     let ops: Vec<OpId> = g.walk().collect();
     let mut erased = false;
-    // Readers first, so that what only they read follows them.
+    // Readers first, so that values without other readers follow them.
     for op in ops.into_iter().rev() {
         let def = g.def(op);
         let is_kept =

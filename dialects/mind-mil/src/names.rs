@@ -39,7 +39,7 @@ struct Names {
 }
 
 impl Names {
-    /// Returns the name of an output; for another value `what` and its number, made unique.
+    /// Returns the name of an output; for another value a unique name made of `what` and its number.
     fn of(&mut self, g: &Graph, what: &str, value: ValueId) -> String {
         if let Some(name) = self.outputs.get(&value) {
             return name.clone();
@@ -107,7 +107,7 @@ pub fn legal(wanted: &str, taken: &mut FxHashSet<String>) -> String {
     unique
 }
 
-/// Words of the text that are no element type and no name.
+/// Reserved words of the text other than element types.
 const RESERVED: [&str; 13] = [
     "any", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "state", "const",
     "inf", "nan",

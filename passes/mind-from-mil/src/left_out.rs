@@ -1,4 +1,4 @@
-//! What of a program a module of core does not keep.
+//! Notes on the parts of a program that a core module does not keep.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_ir::Graph;
@@ -61,7 +61,7 @@ pub fn left_out(g: &Graph) -> Diagnostics {
     found
 }
 
-/// What is said of each input that takes several shapes.
+/// The note on an input that takes several shapes.
 fn ranges(g: &Graph) -> Vec<String> {
     let flexible = program(g).and_then(|own| Flexible::parse(g.name(own.function_attributes(g))));
     let Some(Flexible { shapes, .. }) = flexible else {

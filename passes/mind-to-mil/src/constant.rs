@@ -108,7 +108,7 @@ fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Box<Refused
     }
 }
 
-/// An element; what a mask has for minus infinity as [`MASKED`].
+/// An element; a mask's minus infinity becomes [`MASKED`].
 fn number(value: f64, mask: bool) -> Result<f64, Box<Refused>> {
     if value.is_nan() {
         let help = "write a number, or an infinity";

@@ -84,7 +84,7 @@ fn conversion(def: &'static OpDef) -> Option<Lower> {
 pub struct Lowered {
     /// Ops that were lowered.
     pub ops: usize,
-    /// Those among them that compute f64, which the floats of the program stand in for.
+    /// The number of those that compute f64 in the program's floats.
     pub doubles: usize,
 }
 

@@ -60,7 +60,7 @@ fn reached(e: &mut Emit<'_, '_>, data: ValueId, indices: ValueId, axis: i64) -> 
     slice(e, data, &[vec![0; shape.len()], ends, vec![1; shape.len()]])
 }
 
-/// `part`, which takes the place of the first positions of `data`, with the others behind it along each dimension.
+/// Replaces the first positions of `data` by `part`, and keeps the others along each dimension.
 fn completed(e: &mut Emit<'_, '_>, part: ValueId, data: ValueId) -> Lowered {
     let whole = e.shape(data)?;
     let mut part = part;

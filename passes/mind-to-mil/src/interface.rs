@@ -87,7 +87,7 @@ fn cast(e: &mut Emit<'_, '_>, value: ValueId, dtype: DType) -> Lowered {
     e.op(&CAST, &[("x", Value(value)), ("dtype", word)])
 }
 
-/// Says of the input `new` what was said of `old`, which has that name now.
+/// Moves the properties of the input `old` to its new name.
 fn rename(e: &mut Emit<'_, '_>, old: &str, new: &str) {
     let inputs = &mut e.b.graph.interface.inputs;
     if let Some(feature) = inputs.remove(old) {

@@ -33,7 +33,7 @@ pub(crate) fn is_mask(e: &Emit<'_, '_>, value: ValueId, tensor: &Tensor) -> bool
         && is_added(g, value, tensor)
 }
 
-/// Whether an element stands for minus infinity: halves hold nothing below.
+/// Returns whether an element is minus infinity in halves, which cannot represent anything below their range.
 pub(crate) fn is_masked(element: f64) -> bool {
     element < -f64::from(half::f16::MAX)
 }

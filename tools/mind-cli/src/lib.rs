@@ -233,7 +233,7 @@ pub fn input_name(path: &str) -> &str {
     if path == "-" { "<stdin>" } else { path }
 }
 
-/// Writes the result to the named file, or to standard output where there is no name or it is `-`.
+/// Writes the result to the named file, or to standard output if the name is missing or `-`.
 pub fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u8 {
     let Some(path) = path.filter(|path| *path != "-") else {
         print(host, text);

@@ -137,7 +137,7 @@ fn limit_memory(command: &mut Command, bytes: u64) {
     use std::os::unix::process::CommandExt;
     let limit = move || {
         for (what, most) in [(libc::RLIMIT_AS, bytes), (libc::RLIMIT_CORE, 0)] {
-            // More than an address can say is no limit.
+            // A limit larger than an address is no limit.
             let most = libc::rlim_t::try_from(most).unwrap_or(libc::RLIM_INFINITY);
             let limit = libc::rlimit {
                 rlim_cur: most,

@@ -94,7 +94,7 @@ fn bound(
 #[pyclass(frozen, module = "mind_opt")]
 pub(crate) struct Executable {
     inner: Arc<mind::Executable>,
-    /// The module, and what it was compiled for, to be compiled again elsewhere.
+    /// The module and its compile options, so that it can be compiled again on another machine.
     module: Arc<Mutex<mind::Module>>,
     config: Config,
     outputs: Arc<[String]>,
@@ -436,7 +436,7 @@ impl Executable {
 }
 
 impl Executable {
-    /// Does what needs no Python code with the module.
+    /// Runs `body` on the module without the interpreter lock.
     fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mind::Module) -> T + Send) -> T {
         py.detach(|| work(&self.module.lock().unwrap_or_else(PoisonError::into_inner)))
     }

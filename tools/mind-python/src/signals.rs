@@ -24,7 +24,7 @@ const STACK: usize = 16 << 20;
 ///
 /// # Errors
 ///
-/// What the handler of a signal raises; the programs have stopped then.
+/// Returns the exception that a signal handler raises; the programs have stopped then.
 pub(crate) fn running<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let (done, raised) = py.detach(|| {
         let raised = Rc::new(RefCell::new(None));
@@ -53,7 +53,8 @@ pub(crate) fn running<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
 ///
 /// # Errors
 ///
-/// What the handler of a signal raises; the work goes on then, and its result is dropped. No thread.
+/// Returns the exception that a signal handler raises, in which case the work continues and its result is dropped;
+/// errors too if no thread can be started.
 pub(crate) fn waiting<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,

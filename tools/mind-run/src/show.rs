@@ -136,8 +136,7 @@ pub(super) fn json(g: &Graph, results: &[Tensor], full: bool) -> String {
     format!("{}\n", json!({ "outputs": outputs }))
 }
 
-/// What the outputs are called in an archive, in order: by their names, and `out0`, `out1` and so on by their positions
-/// where they have none.
+/// Returns the names of the outputs in an archive, in order: their names, or `out0`, `out1` and so on by position.
 pub(super) fn array_names(g: &Graph) -> Vec<String> {
     let interface = &g.interface;
     let name = |at: usize| match interface.output_name(at) {

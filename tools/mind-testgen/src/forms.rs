@@ -80,7 +80,7 @@ fn text(case: &Case, dtype: &impl Fn(usize) -> &'static str, constant: usize) ->
     }
 }
 
-/// Choices whose condition has more positions than both of what it chooses from, as causal masks have.
+/// Selects whose condition has more elements than both operands, for example causal masks.
 fn masks() -> Vec<Case> {
     let shapes: [[&[usize]; 3]; 6] = [
         [&[], &[4, 5], &[]],

@@ -12,7 +12,7 @@ use mind_ir::{BlockId, Ty, ValueId};
 use mind_mil::call::listed;
 use mind_mil::signature::definition;
 use mind_mil::{Attributes, Element, MilOp, ops, structure};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::mil::Parsed;
 use crate::mil::build::classify::{CLASSIFY, Classified};
@@ -54,7 +54,7 @@ struct Builder<'b> {
     scope: FxHashMap<&'b str, (ValueId, Span)>,
     /// Names in the order of their definition.
     shadowed: Vec<&'b str>,
-    /// What the function that is the module classifies.
+    /// The classifier of the main function.
     classified: Option<Classified>,
     found: Diagnostics,
     map: Option<&'b mut SourceMap>,
@@ -189,7 +189,13 @@ impl<'b> Builder<'b> {
             return;
         };
         let (values, names): (Vec<ValueId>, Vec<&str>) = outputs.into_iter().unzip();
-        self.graph.interface.name_outputs(names);
+        // A value that is returned twice is an error of the program, which the rules of MIL report.
+        let mut seen = FxHashSet::default();
+        for (at, name) in names.into_iter().enumerate() {
+            if seen.insert(name) {
+                self.graph.interface.output_mut(at).name = Some(name.to_owned());
+            }
+        }
         self.insert(block, Yield::DEF, &values, &[], 0, syntax.end);
     }
 

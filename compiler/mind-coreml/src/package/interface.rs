@@ -33,7 +33,7 @@ pub(crate) fn color(number: i32) -> Option<Color> {
     all.find(|own| own.1 == number).map(|own| own.0)
 }
 
-/// What a model says of itself; `None` if that is nothing.
+/// Returns the metadata of a model; `None` if there is none.
 pub(crate) fn metadata(own: &Interface) -> Option<Metadata> {
     let mut metadata = Metadata::default();
     for (key, value) in &own.metadata {
@@ -104,7 +104,7 @@ pub(crate) fn image(
     }
 }
 
-/// The descriptions of what a classifier gives: the label, and the probability of each class.
+/// Returns the descriptions of a classifier's outputs: the label, and the probability of each class.
 pub(crate) fn classified(own: &Classifier, probabilities: &str) -> [FeatureDescription; 2] {
     let (label, key) = match own.classes {
         Classes::Words(_) => (

@@ -202,7 +202,7 @@ impl ModelWriter<'_> {
         }
     }
 
-    /// Puts the operation of the classifier behind the others, and what it gives in the place of the probabilities.
+    /// Appends the classifier's operation, and returns its outputs instead of the probabilities.
     fn classify(&mut self, block: &mut Block) {
         let interface = &self.g.interface;
         let Some(classifier) = &interface.classifier else {

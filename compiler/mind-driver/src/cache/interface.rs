@@ -46,7 +46,7 @@ fn write_classifier(out: &mut Encoder, own: &Classifier) {
     }
 }
 
-/// Reads what [`write`] wrote; `None` if the bytes are something else.
+/// Reads the output of [`write`]; returns `None` for other bytes.
 pub(super) fn read(bytes: &mut Decoder<'_>) -> Option<Interface> {
     let mut own = Interface::default();
     for _ in 0..bytes.count()? {

@@ -15,7 +15,7 @@ pub struct ForeignFile {
     pub what: &'static str,
     /// How it is told.
     pub sign: Sign,
-    /// The command that takes it; `PATH` stands for its path.
+    /// The command that takes it; `PATH` is replaced by its path.
     pub help: &'static str,
 }
 
@@ -414,7 +414,7 @@ fn is_named(name: &str, entry: &str) -> bool {
     name == entry || entry.starts_with('.') && name.ends_with(entry)
 }
 
-/// Whether the names of a zip archive's entries, which stand before the first one and at the end, have `entry`.
+/// Returns whether a zip archive has an entry called `entry`, by the names at its beginning and in its directory.
 fn has_entry(bytes: &[u8], entry: &str) -> bool {
     let ends = [
         &bytes[..bytes.len().min(ENDS)],

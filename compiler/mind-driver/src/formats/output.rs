@@ -113,7 +113,7 @@ pub fn extension(path: &str) -> Option<&str> {
     end.to_str().filter(has_letter)
 }
 
-/// Whether a part of a file's name after the first one is `tmp`, as in those that `%t` of a lit test stands for.
+/// Returns whether a file name has a part `tmp`, for example `x.test.tmp.out`, which `%t.out` expands to in a lit test.
 pub fn is_temporary(path: &str) -> bool {
     let name = Path::new(path).file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| name.split('.').skip(1).any(|part| part == "tmp"))

@@ -32,11 +32,11 @@ pub struct FormatInfo {
     pub read: Option<Read>,
     /// How it is written, if it is.
     pub write: Option<Write>,
-    /// What of a module's interface is written; `None` if what is written is no module.
+    /// How much of a module's interface is written; `None` if the format does not describe a module.
     pub carries: Option<Carried>,
 }
 
-/// What of a module's interface a format has words for, each with all before it.
+/// How much of a module's interface a format can represent; each level includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Carried {
     /// The names of inputs alone.

@@ -63,7 +63,7 @@ pub struct Graph {
     symbols: Symbols,
     /// Numbers for new values: no value has one of these.
     free_labels: Range<u64>,
-    /// The names of the outputs, and what else users see of the module.
+    /// The names of the outputs, metadata, image types and class labels.
     pub interface: Interface,
     /// The declarations of the text this module was read from.
     pub preamble: Preamble,
@@ -156,7 +156,7 @@ impl Graph {
         self.set_operands(end, outputs);
     }
 
-    /// What the output at a position is called: its name, or `%` and the number of its value.
+    /// Returns the name of the output at a position, or `%` and the number of its value.
     ///
     /// # Panics
     ///

@@ -65,7 +65,7 @@ pub(crate) struct TensorNames {
     layouts: BTreeMap<String, Layout>,
     /// Names of what the model computes from its configuration.
     computed: Vec<String>,
-    /// Names of what belongs to heads that models are trained with; one that ends with `*` is a beginning.
+    /// Names of tensors of training heads; a name that ends with `*` is a prefix.
     heads: Vec<String>,
     /// The same of heads for tasks, such as the classifier of a reranker.
     task_heads: Vec<String>,
@@ -80,7 +80,7 @@ pub(crate) enum Match {
     Tensor(&'static str, Option<usize>),
     /// That of an expert of a layer.
     OfExpert(&'static str, usize, usize),
-    /// What the model computes itself, or was trained with.
+    /// A tensor that the model computes, or a tensor of a training head.
     Unread,
     /// A part of a head for a task that the model does not compute.
     TaskHead,

@@ -125,7 +125,7 @@ impl Reader {
         truth
     }
 
-    /// Notes what is read and not kept.
+    /// Notes a member that is read and then dropped.
     pub(crate) fn note(&mut self, span: Span, message: String) {
         self.found
             .push(Diagnostic::new(Severity::Note, span, message));

@@ -170,7 +170,7 @@ mod tests {
             done.into_inner()
         };
         assert_eq!(work(&pool), 7);
-        // SAFETY: the child calls what the test calls, on memory of its own, and leaves without destructors.
+        // SAFETY: the child calls the function under test, on memory of its own, and exits without destructors.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let ran = catch_unwind(AssertUnwindSafe(|| {

@@ -68,7 +68,7 @@ impl Function {
         constants.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// What the model brings, in a version of the operator set.
+    /// The functions of the model, in a version of the operator set.
     pub(super) fn proto(&self, opset: i64) -> FunctionProto {
         let body = self.written();
         let constants = body.constants.iter().map(|(name, _)| *name);

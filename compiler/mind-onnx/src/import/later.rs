@@ -93,7 +93,7 @@ pub(super) fn differs_in_branches(node: &NodeProto, refusal: &Refusal) -> bool {
 }
 
 impl Importer<'_> {
-    /// Imports a choice with what depends on it, and defines those of `outputs` that do.
+    /// Imports a choice together with the nodes that depend on it, and defines those of `outputs` that they compute.
     ///
     /// # Errors
     ///

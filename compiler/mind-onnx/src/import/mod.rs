@@ -54,7 +54,7 @@ pub(crate) struct Importer<'m> {
     closed: FxHashMap<String, i64>,
     report: Report,
     depth: usize,
-    /// How many choices around a node are continued by what depends on them.
+    /// Nesting depth of choices whose dependent nodes are imported in their branches.
     continued: usize,
     /// How many loops around a node are imported twice.
     pub tried_loops: usize,

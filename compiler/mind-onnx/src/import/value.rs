@@ -46,7 +46,7 @@ pub(crate) enum Extent {
     Known(i64),
     /// The extent of a value along an axis.
     Of(ValueId, usize, Dim),
-    /// What a run computes: an `i64` of rank 0.
+    /// A run-time value: an `i64` of rank 0.
     Computed(ValueId),
 }
 

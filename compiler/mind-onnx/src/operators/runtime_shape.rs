@@ -228,7 +228,7 @@ fn broadcast_dims(own: &[Dim], wanted: &[Dim]) -> Vec<Dim> {
     joined.collect()
 }
 
-/// `shape` is what is known of the result.
+/// `shape` holds the known extents of the result.
 fn expand_at_run_time(
     e: &mut Emit<'_>,
     x: ValueId,

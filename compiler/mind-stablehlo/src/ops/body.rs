@@ -36,7 +36,7 @@ pub(super) fn expressions(n: &Node<'_, '_, '_>, block: &Block<'_>) -> Option<Vec
     None
 }
 
-/// The refusal of an op by what its region computes.
+/// The refusal of an op because of its region.
 pub(super) fn unknown_region(n: &Node<'_, '_, '_>, expected: &str) -> Refusal {
     let region = n.region(0).ok();
     let found = region.and_then(|region| expressions(n, region));

@@ -140,7 +140,7 @@ pub(crate) enum Attr<'t> {
 }
 
 impl Attr<'_> {
-    /// What messages call it.
+    /// Returns its name in messages.
     pub fn describe(&self) -> String {
         match self {
             Attr::Bool(own) => own.to_string(),

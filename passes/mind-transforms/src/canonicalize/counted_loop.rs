@@ -5,7 +5,7 @@ use mind_core::ops::control::{Scan, While, block, keep_declared, yields};
 use mind_core::ops::elementwise::{Add, Mul, Sub};
 use mind_core::ops::extents::Iota;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Op;
+use mind_ir::opdef::{Op, Trait};
 use mind_ir::tensor::{Num, Tensor};
 use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId, with_num};
@@ -76,8 +76,12 @@ fn scan(
     let (op, carried) = (view.id(), view.initial(rw).len());
     let arguments: Vec<ValueId> = rw.arguments(block(rw, op, 1)).into_iter().collect();
     let others = (0..carried).filter(|&place| place != counter);
-    // Fixed operands that no step reads stay, because the ops that compute them may fail.
-    let fixed = carried..arguments.len();
+    // Fixed operands that no step reads stay unless they are constants, because the ops that compute them may fail.
+    let fixed = (carried..arguments.len()).filter(|&place| {
+        let source = rw.defining_op(view.operands(rw)[place]);
+        let is_constant = source.is_some_and(|source| rw.def(source).has(Trait::Constant));
+        !is_constant || !rw.uses(arguments[place]).is_empty()
+    });
     let places: Vec<usize> = others.chain([counter]).chain(fixed).collect();
     let operand = |&place: &usize| match place == counter {
         true => values,

@@ -1,4 +1,4 @@
-//! Packages hold what they need, so that `cargo package` and `maturin sdist` can be run.
+//! Packages are self-contained, so that `cargo package` and `maturin sdist` work.
 
 use std::path::{Path, PathBuf};
 

@@ -15,7 +15,7 @@ struct Flexibility {
     others: Others,
 }
 
-/// Shapes beside the default.
+/// Further shapes.
 enum Others {
     Ranges(Vec<[i64; 2]>),
     Listed(Vec<Vec<i64>>),

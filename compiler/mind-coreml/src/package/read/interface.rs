@@ -1,4 +1,4 @@
-//! What the description of a model says beside its program.
+//! Reads the interface from the description of a model.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_ir::Graph;
@@ -161,7 +161,7 @@ fn optional(own: &FeatureDescription) -> Option<String> {
     ))
 }
 
-/// The note on a feature that is no tensor, image or state.
+/// The note on a feature that is not a tensor, an image or a state.
 fn foreign(own: &FeatureDescription) -> Option<String> {
     let what = match kind(own)? {
         feature_type::Type::Int64Type(_) => "an integer",
@@ -182,7 +182,7 @@ fn foreign(own: &FeatureDescription) -> Option<String> {
     ))
 }
 
-/// The note on what is said of a function that is not the module itself.
+/// The note on the description of a function other than the default one.
 fn of_function(own: &FunctionDescription) -> Option<String> {
     let features = own.input.iter().chain(&own.output);
     let said = features.filter(|own| !feature(own).is_empty());

@@ -1,4 +1,4 @@
-//! What a model is that is no ML program.
+//! Models that are not ML programs.
 
 use mind_diag::{Diagnostic, Span};
 use prost::Message;
@@ -54,7 +54,7 @@ const PIPELINES: [u32; 3] = [200, 201, 202];
 /// Neural networks of the format before ML programs.
 const NETWORKS: [u32; 3] = [303, 403, 500];
 
-/// The error for a model that is no ML program: what it is, and what to do.
+/// Returns the error for a model that is not an ML program: its kind, and the way out.
 pub(super) fn refused(model: &[u8]) -> Diagnostic {
     let fields = fields(model);
     let kind = KINDS.iter().find(|(number, _)| fields.contains(number));
@@ -120,7 +120,7 @@ struct Pipeline {
     names: Vec<String>,
 }
 
-/// How many models a pipeline has, and what they are called.
+/// Returns the number and the names of the models of a pipeline.
 fn parts(model: &[u8]) -> String {
     let piped = Piped::decode(model).unwrap_or_default();
     let around = piped.classifier.or(piped.regressor);

@@ -155,8 +155,9 @@ fn relu(e: &mut Emit<'_>, dtype: DType, inputs: &[Val]) -> One {
     if dtype.class() == DTypeClass::Unsigned {
         return Ok(inputs[0]);
     }
-    if op::RELU.runs(dtype, e.opset) {
-        return e.node(op::RELU, inputs, Vec::new());
+    // `Max` of NaN and 0 is NaN, so that floats without a kernel are widened instead.
+    if dtype.is_float() || op::RELU.runs(dtype, e.opset) {
+        return e.apply(op::RELU, dtype, inputs, Vec::new());
     }
     let zero = e.number(dtype, 0.0);
     e.apply(op::MAX, dtype, &[inputs[0], zero], Vec::new())

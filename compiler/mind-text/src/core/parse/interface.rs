@@ -111,7 +111,7 @@ impl Parser<'_> {
         Err(SyntaxError::Misplaced { keyword, rule }.at(start, self.src.cursor.at()))
     }
 
-    /// Reads what is in braces behind the id of the output at a position, if anything is.
+    /// Reads the optional braces after the id of the output at a position.
     pub(super) fn output_entry(&mut self, at: usize) -> Parsed<()> {
         if self.src.cursor.peek() != b'{' {
             return Ok(());
@@ -134,7 +134,7 @@ fn repeated(key: &str, start: usize, end: usize) -> Box<crate::core::error::Faul
     SyntaxError::RepeatedKey { key }.at(start, end)
 }
 
-/// Reads `{key=value, ...}` with keys among `keys`, each at most once; `value` reads what follows `=`.
+/// Reads `{key=value, ...}` with keys among `keys`, each at most once; `value` reads the text after `=`.
 fn braces(
     src: &mut Source<'_>,
     keys: &'static [&'static str],

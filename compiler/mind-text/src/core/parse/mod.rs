@@ -29,7 +29,7 @@ use header::Header;
 use report::Report;
 use source::Source;
 
-/// The words of lines that are no instructions.
+/// Keywords of lines that are not instructions.
 const KEYWORDS: [&str; 6] = [
     "args",
     "yield",

@@ -37,7 +37,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints what is known of the output at a position, behind its id.
+    /// Prints the properties of the output at a position, after its id.
     pub(super) fn output_entry(&mut self, at: usize) {
         if let Some(Output { name, feature }) = self.g.interface.outputs.get(at) {
             let mut entries = feature_entries(feature);
