@@ -222,10 +222,10 @@ fn judge_in(python: &str, folder: &Path, old: Option<&str>) -> Result<(), String
         println!("{group}: {count} {state}");
     }
     let prefix = if old.is_some() { "onnx_old" } else { "onnx" };
-    mind_snapshot::check_file(&format!("{FOLDER}{prefix}_not_passed.txt"), not_passed);
+    mind_snapshot::check_file(format!("{FOLDER}{prefix}_not_passed.txt"), not_passed);
     let operators = String::from_utf8_lossy(&read("operators")?).into_owned();
     let counted = by_operator(&operators, &passed);
-    mind_snapshot::check_file(&format!("{FOLDER}{prefix}_counts.txt"), counted);
+    mind_snapshot::check_file(format!("{FOLDER}{prefix}_counts.txt"), counted);
     let is_recording = std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always");
     match old {
         Some(_) if is_recording => record(recorded.into_values(), &read),

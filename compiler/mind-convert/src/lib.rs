@@ -1,8 +1,8 @@
 //! Infrastructure shared by the importers of foreign models.
 //!
-//! `refusal.rs` has the reason for which a part of a model is not imported, with its code and what was found and expected;
-//! `report.rs` collects all of them, with the place of each, and what an import warns of. `names.rs` spells names of
-//! dimensions.
+//! `refusal.rs` defines why a part of a model is not imported, with its code, the found and the expected value;
+//! `report.rs` collects all refusals, with the place of each, and the warnings of an import. `names.rs` maps names of
+//! dimensions to identifiers, for example `a.b`.
 
 mod names;
 mod refusal;

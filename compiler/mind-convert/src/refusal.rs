@@ -34,7 +34,7 @@ impl Display for Argument {
 /// Why an op, a tensor or an input of a foreign model cannot be imported.
 ///
 /// Each has a code of the catalogue, and with it a way out. The constructors other than [`Refusal::new`] name the argument,
-/// what was found and what is expected, both in the message and in the context.
+/// the found and the expected value, both in the message and in the context.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Refusal(Box<Content>);
 

@@ -58,7 +58,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// A text that is no template, at its place.
+    /// Errors if the text is not a template; the error has its place.
     pub fn parse(source: &str) -> Result<Template> {
         let (text, lines) = Lines::normalise(source);
         if u32::try_from(text.len()).is_err() {

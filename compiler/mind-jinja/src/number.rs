@@ -85,7 +85,7 @@ fn floor_div(a: i64, b: i64) -> Option<i64> {
 ///
 /// # Errors
 ///
-/// A division by zero, a power that is no number.
+/// Errors at a division by zero, and if a power is not a real number.
 pub(crate) fn of_floats(operator: Binary, a: f64, b: f64) -> Result<Value> {
     Ok(Value::Float(match operator {
         Binary::Add => a + b,
@@ -188,7 +188,7 @@ pub(crate) fn parse_int(text: &str, base: u32) -> Option<i64> {
         (0, _)
             if lower.len() > 1
                 && lower.starts_with('0')
-                && lower.trim_matches(['0', '_']) != "" =>
+                && !lower.trim_matches(['0', '_']).is_empty() =>
         {
             return None;
         }

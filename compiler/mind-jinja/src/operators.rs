@@ -11,7 +11,7 @@ use crate::{check_length, format, number, show};
 ///
 /// # Errors
 ///
-/// A value that is no number.
+/// Errors if the value is not a number.
 pub(crate) fn minus(value: &Value) -> Result<Value> {
     match value.defined()? {
         Value::Float(own) => Ok(Value::Float(-own)),
@@ -26,7 +26,7 @@ pub(crate) fn minus(value: &Value) -> Result<Value> {
 ///
 /// # Errors
 ///
-/// A value that is no number.
+/// Errors if the value is not a number.
 pub(crate) fn plus(value: &Value) -> Result<Value> {
     match value.defined()? {
         Value::Float(own) => Ok(Value::Float(*own)),

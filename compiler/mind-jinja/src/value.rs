@@ -63,7 +63,7 @@ impl Steps {
     ///
     /// # Errors
     ///
-    /// A bound that is no whole number, a step of 0, numbers of more than 64 bits.
+    /// Errors if a bound is not an integer, if the step is 0, or if a number exceeds 64 bits.
     pub(crate) fn slice(self, bounds: &[Option<Value>; 3]) -> Result<Steps> {
         let own = crate::eval::slice_bounds(self.len(), bounds)?;
         let number = |at: i64| self.step.checked_mul(at)?.checked_add(self.start);

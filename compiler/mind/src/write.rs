@@ -62,7 +62,8 @@ impl Module {
     /// let Written::Text(drawing) = module.write("svg")? else { panic!("a drawing is a text") };
     /// assert!(drawing.starts_with("<svg"));
     /// let Written::Bytes(model) = module.write("onnx")? else { panic!("an ONNX model is bytes") };
-    /// assert_eq!(Module::from_bytes("relu.onnx", model, &Default::default())?.to_string(), module.to_string());
+    /// let read = Module::from_bytes("relu.onnx", model, &Default::default())?;
+    /// assert!(read.to_string().ends_with("outputs: %1 {name=out0}"), "ONNX outputs have names: {read}");
     /// let refused = module.write("onyx").unwrap_err();
     /// assert!(refused.to_string().contains("`onyx` is no format that a module is written in"), "{refused}");
     /// # Ok::<(), mind::Error>(())

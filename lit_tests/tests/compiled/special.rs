@@ -36,7 +36,7 @@ fn functions(arity: usize, operands: &str) -> Vec<(ScalarFn, String)> {
 /// The special values of a dtype in this shape.
 fn special(dtype: DType, shape: &[usize]) -> Tensor {
     with_float!(dtype, T => {
-        let values = values(dtype).into_iter().map(|own| <T as FloatNum>::from_f64(own));
+        let values = values(dtype).into_iter().map(<T as FloatNum>::from_f64);
         Tensor::of(shape.to_vec(), values.collect::<Vec<T>>())
     }, else unreachable!("a float dtype"))
 }

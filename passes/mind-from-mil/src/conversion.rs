@@ -129,7 +129,7 @@ fn import_function(g: &mut Graph, header: OpId) -> Result<usize, Diagnostics> {
     Ok(importing.imported)
 }
 
-/// Gives outputs the names of their values, which the program's users know.
+/// Names unnamed outputs after their values, because the program's users know those names.
 fn name_outputs(g: &mut Graph) {
     for (at, value) in g.outputs().to_vec().into_iter().enumerate() {
         let is_named = g.interface.output_name(at).is_some();

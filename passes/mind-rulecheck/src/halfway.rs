@@ -35,7 +35,7 @@ fn magnitude(dtype: DType) -> u32 {
 
 fn of_int(dtype: DType) -> Vec<u64> {
     let width = magnitude(dtype);
-    let signed = width % 8 != 0;
+    let signed = !width.is_multiple_of(8);
     let mut found: Vec<i128> = Vec::new();
     for FloatFormat { fraction, .. } in targets() {
         let tops = [

@@ -27,16 +27,12 @@ const MOST_GROWN: i64 = 64;
 /// Whether a value is small enough to be read by another op, as far as its extents are known. A symbol is not, since a region
 /// cannot make a value that has it.
 fn is_small(ty: TypeView<'_>) -> bool {
-    let known = ty.shape.iter().map(|dim| match dim {
+    let mut known = ty.shape.iter().map(|dim| match dim {
         Dim::Fixed(extent) => Some(*extent),
         Dim::Dynamic => Some(1),
         Dim::Symbol(_) => None,
     });
-    let count = known.fold(Some(1i64), |count, extent| {
-        count
-            .zip(extent)
-            .map(|(count, extent)| count.saturating_mul(extent))
-    });
+    let count = known.try_fold(1i64, |count, extent| Some(count.saturating_mul(extent?)));
     count.is_some_and(|count| count <= MAX_ELEMENTS)
 }
 

@@ -173,7 +173,7 @@ fn index(at: i64, len: usize) -> Option<usize> {
 ///
 /// # Errors
 ///
-/// A bound that is no whole number, a step of 0.
+/// Errors if a bound is not an integer, or if the step is 0.
 pub(crate) fn slice_indices(len: usize, bounds: &[Option<Value>; 3]) -> Result<Vec<usize>> {
     let own = slice_bounds(len, bounds)?;
     Ok((0..own.len()).map(|at| own.at(at) as usize).collect())
@@ -183,7 +183,7 @@ pub(crate) fn slice_indices(len: usize, bounds: &[Option<Value>; 3]) -> Result<V
 ///
 /// # Errors
 ///
-/// A bound that is no whole number, a step of 0.
+/// Errors if a bound is not an integer, or if the step is 0.
 pub(crate) fn slice_bounds(len: usize, bounds: &[Option<Value>; 3]) -> Result<Steps> {
     let bound = |at: usize| match &bounds[at] {
         None | Some(Value::None) => Ok(None),

@@ -16,7 +16,7 @@ pub(super) fn pprint(_: &mut Machine<'_>, value: Value, args: Arguments) -> Resu
     Ok(Value::from(out))
 }
 
-/// Writes a value at a column, followed by `behind` closing brackets.
+/// Writes a value at a column, followed by a number of closing brackets.
 fn write(value: &Value, column: usize, behind: usize, out: &mut String) -> Result<()> {
     let line = repr_sorted(value)?;
     if column + line.chars().count() + behind < WIDTH {

@@ -86,7 +86,7 @@ fn wrap(line: &str, width: usize, breaks: bool, hyphens: bool) -> Vec<String> {
     lines
 }
 
-/// Behind which character a word that is too long is cut at a hyphen, in the first `room`.
+/// The character after which a word that is too long is cut at a hyphen, in the first `room`.
 fn hyphen_before(word: &str, room: usize) -> Option<usize> {
     let all: Vec<char> = word.chars().collect();
     if all.len() <= room {

@@ -463,7 +463,7 @@ fn expand_tabs(own: &str, size: i64) -> Result<Value> {
     for c in own.chars() {
         match c {
             '\t' => {
-                let count = size.checked_sub(column % size.max(1)).unwrap_or(0);
+                let count = size.saturating_sub(column % size.max(1));
                 out.extend(std::iter::repeat_n(' ', count));
                 column += count;
             }

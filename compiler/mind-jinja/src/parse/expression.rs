@@ -7,7 +7,8 @@ use crate::lexer::Token;
 use crate::{filters, tests};
 
 impl Parser {
-    /// An expression, or several as a tuple; without a choice where `choice` is false. `ends` are names behind it.
+    /// An expression, or several as a tuple; without a choice if `choice` is false. `ends` are the names that may
+    /// follow.
     pub(super) fn tuple(&mut self, choice: bool, ends: &[&str]) -> Result<Expr> {
         self.tuple_of(choice, ends, false)
     }

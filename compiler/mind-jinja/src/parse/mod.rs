@@ -21,7 +21,7 @@ pub(crate) struct Parsed {
 ///
 /// # Errors
 ///
-/// A text that is no template.
+/// Errors if the text is not a template.
 pub(crate) fn parse(source: &str) -> Result<Parsed> {
     let mut parser = Parser {
         tokens: tokens(source)?,

@@ -122,7 +122,8 @@ const SOLE_USERS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates whose tests need more than text, interpreter and dialects.
-const TEST_ONLY: [&str; 11] = [
+const TEST_ONLY: [&str; 12] = [
+    "mind-json",
     "mind-ir",
     "mind-text",
     "mind-coreml",
