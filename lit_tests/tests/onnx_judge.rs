@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::io::Cursor;
 use std::path::Path;
 use std::process::Command;
 
@@ -19,6 +20,7 @@ use mind_cli::{MemoryHost, npz};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_num;
+use zip::ZipArchive;
 
 /// The folder of the recorded files.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/");
@@ -338,8 +340,8 @@ impl Case {
                     .collect();
             words.extend(bound.iter().map(|name| format!("--bind={name}=all.npz")));
             if mind_run::run(&words, &mut host) == 0 {
-                let names = output_names(&String::from_utf8_lossy(&host.stdout));
-                break (names, archive(&host.files[Path::new("out.npz")])?);
+                let written = &host.files[Path::new("out.npz")];
+                break (array_names(written)?, archive(written)?);
             }
             let why = host.error();
             let wanted = self.inputs.iter().find(|name| {
@@ -382,18 +384,17 @@ impl Case {
     }
 }
 
-/// Returns the names of the arrays that mind-run writes, in order, from the results that it prints, for example
-/// `classes: f32[2, 10] fnv1a:3ea4ffde4327757f`.
-fn output_names(printed: &str) -> Vec<String> {
-    let lines = printed
-        .lines()
-        .filter_map(|line| line.split_once(" fnv1a:"));
-    let names = lines.filter_map(|(result, _)| result.rsplit_once(": "));
-    let names = names.enumerate().map(|(at, (name, _))| match name {
-        unnamed if unnamed.starts_with('%') => format!("out{at}"),
-        name => name.to_owned(),
-    });
-    names.collect()
+/// Returns the names of the arrays of an archive in the order of the file, which is that of the outputs.
+fn array_names(bytes: &[u8]) -> Result<Vec<String>, String> {
+    let failed = |why: zip::result::ZipError| why.to_string();
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(failed)?;
+    let mut names = Vec::new();
+    for at in 0..archive.len() {
+        let member = archive.by_index(at).map_err(failed)?;
+        let name = member.name().map_err(failed)?;
+        names.push(name.trim_end_matches(".npy").to_owned());
+    }
+    Ok(names)
 }
 
 /// The first line of what a tool says of an error, without the names of files.

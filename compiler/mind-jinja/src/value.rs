@@ -479,7 +479,7 @@ impl Value {
     }
 
     fn equals_within(&self, other: &Value, depth: usize) -> bool {
-        // Values are no deeper than expressions nest and namespaces are filled; deeper ones are not the same.
+        // Values nest at most as deeply as expressions and namespaces; deeper ones compare unequal.
         if depth > crate::MAX_DEPTH {
             return false;
         }
