@@ -7,6 +7,8 @@ One line a test in the file `tests`: a number, the group, the name, both toleran
 input and each output its name and its element type. Arrays of bfloat16 are written as their bits. Without arrays of numbers
 a line ends with `-` and the reason.
 
+A second argument names the groups of tests, with commas between them; all of them by default.
+
 The file `operators` has a line for each operator of a test: its domain, its name and the number of the test.
 """
 
@@ -25,7 +27,7 @@ from onnx.backend.test import loader
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import onnx_judge_fused  # noqa: E402
 
-GROUPS = ["node", "simple", "pytorch-operator", "pytorch-converted", "real"]
+GROUPS = sys.argv[2].split(",") if len(sys.argv) > 2 else ["node", "simple", "pytorch-operator", "pytorch-converted", "real"]
 
 
 # A test of an old version, with the tolerances that its runner had.

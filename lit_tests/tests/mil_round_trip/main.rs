@@ -1,4 +1,10 @@
-//! Programs of MIL that are imported and lowered again compute the same, with as many ops.
+//! Programs of MIL that are imported and lowered again compute the same, with as many ops; and what is written is read
+//! back.
+
+mod optimised;
+mod optimiser;
+mod package;
+mod written;
 
 use mind_coreml::mil::{self, Spelling};
 use mind_interp::{Arrays, Extents, InputSpec, RunConfig, bind, inputs, run};
@@ -119,6 +125,17 @@ fn kept(opset: &str) -> Config {
 
 /// What becomes of a program about `op` that is lowered again as `config` says, whose results may be `error` apart.
 fn fate(op: &str, source: &Graph, config: &Config, error: f64) -> Fate {
+    fate_through(op, source, &|_| {}, config, error)
+}
+
+/// The same for a program to which `passes` are applied between import and lowering.
+fn fate_through(
+    op: &str,
+    source: &Graph,
+    passes: &dyn Fn(&mut Graph),
+    config: &Config,
+    error: f64,
+) -> Fate {
     let mut g = source.clone();
     if let Err(found) = mind_from_mil::import(&mut g) {
         let first = found.first_error().map(|own| own.message.clone());
@@ -136,6 +153,7 @@ fn fate(op: &str, source: &Graph, config: &Config, error: f64) -> Fate {
         }
     };
     let expected = evaluated(source);
+    passes(&mut g);
     if let Err(found) = mind_to_mil::lower(&mut g, config) {
         let first = found.first_error().map(|own| own.message.clone());
         return Fate::NotLowered(first.unwrap_or_default());
