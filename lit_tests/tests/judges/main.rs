@@ -116,13 +116,6 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     packages.onnx(python)?;
     let (unread, not_passed) = (packages.unread, packages.not_passed);
     let packages = packages.judged;
-    if !unread.is_empty() {
-        return Err(format!(
-            "{} not read back\n{}",
-            unread.len(),
-            unread.join("\n")
-        ));
-    }
     let script = folder.join("judge.py");
     std::fs::write(&script, JUDGE).map_err(|error| error.to_string())?;
     let output = Command::new(python).arg(&script).arg(folder).output();
@@ -150,11 +143,13 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
             format!("{line}\n{source}")
         })
         .collect();
-    if !refused.is_empty() {
-        return Err(format!("{} refused\n{}", refused.len(), refused.join("\n")));
-    }
     let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
     let mut wrong = String::new();
+    for (word, lines) in [("read back by us", &unread), ("loaded", &refused)] {
+        if !lines.is_empty() {
+            wrong += &format!("{} not {word}\n{}\n", lines.len(), lines.join("\n"));
+        }
+    }
     for (name, judged) in &packages {
         let count = counts.entry(judged.group).or_default();
         count[0] += 1;

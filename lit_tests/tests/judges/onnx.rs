@@ -140,9 +140,9 @@ fn imported(model: &[u8], arrays: &Arrays) -> Result<Graph, String> {
 fn taken(g: &Graph, low: &Graph, arrays: &Arrays) -> Option<Arrays> {
     let renamed = mind_to_mil::renamed(g);
     let named = |legal: &str| {
-        let mut pairs = renamed.iter();
-        let own = pairs.find(|(_, new)| new == legal);
-        own.map_or(legal, |&(own, _)| own).to_owned()
+        let mut pairs = renamed.iter().filter(|own| own.kind == "input");
+        let own = pairs.find(|own| own.legal == legal);
+        own.map_or(legal, |own| own.name).to_owned()
     };
     let each = inputs(low).into_iter().map(|program| {
         let array = converted(arrays.get(&named(program.name))?, program.ty.dtype);
