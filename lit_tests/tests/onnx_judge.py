@@ -7,7 +7,7 @@ One line a test in the file `tests`: a number, the group, the name, both toleran
 input and each output its name and its element type. Arrays of bfloat16 are written as their bits. Without arrays of numbers
 a line ends with `-` and the reason.
 
-A second argument names the groups of tests, with commas between them; all of them by default.
+The argument `--groups=NAME,...` selects groups of tests; all of them are written by default.
 
 The file `operators` has a line for each operator of a test: its domain, its name and the number of the test.
 """
@@ -27,7 +27,7 @@ from onnx.backend.test import loader
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import onnx_judge_fused  # noqa: E402
 
-GROUPS = sys.argv[2].split(",") if len(sys.argv) > 2 else ["node", "simple", "pytorch-operator", "pytorch-converted", "real"]
+GROUPS = ["node", "simple", "pytorch-operator", "pytorch-converted", "real"]
 
 
 # A test of an old version, with the tolerances that its runner had.
@@ -147,16 +147,16 @@ def old(packages):
     return tests
 
 
-def current():
-    tests = [(group, test) for group in GROUPS for test in loader.load_model_tests(kind=group)]
+def current(groups):
+    tests = [(group, test) for group in groups for test in loader.load_model_tests(kind=group)]
     return tests + [("com.microsoft", test) for test in onnx_judge_fused.tests()]
 
 
-def main(folder, packages=None):
+def main(folder, packages=None, groups=GROUPS):
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     lines, operators = [], []
-    tests = current() if packages is None else old(packages)
+    tests = current(groups) if packages is None else old(packages)
     for number, (group, test) in enumerate(tests):
         fields = [str(number), group, test.name, repr(float(test.rtol)), repr(float(test.atol))]
         try:
@@ -174,4 +174,8 @@ def main(folder, packages=None):
             file.write("\n".join(own) + "\n")
 
 
-main(*sys.argv[1:])
+SELECTED = [own for own in sys.argv[1:] if own.startswith("--groups=")]
+main(
+    *(own for own in sys.argv[1:] if own not in SELECTED),
+    groups=SELECTED[-1].partition("=")[2].split(",") if SELECTED else GROUPS,
+)

@@ -24,7 +24,7 @@ use crate::{Packages, is_stateful};
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/onnx_judge.py");
 
 /// The groups of tests that are written; whole networks hold no other ops.
-const GROUPS: &str = "node,simple,pytorch-operator,pytorch-converted";
+const GROUPS: &str = "--groups=node,simple,pytorch-operator,pytorch-converted";
 
 /// How far the results of a program in singles may be from those of the model, in parts of the largest.
 const SINGLES: f64 = 1e-3;
