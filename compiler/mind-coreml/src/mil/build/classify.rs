@@ -2,7 +2,7 @@
 
 use mind_diag::Diagnostic;
 use mind_ir::ValueId;
-use mind_ir::interface::{Classes, Classifier};
+use mind_ir::interface::Classifier;
 
 use super::Builder;
 use crate::mil::Parsed;
@@ -138,7 +138,12 @@ fn single<'a, 't>(arg: &'a Arg<'t>) -> Option<&'a Arg<'t>> {
 
 /// Labels of which all are words or all integers; `None` if they are mixed.
 #[cfg(feature = "package")]
-pub(crate) fn classes(words: Vec<String>, numbers: Vec<i64>) -> Option<Classes> {
+pub(crate) fn classes(
+    words: Vec<String>,
+    numbers: Vec<i64>,
+) -> Option<mind_ir::interface::Classes> {
+    use mind_ir::interface::Classes;
+
     match (words.is_empty(), numbers.is_empty()) {
         (_, true) => Some(Classes::Words(words)),
         (true, false) => Some(Classes::Numbers(numbers)),
