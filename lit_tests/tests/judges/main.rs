@@ -28,8 +28,9 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Opset;
-use mind_mil::call::floats;
+use mind_mil::call::{Call, floats};
 use mind_mil::check::Interface;
+use mind_mil::ops::row;
 use mind_testgen::forms::forms_in;
 use mind_testgen::mil::{Program, programs};
 use mind_testgen::module;
@@ -50,12 +51,6 @@ const FAULTS: [(&str, &str); 1] = [(
     "Types should have zero-rank ndarray input",
     "it infers symbols for the elements of small concatenations and cannot take one of them out",
 )];
-/// Texts that stand together in a program whose numbers value inference gets wrong: it leaves `interleave` out of
-/// account, and multiplies once at a place that is named twice.
-const WRONGLY_INFERRED: [&[&str]; 2] = [
-    &["interleave = bool(true)"],
-    &["scatter_along_axis(", "mode = string(\"mul\")"],
-];
 /// What is no package, or another one than it should be, with the reason: tests of the package onnx, and programs that are
 /// imported and written again.
 const NOT_PASSED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/judges/not_passed.txt");
@@ -88,6 +83,8 @@ struct Judged {
     group: &'static str,
     source: String,
     results: Option<Vec<Tensor>>,
+    /// Whether coremltools infers its values wrongly.
+    is_wrongly_inferred: bool,
     /// What its description must say of the shapes that inputs take, where they take several.
     shapes: Vec<String>,
 }
@@ -181,7 +178,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
         println!("{group}: {loaded} packages loaded, {compared} agree numerically");
     }
     if mind_snapshot::updates() {
-        record(folder)?;
+        record(folder, &packages)?;
     }
     mind_snapshot::check_file(NOT_PASSED, not_passed);
     let compared: usize = counts.values().map(|[_, compared]| compared).sum();
@@ -361,6 +358,7 @@ impl Packages<'_> {
             group,
             source: source.to_owned(),
             results,
+            is_wrongly_inferred: is_wrongly_inferred(&g),
             shapes: Vec::new(),
         };
         self.judged.insert(name, judged);
@@ -435,9 +433,20 @@ fn inferred(folder: &Path, name: &str) -> Option<Arrays> {
     npz::read(&bytes, 1 << 30).ok()
 }
 
-fn is_wrongly_inferred(source: &str) -> bool {
-    let together = |words: &&[&str]| words.iter().all(|word| source.contains(word));
-    WRONGLY_INFERRED.iter().any(together)
+/// Returns whether coremltools infers values of a program wrongly: it ignores `interleave`, applies one update where several
+/// have the same position, and returns the last of equal integers first.
+fn is_wrongly_inferred(g: &Graph) -> bool {
+    g.walk().any(|op| {
+        let Some(Ok(call)) = row(g.def(op)).map(|row| Call::bind(row, op, g)) else {
+            return false;
+        };
+        match g.def(op).short_name() {
+            "concat" => call.flag("interleave"),
+            "scatter_along_axis" => call.word("mode") != "update",
+            "argsort" | "topk" => !call.ty("x").dtype.is_float(),
+            _ => false,
+        }
+    })
 }
 
 /// Compares what was inferred with what was computed: 1 where there was something to compare.
@@ -445,7 +454,7 @@ fn compare(folder: &Path, name: &str, judged: &Judged) -> Result<usize, String> 
     let (Some(results), Some(inferred)) = (&judged.results, inferred(folder, name)) else {
         return Ok(0);
     };
-    if is_wrongly_inferred(&judged.source) {
+    if judged.is_wrongly_inferred {
         return Ok(0);
     }
     for (at, result) in results.iter().enumerate() {
@@ -469,12 +478,13 @@ fn compare(folder: &Path, name: &str, judged: &Judged) -> Result<usize, String> 
 }
 
 /// Writes what was inferred for the programs of one op each in `fp32`, by position.
-fn record(folder: &Path) -> Result<(), String> {
+fn record(folder: &Path, packages: &BTreeMap<String, Judged>) -> Result<(), String> {
     let mut text = "{\n".to_owned();
     for (at, program) in programs().iter().enumerate() {
-        let name = program_name(at, program, "fp32");
-        let inferred = inferred(folder, &format!("program-{name}")).unwrap_or_default();
-        if inferred.is_empty() || is_wrongly_inferred(&program.text("fp32")) {
+        let name = format!("program-{}", program_name(at, program, "fp32"));
+        let inferred = inferred(folder, &name).unwrap_or_default();
+        let judged = packages.get(&name);
+        if inferred.is_empty() || judged.is_none_or(|own| own.is_wrongly_inferred) {
             continue;
         }
         let lists = inferred.values().map(|tensor| {

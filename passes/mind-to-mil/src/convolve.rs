@@ -2,8 +2,10 @@
 
 use mind_core::ops::convolution::{Conv, ConvTranspose, Convolve, Direction, Layout, SumType};
 use mind_ir::opdef::{Op, OpDef};
-use mind_ir::{OpId, ValueId};
+use mind_ir::{Graph, OpId, ValueId};
 use mind_mil::ops::conv::{CONV, CONV_TRANSPOSE};
+use mind_mil::structure::Input;
+use rustc_hash::FxHashSet;
 
 use crate::emit::Argument::{Int, Ints, Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
@@ -24,6 +26,21 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
+/// Returns whether a value of MIL depends on no input and no argument of a block.
+fn is_constant(g: &Graph, value: ValueId) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut worklist = vec![value];
+    while let Some(value) = worklist.pop() {
+        match g.defining_op(value) {
+            None => return false,
+            Some(op) if g.is::<Input>(op) => return false,
+            Some(op) if seen.insert(op) => worklist.extend(g.operands(op)),
+            Some(_) => {}
+        }
+    }
+    true
+}
+
 /// A convolution through MIL's `[N, C, s..]` under `[F, C / groups, k..]`, or `[C, F / groups, k..]`.
 fn lower(e: &mut Emit<'_, '_>, op: OpId, c: &Convolve, [x, weight]: [ValueId; 2]) -> Lowered {
     let (result, dtype) = (e.g().result(op), e.dtype(x));
@@ -36,6 +53,16 @@ fn lower(e: &mut Emit<'_, '_>, op: OpId, c: &Convolve, [x, weight]: [ValueId; 2]
             e.dtype(weight),
             e.dtype(result)
         )));
+    }
+    let is_dilated = c.dilations.iter().any(|&dilation| dilation > 1);
+    if c.direction == Direction::Forward && is_dilated && !is_constant(e.g(), weight) {
+        return Err(Refused::help(
+            format!(
+                "`conv` with `dilations = {:?}` takes constant weights, and these depend on an input",
+                c.dilations
+            ),
+            "make the weights a constant, or use dilations of 1",
+        ));
     }
     let mut shape = e.shape(result)?;
     let rank = shape.len() as i64;

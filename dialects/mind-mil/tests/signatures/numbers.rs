@@ -20,16 +20,10 @@ const REFERENCED: &str = include_str!("referenced.json");
 const ERROR: f64 = 2e-6;
 
 /// Evaluated ops without numbers of others, with the reason.
-const EXCUSED: &[(&str, &str)] = &[
-    (
-        "cond",
-        "what its blocks compute is held to numbers; blocks.rs chooses",
-    ),
-    (
-        "while_loop",
-        "what its blocks compute is held to numbers; blocks.rs counts",
-    ),
-];
+const EXCUSED: &[(&str, &str)] = &[(
+    "while_loop",
+    "what its blocks compute is held to numbers; blocks.rs counts",
+)];
 
 fn records() -> BTreeMap<String, Vec<Vec<f64>>> {
     let read = |text: &str| -> BTreeMap<String, Vec<Vec<f64>>> {

@@ -2,8 +2,9 @@
 
 use mind_ir::types::{DType, broadcast};
 use mind_ir::{Graph, OpId, ValueId};
-use mind_mil::call::arguments;
+use mind_mil::call::{arguments, integers};
 use mind_mil::check::{Interface, name_of};
+use mind_mil::structure::{Input, constant_of};
 use mind_testgen::forms::forms;
 use mind_to_mil::{Config, Layout};
 
@@ -24,6 +25,14 @@ fn configs() -> [Config; 2] {
     [halves, singles]
 }
 
+fn depends_on_input(g: &Graph, value: ValueId) -> bool {
+    let Some(op) = g.defining_op(value) else {
+        return true;
+    };
+    let mut operands = g.operands(op).iter();
+    g.is::<Input>(op) || operands.any(|&own| depends_on_input(g, own))
+}
+
 /// Why coremltools 9.0 does not load an op, found in its source: the published signatures leave this open.
 fn refusal(g: &Graph, op: OpId) -> Option<&'static str> {
     let argument = |name: &str| {
@@ -37,6 +46,12 @@ fn refusal(g: &Graph, op: OpId) -> Option<&'static str> {
             let chosen = broadcast(shape(argument("a")?), shape(argument("b")?)).ok()?;
             (chosen.as_slice() != shape(g.result(op)))
                 .then_some("the type of `select` is inferred from its choices alone")
+        }
+        "conv" => {
+            let dilations = constant_of(g, argument("dilations")?)?.tensor(g)?;
+            let is_dilated = integers(&dilations).iter().any(|&own| own > 1);
+            (is_dilated && depends_on_input(g, argument("weight")?))
+                .then_some("dilated weights depend on no input")
         }
         "layer_norm" => (argument("beta").is_some() && argument("gamma").is_none())
             .then_some("the shape of `gamma` is read where `beta` is given"),
