@@ -66,7 +66,6 @@ const PENDING: &[&str] = &[
     "compiler/mind-model",
     "compiler/mind-onnx",
     "compiler/mind-stablehlo",
-    "compiler/mind-text",
     "compiler/mind-weights",
     "dialects/mind-core",
     "dialects/mind-loops",
