@@ -69,7 +69,6 @@ const PENDING: &[&str] = &[
     "compiler/mind-weights",
     "dialects/mind-core",
     "dialects/mind-loops",
-    "dialects/mind-mil",
     "dialects/mind-tensor",
     "lit_tests",
     "passes/mind-eqsat",
