@@ -193,7 +193,10 @@ fn infer_const(op: Const, g: &Graph) -> InferResult {
         Err(Box::new(VerifyError::Constant { ty, problem }))
     };
     let Some(element) = op.element_type(g) else {
-        return problem(format!("`{}` is not an element type", g.name(op.element(g))));
+        return problem(format!(
+            "`{}` is not an element type",
+            g.name(op.element(g))
+        ));
     };
     if element.carrier() != ty.dtype || op.data(g).dtype != ty.dtype {
         return problem(format!(
