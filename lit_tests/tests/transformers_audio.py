@@ -60,6 +60,30 @@ def sound_of(seconds, number):
     return numpy.clip(numpy.round(samples * 32768), -32768, 32767).astype(numpy.int16)
 
 
+def logits(own, model, number):
+    """Writes a sound, its features, a drawn sequence and the logits of this into the folder `own`; returns the features."""
+    config = model.config
+    seconds = config.max_source_positions // 50
+    extractor = WhisperFeatureExtractor(feature_size=config.num_mel_bins, chunk_length=seconds)
+    extractor.save_pretrained(own)
+    # The extractor transforms in f32: it is off by more than 1e-5 for a sound in some hundred, not for these.
+    samples = sound_of(seconds, number)
+    with wave.open(str(own / "sound.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(samples.tobytes())
+    heard = samples.astype(numpy.float32) / 32768
+    features = extractor(heard, sampling_rate=RATE, return_tensors="pt").input_features
+    tokens = torch.randint(0, config.vocab_size, (1, 60))
+    with torch.no_grad():
+        found = model(input_features=features, decoder_input_ids=tokens).logits[0]
+    (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
+    (own / "features").write_bytes(features.contiguous().numpy().tobytes())
+    (own / "audio_logits").write_bytes(found.contiguous().numpy().tobytes())
+    return features
+
+
 def write(folder, first):
     listed = []
     for at, (family, variant, more, generation, asked) in enumerate(SOUNDS):
@@ -77,28 +101,12 @@ def write(folder, first):
             own = folder / str(number)
             own.mkdir()
             copy.deepcopy(model).to(dtype).save_pretrained(own)
-            seconds = more["max_source_positions"] // 50
-            extractor = WhisperFeatureExtractor(feature_size=more["num_mel_bins"], chunk_length=seconds)
-            extractor.save_pretrained(own)
-            # The extractor transforms in f32: it is off by more than 1e-5 for a sound in some hundred, not for these.
-            samples = sound_of(seconds, at)
-            with wave.open(str(own / "sound.wav"), "wb") as file:
-                file.setnchannels(1)
-                file.setsampwidth(2)
-                file.setframerate(RATE)
-                file.writeframes(samples.tobytes())
-            heard = samples.astype(numpy.float32) / 32768
-            features = extractor(heard, sampling_rate=RATE, return_tensors="pt").input_features
-            tokens = torch.randint(0, model.config.vocab_size, (1, 60))
+            features = logits(own, model, at)
             words = {} if asked is None else dict(zip(["language", "task"], asked))
             with torch.no_grad():
-                logits = model(input_features=features, decoder_input_ids=tokens).logits[0]
                 generated = model.generate(features, max_new_tokens=40, do_sample=False, num_beams=1, **words)[0].tolist()
             assert len(generated) == 40, generated
             (own / "asked").write_text("" if asked is None else " ".join(asked))
-            (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
             (own / "generated").write_text(",".join(map(str, generated)))
-            (own / "features").write_bytes(features.contiguous().numpy().tobytes())
-            (own / "audio_logits").write_bytes(logits.contiguous().numpy().tobytes())
             listed.append((family, variant, name))
     return listed

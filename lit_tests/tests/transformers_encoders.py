@@ -54,6 +54,22 @@ def model_of(family, kind, more):
     return model.eval()
 
 
+def outputs(own, model):
+    """Writes what `model` makes of a drawn text into the folder `own`."""
+    tokens = torch.randint(0, model.config.vocab_size, (1, 300))
+    hidden, pooled = [], []
+    for length in LENGTHS:
+        with torch.no_grad():
+            out = model.base_model(tokens[:, :length])
+        hidden.append(out.last_hidden_state[0].flatten())
+        if getattr(out, "pooler_output", None) is not None:
+            pooled.append(out.pooler_output[0])
+    (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
+    (own / "hidden").write_bytes(torch.cat(hidden).contiguous().numpy().tobytes())
+    if pooled:
+        (own / "pooled").write_bytes(torch.cat(pooled).contiguous().numpy().tobytes())
+
+
 def write(folder, first):
     listed = []
     for family, variant, kind, more in ENCODERS:
@@ -77,17 +93,6 @@ def write(folder, first):
             else:
                 save_file(state, own / "model.safetensors")
             (own / "config.json").write_text(json.dumps(model.config.to_dict(), default=str))
-            tokens = torch.randint(0, SIZES["vocab_size"], (1, 300))
-            hidden, pooled = [], []
-            for length in LENGTHS:
-                with torch.no_grad():
-                    out = model.base_model(tokens[:, :length])
-                hidden.append(out.last_hidden_state[0].flatten())
-                if getattr(out, "pooler_output", None) is not None:
-                    pooled.append(out.pooler_output[0])
-            (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
-            (own / "hidden").write_bytes(torch.cat(hidden).contiguous().numpy().tobytes())
-            if pooled:
-                (own / "pooled").write_bytes(torch.cat(pooled).contiguous().numpy().tobytes())
+            outputs(own, model)
             listed.append((family, variant, name))
     return listed

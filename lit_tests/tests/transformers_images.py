@@ -37,6 +37,21 @@ def model_of(family, kind, more):
     return model
 
 
+def outputs(own, model):
+    """Writes two drawn images and what `model` makes of them into the folder `own`."""
+    config = model.config
+    pixels = torch.randn(2, config.num_channels, config.image_size, config.image_size)
+    with torch.no_grad():
+        out = model.base_model(pixels)
+        rows = {"pixels": pixels, "hidden": out.last_hidden_state}
+        if getattr(out, "pooler_output", None) is not None:
+            rows["pooled"] = out.pooler_output
+        if hasattr(model, "classifier"):
+            rows["scores"] = model(pixels).logits
+    for file, numbers in rows.items():
+        (own / file).write_bytes(numbers.contiguous().numpy().tobytes())
+
+
 def write(folder, first):
     listed = []
     for family, variant, kind, more in IMAGES:
@@ -54,16 +69,6 @@ def write(folder, first):
             own = folder / str(number)
             own.mkdir()
             copy.deepcopy(model).to(dtype).save_pretrained(own)
-            config = model.config
-            pixels = torch.randn(2, config.num_channels, config.image_size, config.image_size)
-            with torch.no_grad():
-                out = model.base_model(pixels)
-                rows = {"pixels": pixels, "hidden": out.last_hidden_state}
-                if out.pooler_output is not None:
-                    rows["pooled"] = out.pooler_output
-                if kind is AutoModelForImageClassification:
-                    rows["scores"] = model(pixels).logits
-            for file, numbers in rows.items():
-                (own / file).write_bytes(numbers.contiguous().numpy().tobytes())
+            outputs(own, model)
             listed.append((family, variant, name))
     return listed

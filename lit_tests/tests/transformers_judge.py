@@ -3,7 +3,8 @@
 Each model has a folder with `config.json`, `model.safetensors`, `tokens` (300 ids), `logits` (f32, a row for each
 token) and `generated` (64 ids that follow the first 17 tokens, each the most likely one), or what an encoder has, see
 `transformers_encoders.py`, or an encoder-decoder, see `transformers_pairs.py`, or one of
-images, see `transformers_images.py`, or one that hears, see `transformers_audio.py`. `models` lists the folders.
+images, see `transformers_images.py`, or one that hears, see `transformers_audio.py`. Published configurations are those of
+`transformers_published.py`. `models` lists the folders.
 """
 
 import copy
@@ -22,6 +23,7 @@ import transformers_audio
 import transformers_encoders
 import transformers_images
 import transformers_pairs
+import transformers_published
 
 SIZES = dict(
     vocab_size=97, hidden_size=48, intermediate_size=80, num_hidden_layers=4, num_attention_heads=6,
@@ -131,6 +133,18 @@ def model_of(family, more):
     return model
 
 
+def outputs(own, model):
+    """Writes a drawn text, its logits and the tokens that follow its start into the folder `own`."""
+    tokens = torch.randint(0, SIZES["vocab_size"], (1, 300))
+    with torch.no_grad():
+        logits = model(tokens).logits[0]
+        generated = model.generate(
+            tokens[:, :17], attention_mask=torch.ones(1, 17), max_new_tokens=64, min_new_tokens=64, do_sample=False)
+    (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
+    (own / "generated").write_text(",".join(map(str, generated[0, 17:].tolist())))
+    (own / "logits").write_bytes(logits.contiguous().numpy().tobytes())
+
+
 def main(folder):
     torch.set_num_threads(1)
     disable_progress_bar()
@@ -155,20 +169,13 @@ def main(folder):
                 (own / "config.json").write_text(json.dumps(model.config.to_dict(), default=str))
             else:
                 copy.deepcopy(model).to(dtype).save_pretrained(own)
-            tokens = torch.randint(0, SIZES["vocab_size"], (1, 300))
-            with torch.no_grad():
-                logits = model(tokens).logits[0]
-                generated = model.generate(
-                    tokens[:, :17], attention_mask=torch.ones(1, 17), max_new_tokens=64, min_new_tokens=64,
-                    do_sample=False)
-            (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
-            (own / "generated").write_text(",".join(map(str, generated[0, 17:].tolist())))
-            (own / "logits").write_bytes(logits.contiguous().numpy().tobytes())
+            outputs(own, model)
             listed.append((family, variant, name))
     listed += transformers_encoders.write(folder, len(listed))
     listed += transformers_pairs.write(folder, len(listed))
     listed += transformers_images.write(folder, len(listed))
     listed += transformers_audio.write(folder, len(listed))
+    listed += transformers_published.write(folder, len(listed), outputs)
     lines = [f"{at}\t{family}\t{variant}\t{name}" for at, (family, variant, name) in enumerate(listed)]
     (folder / "models").write_text("\n".join(lines) + "\n")
 

@@ -57,17 +57,38 @@ def model_of(family, variant, more):
                 parameter.normal_(0.0, 1.2 / parameter.shape[-1] ** 0.5)
             else:
                 parameter.add_(0.2 * torch.randn_like(parameter))
-        for name, parameter in model.named_parameters():
-            # Scores of T5 are not divided by the root of the width of heads, which is in the weights instead.
-            if family == "t5" and name.endswith(".q.weight"):
-                parameter.mul_(config.d_kv ** -0.5)
+        if family == "t5":
+            scale_queries(model)
         for bias in logit_biases(model):
             bias.normal_(0.0, 0.2)
     return model
 
 
+def scale_queries(model):
+    """Scores of T5 are not divided by the root of the width of heads, which is in the weights instead."""
+    for name, parameter in model.named_parameters():
+        if name.endswith(".q.weight"):
+            parameter.mul_(model.config.d_kv ** -0.5)
+
+
 def logit_biases(model):
     return [own for name, own in model.named_buffers() if name == "final_logits_bias"]
+
+
+def logits(own, model):
+    """Writes a drawn text, a drawn sequence and the logits of this into the folder `own`; returns the text."""
+    vocab = model.config.vocab_size
+    source, tokens = torch.randint(0, vocab, (1, 300)), torch.randint(0, vocab, (1, 100))
+    rows = []
+    with torch.no_grad():
+        for length in LENGTHS:
+            text = source[:, :length]
+            out = model(input_ids=text, attention_mask=torch.ones_like(text), decoder_input_ids=tokens)
+            rows.append(out.logits[0].flatten())
+    (own / "source").write_text(",".join(map(str, source[0].tolist())))
+    (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
+    (own / "pair_logits").write_bytes(torch.cat(rows).contiguous().numpy().tobytes())
+    return source
 
 
 def write(folder, first):
@@ -88,21 +109,11 @@ def write(folder, first):
             own = folder / str(number)
             own.mkdir()
             copy.deepcopy(model).to(dtype).save_pretrained(own)
-            vocab = model.config.vocab_size
-            source, tokens = torch.randint(0, vocab, (1, 300)), torch.randint(0, vocab, (1, 100))
-            rows = []
+            source = logits(own, model)[:, :17]
             with torch.no_grad():
-                for length in LENGTHS:
-                    text = source[:, :length]
-                    out = model(input_ids=text, attention_mask=torch.ones_like(text), decoder_input_ids=tokens)
-                    rows.append(out.logits[0].flatten())
-                text = source[:, :17]
                 generated = model.generate(
-                    text, attention_mask=torch.ones_like(text), max_new_tokens=64, min_new_tokens=64, do_sample=False,
+                    source, attention_mask=torch.ones_like(source), max_new_tokens=64, min_new_tokens=64, do_sample=False,
                     num_beams=1)
-            (own / "source").write_text(",".join(map(str, source[0].tolist())))
-            (own / "tokens").write_text(",".join(map(str, tokens[0].tolist())))
             (own / "generated").write_text(",".join(map(str, generated[0, 1:].tolist())))
-            (own / "pair_logits").write_bytes(torch.cat(rows).contiguous().numpy().tobytes())
             listed.append((family, variant, name))
     return listed

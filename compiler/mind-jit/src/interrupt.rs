@@ -1,4 +1,4 @@
-//! Stopping a run from outside.
+//! Cancellation of a run from outside.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,11 +6,11 @@ use std::rc::Rc;
 type Check = Rc<dyn Fn() -> bool>;
 
 thread_local! {
-    /// Asked by the runs of this thread.
+    /// Polled by the runs of this thread.
     static CHECK: RefCell<Option<Check>> = const { RefCell::new(None) };
 }
 
-/// Restores the check that was there before.
+/// Restores the previous check.
 struct Restore(Option<Check>);
 
 impl Drop for Restore {
@@ -20,10 +20,11 @@ impl Drop for Restore {
     }
 }
 
-/// Calls `work`. Programs that it runs on this thread stop with [`RunError::Interrupted`] soon after `check` returns true.
+/// Calls `work` and returns its result. Programs that it runs on this thread stop with [`RunError::Interrupted`] soon
+/// after `check` returns true.
 ///
-/// `check` is called between the steps of a program and between the tiles of a kernel, so it must take nanoseconds; one that is
-/// expensive looks at a clock first.
+/// `check` is called between the steps of a program and between the tasks of a kernel, so it must take nanoseconds. For
+/// example, an expensive check first compares the time with that of its last call.
 ///
 /// [`RunError::Interrupted`]: crate::program::RunError::Interrupted
 pub fn interruptible<T>(check: Rc<dyn Fn() -> bool>, work: impl FnOnce() -> T) -> T {
@@ -32,9 +33,9 @@ pub fn interruptible<T>(check: Rc<dyn Fn() -> bool>, work: impl FnOnce() -> T) -
     work()
 }
 
-/// Whether the runs of this thread should stop.
+/// Returns whether the runs of this thread should stop.
 pub(crate) fn is_interrupted() -> bool {
-    // The check may run a program itself, so nothing is borrowed meanwhile.
+    // The borrow ends before the call, because the check may itself run a program.
     let check = CHECK.with(|own| own.borrow().clone());
     check.is_some_and(|check| check())
 }

@@ -1,14 +1,14 @@
-//! Modules of the loops dialect as programs that run.
+//! Compiles modules of the loops dialect to programs and runs them.
 //!
-//! - [`lower`]: kernels in vector IR: `nest` rows and columns, `product` matrix products and convolutions, and the
-//!   scalar functions of ops.
-//! - [`program`]: modules as kernels and the steps that call them: `build` makes them, one file a kind of kernel;
-//!   `run` executes them; `emit_c` writes them as C.
-//! - [`profile`]: what the steps of programs take. [`peaks`]: what the machine can do at best.
-//! - [`pool`]: threads that share the work of a kernel. [`interrupt`]: stopping a run from outside.
+//! - [`lower`]: lowers kernels to vector IR: `nest` element-wise and reduction nests, `product` matrix products and
+//!   convolutions, and the scalar functions of ops.
+//! - [`program`]: programs, which are kernels and the steps that call them. `build` creates them, with one file per
+//!   kernel family; `run` executes them; `emit_c` emits them as C.
+//! - [`profile`]: per-step profiles of programs. [`peaks`]: measured peak throughput and bandwidth of the machine.
+//! - [`pool`]: thread pool that shares the work of a kernel. [`interrupt`]: cancellation of a run from outside.
 //!
-//! The schedule of a kernel is what the attributes of its op say; what they leave out is chosen here for the target.
-//! Vector IR and the instruction sets are `mind-vir`'s.
+//! The attributes of an op fix the schedule of its kernel. Parameters that they leave out are chosen here for the
+//! target. Vector IR and the instruction sets are in `mind-vir`.
 
 pub mod interrupt;
 pub mod lower;

@@ -1,7 +1,7 @@
-//! What the machine can do at best, measured with loops that do nothing else.
+//! Peak throughput and bandwidth of the machine, measured with micro-benchmarks.
 //!
-//! The loops are vector IR of this compiler, so figures are what its code can reach. Those of memory depend
-//! on who else uses it.
+//! The benchmarks are written in vector IR, so the figures are an upper bound for code of this compiler. Memory figures
+//! depend on the load that other processes put on the machine.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -15,21 +15,21 @@ use crate::pool::Pool;
 /// A level of the memory hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
-    /// First-level cache of a core.
+    /// Per-core first-level cache.
     L1,
-    /// Second-level cache of a core.
+    /// Per-core second-level cache.
     L2,
-    /// The cache that cores share.
+    /// Cache shared by the cores.
     L3,
-    /// Memory.
+    /// Main memory.
     Dram,
 }
 
 impl Level {
-    /// Every level, the fastest first.
+    /// All levels, fastest first.
     pub const ALL: [Level; 4] = [Level::L1, Level::L2, Level::L3, Level::Dram];
 
-    /// Its name.
+    /// Returns the name, for example `L1`.
     pub const fn name(self) -> &'static str {
         match self {
             Level::L1 => "L1",
@@ -39,7 +39,7 @@ impl Level {
         }
     }
 
-    /// Bytes for each thread that fit this level and not the one before.
+    /// Returns the bytes per thread of a working set that fits in this level and not in the previous one.
     fn bytes(self, target: &TargetInfo, threads: usize) -> usize {
         match self {
             Level::L1 => target.l1_bytes / 2,
@@ -50,30 +50,30 @@ impl Level {
     }
 }
 
-/// Speeds of a level, in bytes a second; a copy counts what is read and what is written.
+/// Bandwidth of a level, in bytes per second; a copy counts both the bytes read and the bytes written.
 #[derive(Clone, Copy, Debug)]
 pub struct Bandwidth {
     /// The level.
     pub level: Level,
-    /// Reading alone.
+    /// Read bandwidth.
     pub read: f64,
-    /// Copying.
+    /// Copy bandwidth.
     pub copy: f64,
 }
 
-/// What the machine can do with some threads.
+/// Measured peaks for a number of threads.
 #[derive(Clone, Debug)]
 pub struct Peaks {
-    /// How many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Floating-point operations in `f32` a second, for each instruction set of the machine.
+    /// Peak `f32` FLOP/s of each instruction set of the machine.
     pub flops: Vec<(Isa, f64)>,
-    /// Speeds of memory.
+    /// Bandwidth of each level.
     pub bandwidths: Vec<Bandwidth>,
 }
 
 impl Peaks {
-    /// Measures, on the threads of `pool`.
+    /// Measures the peaks on the threads of `pool`.
     pub fn measure(pool: &Pool, target: &TargetInfo) -> Peaks {
         let isas = Isa::ALL.into_iter().filter(|isa| isa.is_available());
         let flops = isas
@@ -95,7 +95,7 @@ impl Peaks {
         }
     }
 
-    /// Operations a second of `isa`.
+    /// Returns the peak FLOP/s of `isa`, or `None` if the machine lacks it.
     pub fn flops(&self, isa: Isa) -> Option<f64> {
         self.flops
             .iter()
@@ -103,7 +103,8 @@ impl Peaks {
             .map(|(_, rate)| *rate)
     }
 
-    /// The bytes a second at which a run can move `bytes` at best: those of the level that holds them.
+    /// Returns the peak bandwidth, in bytes per second, for a working set of `bytes` bytes: that of the smallest level
+    /// that holds it.
     pub fn bandwidth(&self, target: &TargetInfo, bytes: u64) -> Option<f64> {
         let cores = self.threads as u64;
         let level = match bytes {
@@ -117,10 +118,11 @@ impl Peaks {
     }
 }
 
-/// Chains of multiply-adds, as many as hide their latency.
+/// Independent multiply-add chains, enough to hide the latency of an FMA.
 pub const CHAINS: usize = 12;
 
-/// `(out, rounds)`: rounds of a multiply-add in each of [`CHAINS`]; writes a vector to `out`.
+/// Returns the kernel `(out, rounds)`: in each round one multiply-add in each of the [`CHAINS`]; stores their sum, a
+/// vector, to `out`.
 pub fn fma_chains(isa: Isa) -> Function {
     let mut signature = Signature::new("fma", TargetInfo::of(isa).lanes(32));
     let (out, rounds) = (signature.ptr(), signature.index());
@@ -144,10 +146,10 @@ fn added(b: &mut Builder, sums: &[Value]) -> Value {
     rest.fold(sums[0], |all, &sum| b.binary(BinaryOp::Add, all, sum))
 }
 
-/// Vectors in a round of the loops over memory.
+/// Unroll factor, in vectors, of the memory benchmarks.
 const UNROLL: i32 = 8;
 
-/// `(from, to, count)`: reads elements of `f32`, and writes a vector to `to`.
+/// Returns the kernel `(from, to, count)`: reads `count` `f32` elements and stores a vector to `to`.
 pub fn read(isa: Isa) -> Function {
     let mut signature = Signature::new("read", TargetInfo::of(isa).lanes(32));
     let (from, to, count) = (signature.ptr(), signature.ptr(), signature.index());
@@ -186,10 +188,10 @@ fn copy(isa: Isa) -> Function {
     b.finish()
 }
 
-/// Measurements that a peak is the best of.
+/// Number of measurements, of which the best is the peak.
 const BEST_OF: usize = 15;
 
-/// The best of some rounds of `work`, in seconds: others on the machine only make it slower.
+/// Returns the shortest time of several runs of `work`, in seconds, because other load can only slow a run down.
 fn best_seconds(mut work: impl FnMut()) -> f64 {
     let times = (0..BEST_OF).map(|_| {
         let start = Instant::now();
@@ -199,7 +201,7 @@ fn best_seconds(mut work: impl FnMut()) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// Rounds of the loop of multiply-adds that measures the peak once.
+/// Rounds of the FMA benchmark in one measurement.
 const ROUNDS: u64 = 200_000;
 
 fn fma_rate(pool: &Pool, isa: Isa) -> Option<f64> {
@@ -208,20 +210,20 @@ fn fma_rate(pool: &Pool, isa: Isa) -> Option<f64> {
     Some(rates.fold(0.0, f64::max))
 }
 
-/// A short loop of multiply-adds.
+/// Short FMA benchmark that samples the current speed of the cores.
 ///
-/// What a core gives changes from one moment to the next where others share it, or its clock follows its heat;
-/// a probe beside each sample of a workload sees what the workload saw.
+/// The speed changes over time because of other load and thermal throttling. A probe run next to each sample of a
+/// workload measures the speed under which that sample ran.
 #[derive(Debug)]
 pub struct Probe {
     kernel: CompiledKernel,
     rounds: u64,
-    /// Operations of a round.
+    /// Floating-point operations per round.
     flops: u64,
 }
 
 impl Probe {
-    /// Of about 200 microseconds; `None` if the machine lacks the instruction set.
+    /// Returns a probe of about 200 µs; `None` if the machine lacks the instruction set.
     pub fn short(isa: Isa) -> Option<Probe> {
         Probe::new(isa, ROUNDS / 6)
     }
@@ -235,7 +237,7 @@ impl Probe {
         })
     }
 
-    /// Operations a second of all threads of `pool`, now.
+    /// Returns the current FLOP/s of all threads of `pool` together.
     pub fn flops(&self, pool: &Pool) -> f64 {
         let start = Instant::now();
         pool.run(pool.threads(), &|_| {
@@ -248,13 +250,13 @@ impl Probe {
     }
 }
 
-/// Bytes a second that `function` moves, each thread on buffers of its own of `bytes` bytes; `ways` is 2 if it
-/// writes as much as it reads.
+/// Returns the bandwidth of `function` in bytes per second, where each thread works on a separate buffer of `bytes`
+/// bytes. `ways` is 2 if the function writes as much as it reads.
 fn stream_rate(pool: &Pool, isa: Isa, function: &Function, bytes: usize, ways: u64) -> Option<f64> {
     let kernel = CompiledKernel::compile(function, isa).ok()?;
     let step = (UNROLL as usize) * function.lanes() as usize;
     let count = bytes / 4 / step * step;
-    // Pages that nobody has written are one page of zeros.
+    // Filled with ones, because untouched pages all map to one zero page.
     let buffers: Vec<Mutex<Vec<f32>>> = (0..pool.threads())
         .map(|_| Mutex::new(vec![1f32; 2 * (count + step)]))
         .collect();

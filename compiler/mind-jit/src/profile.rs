@@ -1,4 +1,4 @@
-//! What the steps of programs take.
+//! Per-step profiles of programs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use mind_ir::types::DType;
 use mind_loops::extents::known;
 use mind_vir::program::Step;
 
-/// The most events that are kept; later ones are counted alone.
+/// Maximum number of events kept; later ones only update the totals.
 const MOST_EVENTS: usize = 1 << 20;
 
 /// Measures the steps of every program that is compiled with it.
 ///
-/// A step of control flow takes the time of the steps inside, which have rows of their own.
+/// The time of a control-flow step includes the steps inside, which also have rows.
 #[derive(Debug)]
 pub struct Profiler {
     began: Instant,
@@ -29,32 +29,32 @@ struct State {
     events: Vec<Event>,
 }
 
-/// A step, and what its runs took together.
+/// A step and the accumulated time of its runs.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What the step does.
+    /// The ops that the step was compiled from.
     pub origin: Origin,
-    /// Its kind: the name of a kernel's op without the dialect, `gather`, `copy`, the name of an op that runs by its
-    /// `eval`, or of control flow.
+    /// Kind of the step: for a kernel the name of its op without the dialect, `gather`, `copy`, or the name of the
+    /// evaluated or control-flow op.
     pub kind: &'static str,
-    /// Bytes that it reads and writes in one run.
+    /// Bytes read and written by one run.
     pub bytes: u64,
-    /// Multiply-adds of products in one run.
+    /// Multiply-adds of matrix products in one run.
     pub products: u64,
-    /// How deep in regions of control flow it is.
+    /// Nesting depth in regions of control flow.
     pub depth: usize,
-    /// How often it ran.
+    /// Number of runs.
     pub runs: u64,
-    /// What the runs took together.
+    /// Total time of the runs.
     pub total: Duration,
 }
 
-/// The ops that a step was made of.
+/// The ops that a step was compiled from.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// Each op with its place in the source, in order.
+    /// Each op with its source location, in order.
     pub ops: Vec<(&'static str, Span)>,
-    /// Type of the elements of the first operand, or of the first result where there is no operand.
+    /// Dtype of the first operand, or of the first result if there are no operands.
     pub dtype: Option<DType>,
     /// Extents of the first result.
     pub shape: Vec<usize>,
@@ -63,11 +63,11 @@ pub struct Origin {
 /// One run of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// The number of its row.
+    /// Index of its row.
     pub row: usize,
-    /// When it began, from when the profiler was made.
+    /// Start time, relative to the creation of the profiler.
     pub start: Duration,
-    /// How long it took.
+    /// Duration.
     pub time: Duration,
 }
 
@@ -81,7 +81,7 @@ impl Default for Profiler {
 }
 
 impl Profiler {
-    /// Forgets the runs so far.
+    /// Discards the runs so far.
     pub fn clear(&self) {
         let mut state = self.state();
         state.events.clear();
@@ -90,17 +90,17 @@ impl Profiler {
         }
     }
 
-    /// The steps of all programs, in the order in which these were compiled and the steps run.
+    /// Returns the steps of all programs, in the order of compilation and, within a program, of execution.
     pub fn rows(&self) -> Vec<Row> {
         self.state().rows.clone()
     }
 
-    /// The runs, in the order in which they ended, up to the first million.
+    /// Returns the runs in the order in which they ended, up to the first 2²⁰.
     pub fn events(&self) -> Vec<Event> {
         self.state().events.clone()
     }
 
-    /// Adds the steps of a program at `depth`, and returns the number of the first row.
+    /// Adds the steps of a program at `depth` and returns the index of the first row.
     pub(crate) fn add(&self, steps: &[Step], origins: &[Origin], depth: usize) -> usize {
         let mut state = self.state();
         let first = state.rows.len();
@@ -124,7 +124,7 @@ impl Profiler {
         first
     }
 
-    /// Counts a run of a step that began at `start` and ends now.
+    /// Records a run of a step that began at `start` and ends now.
     pub(crate) fn record(&self, row: usize, start: Instant) {
         let time = start.elapsed();
         let start = start.saturating_duration_since(self.began);
@@ -152,7 +152,7 @@ fn kind(step: &Step) -> &'static str {
 }
 
 impl Origin {
-    /// What a kernel was made of: the ops of the module that are in its body, or the op itself where there are none.
+    /// Returns the origin of a kernel: the ops in its body, or the op itself if the body has none.
     pub(crate) fn of(g: &Graph, op: OpId) -> Origin {
         let mut ops = Vec::new();
         collect(g, op, &mut ops);
@@ -169,7 +169,7 @@ impl Origin {
     }
 }
 
-/// Appends the ops that the regions of `op` compute with, without their dialect.
+/// Appends the ops in the regions of `op`, by their names without the dialect; constants and terminators are left out.
 fn collect(g: &Graph, op: OpId, ops: &mut Vec<(&'static str, Span)>) {
     for &region in g.regions(op) {
         for inner in g.ops(g.block(region)) {

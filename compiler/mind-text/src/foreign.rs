@@ -1,4 +1,4 @@
-//! What other formats and tools call the dtypes, ops and types of this compiler, for messages.
+//! Names that other formats and tools use for this compiler's dtypes, ops and types, for messages.
 
 use mind_diag::{Diagnostic, Span};
 use mind_ir::opdef::{OpDef, nearest};
@@ -124,7 +124,7 @@ const OP_WORDS: &[(&str, &str)] = &[
     ("param", "core.input"),
 ];
 
-/// The dtype that another tool calls `word`, as `float32`, `F32`, `torch.half`.
+/// Returns the dtype that another tool calls `word`, for example `float32`, `F32` or `torch.half`.
 pub fn dtype(word: &str) -> Option<DType> {
     let word = word.rsplit('.').next().unwrap_or(word).to_lowercase();
     let known = DTYPE_WORDS.iter().find(|(name, _)| *name == word);
@@ -133,14 +133,14 @@ pub fn dtype(word: &str) -> Option<DType> {
         .or_else(|| DType::parse(&word))
 }
 
-/// The name of the dtype that `word` means, if one is like enough.
+/// Returns the name of the dtype that `word` means or is most similar to.
 pub(crate) fn dtype_meant(word: &str) -> Option<&'static str> {
     dtype(word)
         .map(DType::name)
         .or_else(|| nearest(word, DType::ALL.iter().map(|dtype| dtype.name())))
 }
 
-/// The error for a `word` at `span` that is no dtype.
+/// Returns the error for a `word` at `span` that is not a dtype.
 pub(crate) fn unknown_dtype(span: Span, word: &str) -> Diagnostic {
     let error = Diagnostic::error(span, format!("unknown dtype {}", shown(word)));
     match dtype_meant(word) {
@@ -149,7 +149,7 @@ pub(crate) fn unknown_dtype(span: Span, word: &str) -> Diagnostic {
     }
 }
 
-/// What to say of `word` where a format without `op` names an op: the formats that have it.
+/// Returns a help that says that `format` lacks `op`, and how other formats write it.
 pub(crate) fn lacking(format: &str, op: &OpDef) -> String {
     let others = [("mic@1", op.names.mic1), ("Core text", op.names.core)];
     let others = others.into_iter().filter(|(name, _)| *name != format);
@@ -163,7 +163,7 @@ pub(crate) fn lacking(format: &str, op: &OpDef) -> String {
     }
 }
 
-/// The op among `ops` that another format or another tool calls `word`, as `relu`, `arith.addf`.
+/// Returns the op among `ops` that another format or tool calls `word`, for example `relu` or `arith.addf`.
 pub(crate) fn op(
     word: &str,
     ops: impl Iterator<Item = &'static OpDef> + Clone,
@@ -190,13 +190,13 @@ pub(crate) fn op(
     })
 }
 
-/// `word` in lower case, without signs.
+/// Returns `word` in lower case, without punctuation.
 fn plain(word: &str) -> String {
     let letters = word.chars().filter(char::is_ascii_alphanumeric);
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// A type in the spelling of any tool: `tensor<4x8xf32>`, `f32[4, 8]`, `[f32;4,8]`, `float32 4 8`.
+/// A type in the spelling of any tool, for example `tensor<4x8xf32>`, `f32[4, 8]`, `[f32;4,8]` or `float32 4 8`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ForeignType<'t> {
     pub(crate) dtype: DType,
@@ -205,7 +205,7 @@ pub(crate) struct ForeignType<'t> {
 }
 
 impl<'t> ForeignType<'t> {
-    /// The type that `text` spells, if it holds one dtype, extents, and nothing else but signs.
+    /// Parses a type: one dtype, extents and punctuation. Returns `None` if `text` holds anything else.
     pub(crate) fn parse(text: &'t str) -> Option<ForeignType<'t>> {
         const SIGNS: &[char] = &['<', '>', '[', ']', '(', ')', ',', ';', ':', '*', ' ', '\t'];
         const CONTAINERS: [&str; 4] = ["tensor", "Tensor", "memref", "vector"];
@@ -232,25 +232,25 @@ impl<'t> ForeignType<'t> {
         found.map(|dtype| ForeignType { dtype, dims })
     }
 
-    /// The dimensions with `separator` between them.
+    /// Joins the dimensions with `separator`.
     pub(crate) fn dims(&self, separator: &str) -> String {
         self.dims.join(separator)
     }
 }
 
-/// Whether `word` is an extent, `?` or a name.
+/// Returns whether `word` is an extent, `?` or a name.
 fn is_dim(word: &str) -> bool {
     let number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     number || word == "?" || crate::scan::is_ident(word)
 }
 
-/// Whether a text is MLIR, by its first line that is neither blank nor a comment.
+/// Returns whether a text is MLIR, by its first line that is neither blank nor a comment.
 pub fn is_mlir(text: &str) -> bool {
     mlir_line(text).is_some()
 }
 
-/// Where a text turns out to be MLIR, by its first line that is neither blank nor a comment: the offset
-/// and the length of what stands there.
+/// Returns the offset and the length of the MLIR construct on the first line that is neither blank nor a comment;
+/// `None` if the text is not MLIR.
 pub(crate) fn mlir_line(text: &str) -> Option<(usize, usize)> {
     const STARTS: [&str; 7] = [
         "module {",

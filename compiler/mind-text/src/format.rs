@@ -1,4 +1,4 @@
-//! The formats together: telling them apart, reading and writing by name.
+//! Detects the format of a text; reads and writes each format by name.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -27,7 +27,7 @@ impl Format {
     /// Every format.
     pub const ALL: [Format; 3] = [Format::Mic1, Format::Mic2, Format::Core];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Format::Mic1 => "mic1",
@@ -36,12 +36,13 @@ impl Format {
         }
     }
 
-    /// The format called `name`.
+    /// Returns the format called `name`.
     pub fn parse(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// What stands before the line in the one-line form of an error, as in `mic@2:6: error: ...`.
+    /// Returns the prefix of the line number in the one-line form of an error, for example `mic@2` in `mic@2:6: error:
+    /// ...`.
     pub const fn prefix(self) -> &'static str {
         match self {
             Format::Mic1 => "mic",
@@ -57,10 +58,10 @@ impl fmt::Display for Format {
     }
 }
 
-/// The format that `text` looks like, by its first line that is neither blank nor a comment.
+/// Returns the format that `text` seems to have, by its first line that is neither blank nor a comment.
 ///
-/// A header of an unknown version, and MLIR, count as the format nearest to them, whose parser then says
-/// what is wrong with them.
+/// A header of an unknown version, and MLIR, are assigned to the closest format, because its parser reports the
+/// problem.
 pub fn detect(text: &str) -> Option<Format> {
     let first = first_line(text)?;
     match first.strip_prefix("mic@") {
@@ -74,15 +75,15 @@ pub fn detect(text: &str) -> Option<Format> {
     }
 }
 
-/// The words that begin a line of the interface in Core text.
+/// The words that begin an interface line in Core text.
 const INTERFACE: [&str; 3] = ["metadata:", "input:", "classifier:"];
 
-/// Whether a line of Core text is one of the interface, which come before the instructions.
+/// Returns whether a line of Core text belongs to the interface, which precedes the instructions.
 pub fn is_interface_line(line: &str) -> bool {
     INTERFACE.iter().any(|word| line.starts_with(word))
 }
 
-/// The first line of `text` that is neither blank nor a comment, without the blanks before it.
+/// Returns the first line of `text` that is neither blank nor a comment, without its leading blanks.
 pub fn first_line(text: &str) -> Option<&str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text
@@ -93,7 +94,7 @@ pub fn first_line(text: &str) -> Option<&str> {
     })
 }
 
-/// Whether a line begins with an op that names its dialect and has no result, as `mil.program`.
+/// Returns whether a line begins with a qualified op name and no result, for example `mil.program`.
 fn is_qualified(line: &str) -> bool {
     let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let behind = line.trim_start_matches(word);
@@ -101,7 +102,7 @@ fn is_qualified(line: &str) -> bool {
     behind.len() < line.len() && name.starts_with(|letter: char| letter.is_ascii_alphabetic())
 }
 
-/// A syntax, whose tables are made when it is first used: a tool mostly uses one.
+/// A syntax whose tables are built on first use, because most tools use a single format.
 type Lazy<S> = LazyLock<S, Box<dyn FnOnce() -> S + Send>>;
 
 /// All formats, prepared for the ops of a registry.
@@ -115,7 +116,7 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// The formats for the ops of `registry`.
+    /// Creates the formats for the ops of `registry`.
     pub fn new(registry: &Registry) -> Formats {
         let registry = Arc::new(registry.clone());
         Formats {
@@ -129,7 +130,7 @@ impl Formats {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the text itself.
+    /// Returns every syntax error of the text. Types and shapes are not checked; that is the verifier's task.
     pub fn parse(
         &self,
         format: Format,
@@ -144,7 +145,7 @@ impl Formats {
     ///
     /// # Errors
     ///
-    /// The same; `map` then holds the names that could be read.
+    /// Returns the errors of [`parse`](Formats::parse); `map` then holds the names that could be read.
     pub fn parse_mapped(
         &self,
         format: Format,
@@ -173,7 +174,7 @@ impl Formats {
         }
     }
 
-    /// The words that name ops in `format`, ascending, with what each names.
+    /// Returns the words that name ops in `format`, in ascending order, each with its op.
     pub fn ops(&self, format: Format) -> Vec<(&'static str, &'static OpDef)> {
         let mut ops: Vec<_> = match format {
             Format::Mic1 => self.mic1.ops().collect(),
@@ -188,7 +189,7 @@ impl Formats {
     ///
     /// # Errors
     ///
-    /// Each op that the format cannot say.
+    /// Returns one error for each op that the format cannot express.
     pub fn print(&self, format: Format, g: &Graph) -> Result<String, Diagnostics> {
         match format {
             Format::Mic1 => self.mic1.print(g),
@@ -203,23 +204,24 @@ fn lazy<S: 'static>(registry: &Arc<Registry>, make: fn(&Registry) -> S) -> Lazy<
     LazyLock::new(Box::new(move || make(&registry)))
 }
 
-/// The first error in a text, as the formats' APIs give it.
+/// The first error in a text, in the form of the formats' APIs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineError {
     /// The 1-based line; 0 for the text as a whole.
     pub line: usize,
-    /// What is wrong.
+    /// The message of the error.
     pub message: String,
 }
 
 impl LineError {
-    /// The short form that the formats promise: `mic@2:6: error: 'm' needs 2 inputs, found 1`.
+    /// Returns the one-line form of the formats' specification, for example `mic@2:6: error: 'm' needs 2 inputs, found
+    /// 1`.
     pub fn one_line(&self, format: Format) -> String {
         format!("{}:{}: error: {}", format.prefix(), self.line, self.message)
     }
 }
 
-/// The first error among `found`, which parsing or verifying `text` at offset `base` gave.
+/// Returns the first error of `found`, the diagnostics of parsing or verifying `text` at offset `base`.
 pub fn first_error(text: &str, base: u32, found: &Diagnostics) -> Option<LineError> {
     let error = found.first_error()?;
     let line = match error.span {

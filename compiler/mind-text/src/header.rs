@@ -4,12 +4,12 @@ use mind_diag::{Diagnostic, Span};
 
 use crate::scan::{Cursor, Parsed};
 
-/// Steps to the first line that is neither blank nor a comment and over the header `expected` on it,
-/// leaving the cursor at that line's end.
+/// Skips to the first line that is neither blank nor a comment, reads the header `expected` on it, and leaves the
+/// cursor at the end of that line.
 ///
 /// # Errors
 ///
-/// No header, another version, text behind it.
+/// Errors if the header is missing, has another version, or is followed by other text.
 pub(crate) fn read_header(cursor: &mut Cursor<'_>, expected: &str) -> Parsed<()> {
     if cursor.eat_line(expected) {
         return Ok(());
@@ -51,11 +51,11 @@ fn wrong_header(cursor: &Cursor<'_>, start: usize, expected: &str) -> Diagnostic
         .help(format!("the first line is `{expected}`"))
 }
 
-/// Steps over blanks to the end of the line.
+/// Skips blanks up to the end of the line.
 ///
 /// # Errors
 ///
-/// Something else is left on it.
+/// Errors if the line holds anything else.
 #[inline]
 pub(crate) fn end_of_line(cursor: &mut Cursor<'_>) -> Parsed<()> {
     cursor.blanks();

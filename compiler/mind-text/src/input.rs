@@ -1,4 +1,4 @@
-//! Inputs in formats that say their name, their role and their type.
+//! Inputs in formats that write their name, role and type.
 
 use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::graph::Graph;
@@ -6,7 +6,7 @@ use mind_ir::opdef::OpDef;
 use mind_ir::{OpId, Sym};
 use smallvec::SmallVec;
 
-/// The attributes of an input: its name, whether it is a weight, and the defaults of the others.
+/// Returns the attributes of an input: its name, whether it is a weight, and the defaults of the others.
 #[inline]
 pub(crate) fn attrs(def: &OpDef, name: Sym, param: bool) -> SmallVec<[Attr<'static>; 3]> {
     let attrs = def.attrs.iter().map(|row| match row.kind {
@@ -17,7 +17,7 @@ pub(crate) fn attrs(def: &OpDef, name: Sym, param: bool) -> SmallVec<[Attr<'stat
     attrs.collect()
 }
 
-/// Why an input cannot be written, if it cannot.
+/// Returns why an input cannot be written; `None` if it can.
 pub(crate) fn refusal(g: &Graph, op: OpId) -> Option<String> {
     let rows = g.def(op).attrs.iter().zip(g.attrs(op));
     let mut rows = rows.filter(|(row, _)| !matches!(row.kind, AttrKind::Str | AttrKind::Bool));

@@ -1,7 +1,7 @@
 //! The text formats mic@1, mic@2 and Core.
 //!
-//! [`Formats`] reads and writes all of them. Parsing leaves values untyped and records the types that
-//! a text declares; [`mind_ir::verify::verify`] gives every value its type. No format knows another.
+//! [`Formats`] reads and writes all of them. Parsing leaves values untyped and records the types that a text declares;
+//! [`mind_ir::verify::verify`] infers the type of every value. The formats do not depend on each other.
 //!
 //! Text formats in other crates share [`number`], [`Limits`], [`SourceMap`], [`first_line`] and the names that other
 //! tools use for dtypes ([`foreign::dtype`]).

@@ -1,26 +1,26 @@
-//! How much input a parser takes.
+//! Limits on the size of a parser's input.
 
 use mind_diag::{Diagnostic, Span};
 
-/// The most that a parser accepts; exactly the limit is still accepted.
+/// Limits of a parser, inclusive.
 ///
-/// Nothing that a parser allocates grows with a number written in the text, so these bound its memory.
+/// They bound the memory of a parser, because no allocation grows with a number written in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Bytes of text.
     pub bytes: u64,
-    /// Values: nodes, inputs included.
+    /// Values, including inputs.
     pub nodes: usize,
     /// Dimensions of one shape.
     pub dims: usize,
-    /// Different names and dimension symbols.
+    /// Distinct names and dimension symbols.
     pub strings: usize,
     /// Lines of text.
     pub lines: usize,
 }
 
 impl Default for Limits {
-    /// The limits that the formats publish.
+    /// Returns the limits that the formats publish.
     fn default() -> Limits {
         Limits {
             bytes: 10 * 1024 * 1024,
@@ -33,7 +33,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The error for a shape of more dimensions than allowed, at the first of them.
+    /// Returns the error for a shape whose dimension at `span` is the first above the limit.
     #[cold]
     pub(crate) fn rank_error(&self, span: Span) -> Diagnostic {
         let most = self.dims;
@@ -41,7 +41,7 @@ impl Limits {
             .help(format!("merge dimensions until at most {most} are left"))
     }
 
-    /// No limit but the one of [`Span`], whose offsets are `u32`: for trusted input.
+    /// Returns limits for trusted input. Only the limit of [`Span`] remains, because its offsets are `u32`.
     pub fn none() -> Limits {
         Limits {
             bytes: u64::from(u32::MAX),

@@ -1,13 +1,13 @@
-//! Reading lines in the form in which they are printed.
+//! Fast reader for lines in canonical form.
 
 use mind_ir::types::{DType, Dim};
 
 use crate::scan::{Cursor, in_ident};
 
-/// Reads the bytes of a line one after the other, each piece as it is asked for or not at all.
+/// A position in a line whose pieces are read one after the other, each completely or not at all.
 ///
-/// Small enough to stay in registers, as long as everything is inlined into the loop over the lines. What
-/// is read in part leaves it anywhere: who reads on goes back to a copy.
+/// It is small enough to stay in registers, provided that everything is inlined into the loop over the lines. After a
+/// failed read its position is unspecified, so a caller that continues must use a copy made before.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'t> {
     text: &'t str,
@@ -15,7 +15,7 @@ pub(crate) struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    /// Reads from where `cursor` is.
+    /// Starts at the position of `cursor`.
     pub(crate) fn at_cursor(cursor: &Cursor<'t>) -> Line<'t> {
         Line {
             text: cursor.text(),
@@ -23,37 +23,37 @@ impl<'t> Line<'t> {
         }
     }
 
-    /// Where the next byte is, in bytes from the start of the text.
+    /// Returns the offset of the next byte in the text.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     #[inline(always)]
     pub(crate) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The byte behind the next one.
+    /// Returns the byte after the next one.
     #[inline(always)]
     pub(crate) fn second(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at + 1).copied()
     }
 
-    /// The bytes from the next one on.
+    /// Returns the bytes from the next one on.
     #[inline(always)]
     pub(crate) fn rest(&self) -> Option<&'t [u8]> {
         self.text.as_bytes().get(self.at..)
     }
 
-    /// Steps over `count` bytes, which are ASCII.
+    /// Skips `count` bytes, which are ASCII.
     #[inline(always)]
     pub(crate) fn skip(&mut self, count: usize) {
         self.at += count;
     }
 
-    /// Steps over `byte`.
+    /// Skips `byte`; returns `None` if another byte is next.
     #[inline(always)]
     pub(crate) fn eat(&mut self, byte: u8) -> Option<()> {
         if self.peek()? != byte {
@@ -63,7 +63,7 @@ impl<'t> Line<'t> {
         Some(())
     }
 
-    /// A blank, `letter`, and a number.
+    /// Reads a blank, `letter` and a number.
     #[inline(always)]
     pub(crate) fn id(&mut self, letter: u8) -> Option<u64> {
         let &[blank, first, digit, next] = self.rest()?.first_chunk()?;
@@ -78,13 +78,13 @@ impl<'t> Line<'t> {
         self.uint()
     }
 
-    /// Whether the line ends here.
+    /// Returns whether the next byte is a newline.
     #[inline(always)]
     pub(crate) fn ends(&self) -> bool {
         self.peek() == Some(b'\n')
     }
 
-    /// A number of at most 18 digits.
+    /// Reads a number of at most 18 digits.
     #[inline(always)]
     pub(crate) fn uint(&mut self) -> Option<u64> {
         const DIGITS: usize = 18;
@@ -110,7 +110,7 @@ impl<'t> Line<'t> {
         Some(u64::from(digit))
     }
 
-    /// An identifier.
+    /// Reads an identifier.
     #[inline(always)]
     pub(crate) fn ident(&mut self) -> Option<&'t str> {
         let start = self.at;
@@ -123,13 +123,13 @@ impl<'t> Line<'t> {
         (self.at > start).then(|| &self.text[start..self.at])
     }
 
-    /// A dtype.
+    /// Reads a dtype.
     #[inline(always)]
     pub(crate) fn dtype(&mut self) -> Option<DType> {
         DType::parse(self.ident()?)
     }
 
-    /// `separator` and a known extent, onto `extents`.
+    /// Reads `separator` and a known extent, which is added to `extents`.
     #[inline(always)]
     pub(crate) fn extent(&mut self, separator: u8, extents: &mut Extents) -> Option<()> {
         self.eat(separator)?;
@@ -138,7 +138,8 @@ impl<'t> Line<'t> {
         Some(())
     }
 
-    /// The bytes up to `end`, and `end` itself, where neither a backslash nor the end of the line comes first.
+    /// Reads up to and including `end`, and returns the bytes before it; `None` if a backslash or the end of the line
+    /// comes first.
     #[inline(always)]
     pub(crate) fn until(&mut self, end: u8) -> Option<&'t str> {
         let start = self.at;
@@ -157,14 +158,14 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The extents on a line, of which there is room for as many as most types have.
+/// The extents of a type, in an array with room for most ranks.
 pub(crate) struct Extents {
     dims: [Dim; 6],
     len: usize,
 }
 
 impl Extents {
-    /// No extents.
+    /// Creates an empty list of extents.
     #[inline(always)]
     pub(crate) fn new() -> Extents {
         Extents {
@@ -173,7 +174,7 @@ impl Extents {
         }
     }
 
-    /// The extents, where they are at most `limit`.
+    /// Returns the extents; `None` if there are more than `limit`.
     #[inline(always)]
     pub(crate) fn shape(&self, limit: usize) -> Option<&[Dim]> {
         let shape = self.dims.get(..self.len)?;
@@ -181,8 +182,8 @@ impl Extents {
     }
 }
 
-/// Reads lines with `read` as long as it reads them to their end, at most up to line `limit`, from `cursor`
-/// on, which is at the end of a line; gives a cursor at the end of the last one.
+/// Reads whole lines with `read` until it fails or line `limit` is reached. `cursor` is at the end of a line; returns a
+/// cursor at the end of the last line read.
 #[inline(always)]
 pub(crate) fn read_lines<'t>(
     cursor: Cursor<'t>,
@@ -203,8 +204,8 @@ pub(crate) fn read_lines<'t>(
     cursor.at_line(end.at, number)
 }
 
-/// Steps over the bytes up to `end` and over `end` itself, and gives them; none, and no step, where a
-/// backslash, a line end or the end of the text comes first.
+/// Reads up to and including `end`, and returns the bytes before it; returns `None` without moving if a backslash, a
+/// line end or the end of the text comes first.
 #[inline]
 pub(crate) fn plain_until<'t>(cursor: &mut Cursor<'t>, end: u8) -> Option<&'t str> {
     let mut line = Line::at_cursor(cursor);

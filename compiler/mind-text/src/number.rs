@@ -9,16 +9,15 @@ use thiserror::Error;
 /// Why a text is not a number of its type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum NumberError {
-    /// Not the form of a number, or an integer outside `i64` where no dtype is asked for: E1005.
+    /// Malformed, or an integer outside `i64` if no dtype is required: E1005.
     #[error("malformed number")]
     Malformed,
-    /// A finite number that its dtype cannot hold: E4005.
+    /// A finite number outside the range of its dtype: E4005.
     #[error("number out of range")]
     OutOfRange,
 }
 
-/// The integer that `text` writes: digits behind an optional `-`. `None` for any other form and outside
-/// `i64`.
+/// Parses an integer: digits after an optional `-`. Returns `None` for any other form and for values outside `i64`.
 pub fn parse_int(text: &str) -> Option<i64> {
     if text.starts_with('+') {
         return None;
@@ -49,10 +48,9 @@ pub fn write_uint(out: &mut String, mut value: u64) {
     out.push_str(std::str::from_utf8(&digits[at..]).expect("digits are ASCII"));
 }
 
-/// Appends the shortest decimal that reads back as `value` in `dtype`, always with `.` or `e`; or
-/// `nan`, `inf`, `-inf`.
+/// Appends the shortest decimal that parses to `value` in `dtype`, always with `.` or `e`; or `nan`, `inf`, `-inf`.
 ///
-/// `value` is a value of `dtype`, which is a float type; -0 keeps its sign, a NaN loses its payload.
+/// `value` is representable in `dtype`, which is a float type. The sign of -0 is kept; the payload of a NaN is lost.
 pub fn write_float(out: &mut String, value: f64, dtype: DType) {
     if value.is_nan() {
         out.push_str("nan");
@@ -70,14 +68,14 @@ pub fn write_float(out: &mut String, value: f64, dtype: DType) {
     out.push_str(&text);
 }
 
-/// The number with the fewest decimal digits that rounds to `value` in a 16-bit `dtype`.
+/// Returns the number with the fewest decimal digits that rounds to `value` in a 16-bit `dtype`.
 fn shortest(value: f64, dtype: DType) -> f64 {
     let candidates = (0..5).filter_map(|digits| format!("{value:.digits$e}").parse::<f64>().ok());
     let same = |candidate: &f64| round(*candidate, dtype).to_bits() == value.to_bits();
     candidates.into_iter().find(same).unwrap_or(value)
 }
 
-/// `value` rounded to the float type `dtype`, as an `f64`.
+/// Rounds `value` to the float type `dtype`; returns it as an `f64`.
 fn round(value: f64, dtype: DType) -> f64 {
     fn of<T: FloatNum>(value: f64) -> f64 {
         T::from_f64(value).to_f64()
@@ -85,15 +83,15 @@ fn round(value: f64, dtype: DType) -> f64 {
     with_float!(dtype, T => of::<T>(value), else value)
 }
 
-/// The value of `text` in the float type `dtype`, rounded to nearest even.
+/// Returns the value of `text` in the float type `dtype`, rounded to nearest even.
 ///
-/// Takes digits with an optional `-`, fraction and exponent, and `nan`, `inf`, `-inf`. For `f16` and
-/// `bf16` the rounding goes through `f64`; the two steps differ from one only for a literal of more
-/// than 17 digits next to the middle between two values.
+/// Accepts digits with an optional `-`, fraction and exponent, and `nan`, `inf`, `-inf`. For `f16` and `bf16` the value
+/// is rounded twice, because it is parsed as an `f64` first; this differs from a single rounding only for a literal of
+/// more than 17 digits close to the midpoint of two values.
 ///
 /// # Errors
 ///
-/// `Malformed` for any other form, `OutOfRange` for a finite literal that overflows `dtype`.
+/// Returns `Malformed` for any other form and `OutOfRange` for a finite literal that overflows `dtype`.
 pub fn parse_float(text: &str, dtype: DType) -> Result<f64, NumberError> {
     match text {
         "nan" => return Ok(f64::NAN),
@@ -126,12 +124,12 @@ pub fn parse_float(text: &str, dtype: DType) -> Result<f64, NumberError> {
     }
 }
 
-/// Reads one element of `dtype` and appends its bytes in native order.
+/// Parses one element of `dtype` and appends its bytes in native order.
 ///
 /// # Errors
 ///
-/// `Malformed` where `text` has not the form of such an element, `OutOfRange` where `dtype`
-/// cannot hold it. `bytes` is then as it was.
+/// Returns `Malformed` if `text` is not an element of such a type and `OutOfRange` if `dtype` cannot represent it;
+/// `bytes` is then unchanged.
 pub fn read_element(text: &str, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), NumberError> {
     match dtype {
         DType::F16 => {
@@ -170,7 +168,7 @@ fn integer<T: TryFrom<i128>>(text: &str) -> Result<T, NumberError> {
 
 /// Appends the element of `dtype` whose bytes, in native order, are `bytes`.
 ///
-/// Panics when `bytes` is not one element long.
+/// Panics if `bytes` is not one element long.
 pub fn write_element(out: &mut String, dtype: DType, bytes: &[u8]) {
     match dtype {
         DType::F16 => write_float(out, f16::from_ne_bytes(element(bytes)).to_f64(), dtype),
@@ -197,7 +195,7 @@ fn element<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().expect("the bytes of one element")
 }
 
-/// What an element of `dtype` looks like, for messages.
+/// Returns a description of an element of `dtype`, for messages.
 pub fn element_form(dtype: DType) -> &'static str {
     match dtype.class() {
         DTypeClass::Float => "a number such as 1.5, or nan, inf, -inf",

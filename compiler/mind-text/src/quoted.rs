@@ -7,11 +7,12 @@ use mind_diag::{Code, Diagnostic};
 use crate::line::plain_until;
 use crate::scan::{Cursor, Parsed, shown};
 
-/// Reads the quoted string at the cursor, which is a `"`; it ends on the same line.
+/// Reads the quoted string at the cursor, which is at a `"`. The string ends on the same line.
 ///
 /// # Errors
 ///
-/// E1003 no closing quote, E1004 an escape other than `\\ \" \n \t \r`.
+/// Returns E1003 if the closing quote is missing and E1004 for an escape other than `\\ \"
+///  \t \r`.
 pub(crate) fn read_quoted<'t>(cursor: &mut Cursor<'t>) -> Parsed<Cow<'t, str>> {
     let open = cursor.at();
     cursor.bump();
@@ -44,7 +45,7 @@ pub(crate) fn read_quoted<'t>(cursor: &mut Cursor<'t>) -> Parsed<Cow<'t, str>> {
     }
 }
 
-/// Reads what stands behind a backslash.
+/// Reads the part of an escape after the backslash.
 fn escaped(cursor: &mut Cursor<'_>) -> Parsed<char> {
     let c = match cursor.peek() {
         b'\\' => '\\',
@@ -74,7 +75,7 @@ fn unknown_escape(cursor: &Cursor<'_>) -> Diagnostic {
     .help("the escapes are \\\\ \\\" \\n \\t \\r")
 }
 
-/// Appends `text` in quotes, so that it reads back the same.
+/// Appends `text` in quotes, so that it parses to the same text.
 pub(crate) fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {

@@ -1,13 +1,13 @@
-//! Why an op cannot be written.
+//! Errors for ops that a format cannot express.
 
 use mind_diag::Diagnostic;
 use mind_ir::OpId;
 use mind_ir::graph::Graph;
 
-/// Why an op cannot be said in a format, as the end of a sentence that names the op and its value.
+/// Why a format cannot express an op: the end of a sentence whose subject is the op and its value.
 pub(crate) type Refusal = String;
 
-/// The error for an op that `format` cannot say; `value` is what stands there before the number of a value.
+/// Returns the error for an op that `format` cannot express; `value` is the format's prefix of value ids.
 #[cold]
 pub(crate) fn refused(
     g: &Graph,

@@ -1,16 +1,16 @@
-//! A byte cursor over a text of lines, for the line-oriented formats.
+//! A byte cursor for the line-oriented formats.
 
 use mind_diag::{Code, Diagnostic, Fix, Span};
 
 use crate::limits::Limits;
 
-/// What reading a piece of a line gives: the piece, or the error of that line.
+/// Result of reading a part of a line: the part, or the error of that line.
 pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
 
-/// Reads a text byte by byte and line by line.
+/// A position in a text that is read byte by byte and line by line.
 ///
-/// The end of the text reads as a newline. `at` lies on a character boundary: only ASCII bytes and
-/// whole words are stepped over.
+/// The end of the text reads as a newline. `at` is always a character boundary, because only ASCII bytes and whole
+/// words are skipped.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'t> {
     text: &'t str,
@@ -23,10 +23,10 @@ pub(crate) struct Cursor<'t> {
 const BLANK: u8 = 1;
 /// May end a line.
 const END: u8 = 2;
-/// Stands in an identifier.
+/// Part of an identifier.
 const IDENT: u8 = 4;
 
-/// What each byte is; a byte that is neither blank nor end stands in a word.
+/// The class of each byte; bytes that are neither blank nor end are part of a word.
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut byte = 0;
@@ -44,24 +44,24 @@ const CLASS: [u8; 256] = {
     class
 };
 
-/// Whether a word goes on at `byte`.
+/// Returns whether `byte` is part of a word.
 #[inline]
 fn in_word(byte: u8) -> bool {
     CLASS[byte as usize] & (BLANK | END) == 0
 }
 
-/// Whether `byte` stands in an identifier.
+/// Returns whether `byte` is part of an identifier.
 #[inline]
 pub(crate) fn in_ident(byte: u8) -> bool {
     CLASS[byte as usize] == IDENT
 }
 
 impl<'t> Cursor<'t> {
-    /// A cursor at the start of `text`, behind a byte order mark. `base` is added to every span.
+    /// Creates a cursor at the start of `text`, after a byte order mark. `base` is added to every span.
     ///
     /// # Errors
     ///
-    /// More bytes than `limits` admit.
+    /// Errors if `text` has more bytes than `limits` allow.
     pub(crate) fn new(text: &'t str, base: u32, limits: &Limits) -> Parsed<Cursor<'t>> {
         let longest = u64::from(u32::MAX - base).min(limits.bytes);
         if text.len() as u64 > longest {
@@ -81,38 +81,38 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Where the cursor is, in bytes from the start of the text.
+    /// Returns the offset of the cursor in the text.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// The 1-based line that the cursor is on.
+    /// Returns the 1-based line number of the cursor.
     pub(crate) fn line(&self) -> usize {
         self.line
     }
 
-    /// Bytes from the cursor to the end.
+    /// Returns the number of bytes from the cursor to the end.
     pub(crate) fn left(&self) -> usize {
         self.text.len() - self.at
     }
 
-    /// The text.
+    /// Returns the whole text.
     pub(crate) fn text(&self) -> &'t str {
         self.text
     }
 
-    /// The same cursor at another place, which is on this line.
+    /// Returns this cursor moved to offset `at`, which is on line `line`.
     pub(crate) fn at_line(self, at: usize, line: usize) -> Cursor<'t> {
         Cursor { at, line, ..self }
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     #[inline]
     pub(crate) fn peek(&self) -> u8 {
         self.ahead(0)
     }
 
-    /// The byte `count` bytes behind the next one.
+    /// Returns the byte `count` bytes after the next one.
     #[inline]
     pub(crate) fn ahead(&self, count: usize) -> u8 {
         self.text
@@ -122,14 +122,14 @@ impl<'t> Cursor<'t> {
             .unwrap_or(b'\n')
     }
 
-    /// Steps over the next byte, which must be ASCII and not the end.
+    /// Skips the next byte, which must be ASCII and not the end of the text.
     #[inline]
     pub(crate) fn bump(&mut self) {
         debug_assert!(self.at < self.text.len() && self.peek().is_ascii());
         self.at += 1;
     }
 
-    /// Steps over `byte` if it is next.
+    /// Skips `byte` if it is next; returns whether it was.
     #[inline]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
         let found = self.text.as_bytes().get(self.at) == Some(&byte);
@@ -137,7 +137,7 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Steps over `text` if that is all that is left of the line, and ends with its newline.
+    /// Skips `text` if the rest of the line is exactly `text` and a newline; returns whether it was.
     #[inline]
     pub(crate) fn eat_line(&mut self, text: &str) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
@@ -146,7 +146,7 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Steps over spaces and tabs.
+    /// Skips spaces and tabs.
     #[inline]
     pub(crate) fn blanks(&mut self) {
         let bytes = self.text.as_bytes();
@@ -157,13 +157,13 @@ impl<'t> Cursor<'t> {
         self.at = at;
     }
 
-    /// Whether a word that ends here is complete.
+    /// Returns whether a word that ends here is complete.
     #[inline]
     pub(crate) fn at_delimiter(&self) -> bool {
         !in_word(self.peek())
     }
 
-    /// Whether nothing is left of the line but a comment.
+    /// Returns whether the rest of the line is empty or a comment.
     #[inline]
     pub(crate) fn at_line_end(&self) -> bool {
         match self.peek() {
@@ -173,7 +173,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Goes to the start of the next line; false at the end of the text.
+    /// Moves to the start of the next line; returns false at the end of the text.
     #[inline]
     pub(crate) fn next_line(&mut self) -> bool {
         let bytes = self.text.as_bytes();
@@ -190,7 +190,7 @@ impl<'t> Cursor<'t> {
         false
     }
 
-    /// Steps over the bytes up to the next blank or line end, and gives them; none at one.
+    /// Reads the bytes up to the next blank or line end; returns an empty slice at one.
     #[inline]
     pub(crate) fn word(&mut self) -> &'t [u8] {
         let start = self.at;
@@ -203,15 +203,15 @@ impl<'t> Cursor<'t> {
         &bytes[start..at]
     }
 
-    /// The bytes up to the next blank, bracket, comma, semicolon or line end; empty at one.
+    /// Reads the bytes up to the next blank, bracket, comma, semicolon or line end; returns an empty text at one.
     pub(crate) fn item(&mut self) -> &'t str {
         let start = self.at;
         self.skip_to(|byte| !in_word(byte) || matches!(byte, b',' | b';' | b'[' | b']'));
         self.since(start)
     }
 
-    /// Steps over bytes up to one that is `wanted`, or to the end of the text. Every byte of a character
-    /// that is not ASCII must be wanted or not wanted alike.
+    /// Skips to the first byte that is `wanted`, or to the end of the text. `wanted` must treat all bytes of a
+    /// non-ASCII character alike.
     pub(crate) fn skip_to(&mut self, wanted: impl Fn(u8) -> bool) {
         let rest = &self.text.as_bytes()[self.at..];
         self.at += rest
@@ -220,12 +220,12 @@ impl<'t> Cursor<'t> {
             .unwrap_or(rest.len());
     }
 
-    /// The next character; `None` at the end.
+    /// Returns the next character; `None` at the end.
     pub(crate) fn char(&self) -> Option<char> {
         self.text[self.at..].chars().next()
     }
 
-    /// The identifier at the cursor; empty where none starts.
+    /// Reads the identifier at the cursor; returns an empty text if there is none.
     #[inline]
     pub(crate) fn ident(&mut self) -> &'t str {
         let start = self.at;
@@ -240,7 +240,8 @@ impl<'t> Cursor<'t> {
         &self.text[start..at]
     }
 
-    /// The digits at the cursor as a number; `None` if no digit stands or it is past `i64::MAX`.
+    /// Reads the digits at the cursor as a number; returns `None` if there is no digit or the number exceeds
+    /// `i64::MAX`.
     #[inline]
     pub(crate) fn uint(&mut self) -> Option<u64> {
         const SAFE_DIGITS: usize = 18;
@@ -267,7 +268,7 @@ impl<'t> Cursor<'t> {
         (value <= i64::MAX as u64).then_some(value)
     }
 
-    /// The integer at the cursor; `None` if none stands or it is outside `i64`.
+    /// Reads the integer at the cursor; returns `None` if there is none or it is outside `i64`.
     #[inline]
     pub(crate) fn int(&mut self) -> Option<i64> {
         if self.peek() != b'-' {
@@ -281,34 +282,34 @@ impl<'t> Cursor<'t> {
         self.text[start..self.at].parse().ok()
     }
 
-    /// The text from `start` to the cursor.
+    /// Returns the text from `start` to the cursor.
     pub(crate) fn since(&self, start: usize) -> &'t str {
         &self.text[start..self.at]
     }
 
-    /// The text from `start` to `end`.
+    /// Returns the text from `start` to `end`.
     pub(crate) fn slice(&self, start: usize, end: usize) -> &'t str {
         &self.text[start..end]
     }
 
-    /// Goes back or forth to `at`, on the same line.
+    /// Moves to `at`, on the same line.
     pub(crate) fn go_to(&mut self, at: usize) {
         self.at = at;
     }
 
-    /// The empty span in front of the line that the cursor is on.
+    /// Returns the empty span at the start of the cursor's line.
     pub(crate) fn line_start(&self) -> Span {
         let start = self.text[..self.at].rfind('\n').map_or(0, |end| end + 1);
         self.span_of(start, start)
     }
 
-    /// The span from `start` to the cursor.
+    /// Returns the span from `start` to the cursor.
     #[inline]
     pub(crate) fn span(&self, start: usize) -> Span {
         self.span_of(start, self.at)
     }
 
-    /// The span from `start` to the cursor, without blanks before it.
+    /// Returns the span from `start` to the cursor, without blanks at its end.
     #[inline]
     pub(crate) fn span_of_line(&self, start: usize) -> Span {
         let mut end = self.at;
@@ -318,21 +319,21 @@ impl<'t> Cursor<'t> {
         self.span_of(start, end)
     }
 
-    /// The span from `start` to `end`.
+    /// Returns the span from `start` to `end`.
     #[inline]
     pub(crate) fn span_of(&self, start: usize, end: usize) -> Span {
         Span::new(self.base + start as u32, self.base + end as u32)
     }
 
-    /// The span of the last line that is not empty, up to the cursor, for what is missing at the end.
+    /// Returns the span of the last non-empty line before the cursor, for errors about something missing at the end.
     pub(crate) fn last_line_span(&self) -> Span {
         let read = self.text[..self.at].trim_end();
         let start = read.rfind('\n').map_or(0, |newline| newline + 1);
         self.span_of(start, read.len())
     }
 
-    /// The span of the word at `start`; where there is none, of the character there, or of the one before
-    /// it at the end of a line.
+    /// Returns the span of the word at `start`; without a word there, of a carriage return at `start` or else of the
+    /// character before it on the line.
     pub(crate) fn word_span(&self, start: usize) -> Span {
         let (before, rest) = self.text.split_at(start);
         match (
@@ -347,7 +348,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// What stands at `start`, for a message: the word there, or that the line ends.
+    /// Describes the word at `start`, or the end of the line, for a message.
     #[cold]
     pub(crate) fn found_at(&self, start: usize) -> String {
         match self.word_at(start) {
@@ -357,7 +358,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The word that stands at `start`.
+    /// Returns the word at `start`.
     pub(crate) fn word_at(&self, start: usize) -> &'t str {
         let rest = &self.text.as_bytes()[start..];
         let len = rest
@@ -367,21 +368,21 @@ impl<'t> Cursor<'t> {
         &self.text[start..start + len]
     }
 
-    /// The error for the word at `start`, which should be an identifier.
+    /// Returns the error for the word at `start`, which should be an identifier.
     #[cold]
     pub(crate) fn not_ident_at(&self, start: usize, what: &str) -> Diagnostic {
         not_ident(self.word_span(start), self.word_at(start), what)
     }
 
-    /// What is left of the line from `start` on, without a comment and blanks at its end.
+    /// Returns the rest of the line from `start` on, without a comment and trailing blanks.
     pub(crate) fn rest_of_line(&self, start: usize) -> &'t str {
         let rest = &self.text[start..];
         let end = rest.find(['\n', '#']).unwrap_or(rest.len());
-        // No other white space is blank to the scanner: it is part of the last word.
+        // The scanner treats other white space as a part of the last word.
         rest[..end].trim_end_matches([' ', '\t', '\r'])
     }
 
-    /// The edit that replaces the bytes from `start` on, `len` of them, by `text`.
+    /// Returns the edit that replaces the `len` bytes from `start` on by `text`.
     pub(crate) fn edit(&self, start: usize, len: usize, text: impl Into<String>) -> Fix {
         Fix {
             span: self.span_of(start, start + len),
@@ -389,14 +390,14 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// An error about the word at `start`.
+    /// Creates an error about the word at `start`.
     #[cold]
     pub(crate) fn error_at(&self, start: usize, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(self.word_span(start), message)
     }
 }
 
-/// The words, as in "`a`, `b` or `c`".
+/// Lists words for a message, for example "`a`, `b` or `c`".
 pub(crate) fn any_of(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
@@ -405,7 +406,7 @@ pub(crate) fn any_of(words: &[&str]) -> String {
     }
 }
 
-/// `token` in quotes for a message: cut where it is long, control characters escaped.
+/// Returns `token` in quotes for a message: truncated if it is long, with control characters escaped.
 pub(crate) fn shown(token: &str) -> String {
     const SHOWN: usize = 40;
     let mut text = String::from("'");
@@ -424,7 +425,7 @@ pub(crate) fn shown(token: &str) -> String {
     text
 }
 
-/// Whether `name` is an identifier: `[A-Za-z_][A-Za-z0-9_]*`.
+/// Returns whether `name` is an identifier: `[A-Za-z_][A-Za-z0-9_]*`.
 pub(crate) fn is_ident(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     name.bytes().all(fits)
@@ -434,7 +435,8 @@ pub(crate) fn is_ident(name: &str) -> bool {
             .is_some_and(|byte| !byte.is_ascii_digit())
 }
 
-/// The error for a `word` at `span` that should be an identifier: `what` it names, as in "a name".
+/// Returns the error for a `word` at `span` that should be an identifier. `what` describes its role, for example "a
+/// name".
 #[cold]
 pub(crate) fn not_ident(span: Span, word: &str, what: &str) -> Diagnostic {
     let help = format!("{what} is a letter or '_', then letters, digits and '_'");

@@ -1,14 +1,14 @@
-//! Where the names of a text stand, for tools that show and edit it.
+//! Source locations of names, for tools that show and edit a text.
 
 use mind_diag::Span;
 use mind_ir::ValueId;
 use mind_ir::opdef::OpDef;
 use rustc_hash::FxHashMap;
 
-/// What a name in a text stands for.
+/// The entity that a name refers to.
 #[derive(Clone, Copy, Debug)]
 pub enum Entity {
-    /// A value, by the number it has in the text; in MIL by the offset of its definition.
+    /// A value, by its number in the text; in MIL by the offset of its definition.
     Value(u64),
     /// An entry of a table of types, by its number.
     Type(u64),
@@ -18,8 +18,7 @@ pub enum Entity {
     Symbol(u32),
     /// An op.
     Op(&'static OpDef),
-    /// The attribute of an op, by its position in the table entry; in MIL an argument or attribute, by
-    /// none.
+    /// An attribute of an op, by its position in the table entry; in MIL an argument or attribute, without a position.
     Attr(&'static OpDef, Option<usize>),
     /// A dtype.
     DType,
@@ -44,29 +43,29 @@ impl PartialEq for Entity {
 
 impl Eq for Entity {}
 
-/// What a name does where it stands.
+/// Role of an occurrence of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// It declares what it stands for.
+    /// Declares the entity.
     Definition,
-    /// It begins the line that defines a value without naming it, as the opcodes of mic@2 do.
+    /// Begins the line that defines a value without naming it, for example an opcode of mic@2.
     Implicit,
-    /// It reads or uses what it stands for.
+    /// Reads or uses the entity.
     Reference,
 }
 
-/// A name where it stands.
+/// An occurrence of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Occurrence {
-    /// Where.
+    /// The bytes of the name.
     pub span: Span,
-    /// What it stands for.
+    /// The entity that the name refers to.
     pub entity: Entity,
-    /// What it does.
+    /// The role of the name here.
     pub role: Role,
 }
 
-/// The names of one text, filled while it is read. Lines with errors give those in front of the error.
+/// The names of one text, recorded while it is read. A line with an error contributes the names before the error.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     occurrences: Vec<Occurrence>,
@@ -74,32 +73,32 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// An empty map.
+    /// Creates an empty map.
     pub fn new() -> SourceMap {
         SourceMap::default()
     }
 
-    /// Every name in the order of the text.
+    /// Returns all occurrences in text order.
     pub fn occurrences(&self) -> &[Occurrence] {
         &self.occurrences
     }
 
-    /// The value of the graph that [`Entity::Value`] stands for; `None` if its line was rejected.
+    /// Returns the graph value of an [`Entity::Value`]; `None` if its line was rejected.
     pub fn value(&self, number: u64) -> Option<ValueId> {
         self.values.get(&number).copied()
     }
 
-    /// Adds a name.
+    /// Adds an occurrence.
     pub fn record(&mut self, span: Span, entity: Entity, role: Role) {
         self.occurrences.push(Occurrence { span, entity, role });
     }
 
-    /// Says which value of the module has `number`.
+    /// Sets the graph value of the entity with `number`.
     pub fn bind(&mut self, number: u64, value: ValueId) {
         self.values.insert(number, value);
     }
 
-    /// Puts the names in the order of the text.
+    /// Sorts the occurrences in text order.
     pub fn sort(&mut self) {
         self.occurrences
             .sort_by_key(|found| (found.span.start, found.span.end));

@@ -1,9 +1,8 @@
-//! A prepared table from words to entries.
+//! A hash table from words to entries.
 
-/// Finds entries by word: at most one multiplication, one probe and one comparison for most words.
+/// A hash table keyed by words. Most lookups take at most one multiplication, one probe and one comparison.
 ///
-/// Made once per set of dialects. The words are the program's own, so that no input can choose them to
-/// collide.
+/// It is built once per set of dialects. Input cannot cause collisions, because the words come from the op tables.
 #[derive(Debug)]
 pub(crate) struct Words<T> {
     slots: Box<[Option<Slot<T>>]>,
@@ -18,7 +17,7 @@ struct Slot<T> {
 }
 
 impl<T> Words<T> {
-    /// The table of `entries`. Of several with one word the first counts.
+    /// Builds the table of `entries`. If several have the same word, the first is used.
     pub(crate) fn new(entries: impl IntoIterator<Item = (&'static str, T)>) -> Words<T> {
         let entries: Vec<(&'static str, T)> = entries.into_iter().collect();
         let len = (entries.len() * 4).next_power_of_two().max(2);
@@ -40,14 +39,14 @@ impl<T> Words<T> {
         words
     }
 
-    /// The entry for `word`.
+    /// Returns the entry for `word`.
     #[inline]
     pub(crate) fn get(&self, word: &[u8]) -> Option<&T> {
         self.find(key(word), word)
     }
 
-    /// The entry for the bytes of `text` before its first blank, and their number; only for short words,
-    /// where it is faster.
+    /// Returns the entry for the word of `text` before its first blank, and the length of the word. Only short words
+    /// are found, because they need a single comparison.
     #[inline]
     pub(crate) fn first_word(&self, text: &[u8]) -> Option<(&T, usize)> {
         const EACH: u64 = 0x0101_0101_0101_0101;
@@ -67,12 +66,12 @@ impl<T> Words<T> {
         self.find(key, &[]).map(|entry| (entry, len))
     }
 
-    /// Every word.
+    /// Returns every word.
     pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
         self.slots.iter().flatten().map(|slot| slot.word)
     }
 
-    /// The entry for `word`, which only a long word needs besides its key.
+    /// Returns the entry for `word`, whose key is `key`; only a long word is compared in full.
     #[inline]
     fn find(&self, key: u64, word: &[u8]) -> Option<&T> {
         let mut at = self.first_slot(key);
@@ -85,7 +84,8 @@ impl<T> Words<T> {
         }
     }
 
-    /// The slot where the search for a key starts; it ends at an empty one, which three of four are.
+    /// Returns the slot where the probe for a key starts. The probe ends at an empty slot; three of four slots are
+    /// empty.
     #[inline]
     fn first_slot(&self, key: u64) -> usize {
         const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -98,10 +98,10 @@ impl<T> Words<T> {
     }
 }
 
-/// How much of a word its key holds.
+/// Number of bytes of a word in its key.
 const KEY_BYTES: usize = 7;
 
-/// The length, in the last byte, and the first bytes of a word: all there is to know of a short one.
+/// Returns the length of a word, in the last byte, and its first bytes; this is all of a short word.
 #[inline]
 fn key(word: &[u8]) -> u64 {
     let len = word.len().min(255) as u64;
@@ -110,7 +110,7 @@ fn key(word: &[u8]) -> u64 {
     bytes | len << (8 * KEY_BYTES)
 }
 
-/// The bytes of a text of less than eight, and zeros.
+/// Pads a text of less than eight bytes with zeros.
 #[cold]
 fn padded(text: &[u8]) -> [u8; 8] {
     let mut chunk = [0; 8];
@@ -118,7 +118,7 @@ fn padded(text: &[u8]) -> [u8; 8] {
     chunk
 }
 
-/// Whether the key says all of its word.
+/// Returns whether the key holds all of its word.
 #[inline]
 fn is_whole(key: u64) -> bool {
     key >> (8 * KEY_BYTES) <= KEY_BYTES as u64

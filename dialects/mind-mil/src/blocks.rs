@@ -1,32 +1,32 @@
-//! Ops that exchange channels for height and width: six dimensions, in another order.
+//! Ops that exchange channels for height and width through a transpose of six dimensions.
 
 use crate::ops::movement::{DEPTH_TO_SPACE, PIXEL_SHUFFLE, PIXEL_UNSHUFFLE, SPACE_TO_DEPTH};
 use crate::row::MilOp;
 
-/// An op of `[N, C, H, W]` that splits its dimensions into six, permutes them and joins them again.
+/// An op on `[N, C, H, W]` that splits its dimensions into six, permutes them and joins them.
 #[derive(Debug)]
 pub struct Blocks {
     /// The op.
     pub op: &'static MilOp,
-    /// Its argument that is the factor of height and width.
+    /// The name of its argument for the block size.
     pub factor: &'static str,
-    /// The order of the six dimensions.
+    /// The permutation of the six dimensions.
     pub order: [i64; 6],
     split: Split,
 }
 
-/// Which dimensions are split.
+/// The dimensions that are split.
 #[derive(Clone, Copy, Debug)]
 enum Split {
-    /// The channels, the factors first.
+    /// The channels, with the factors first.
     ChannelsBehind,
-    /// The channels, the factors last.
+    /// The channels, with the factors last.
     ChannelsBefore,
     /// Height and width.
     Places,
 }
 
-/// Every such op.
+/// All ops of this form.
 pub static BLOCKS: &[Blocks] = &[
     Blocks {
         op: &DEPTH_TO_SPACE,
@@ -55,7 +55,7 @@ pub static BLOCKS: &[Blocks] = &[
 ];
 
 impl Blocks {
-    /// The six dimensions of `shape`, and the shape of the result, for a factor that is not 0.
+    /// Returns the six dimensions of `shape` and the shape of the result, for a nonzero factor.
     pub fn shapes(&self, factor: i64, [n, c, h, w]: [i64; 4]) -> ([i64; 6], [i64; 4]) {
         let square = factor.saturating_mul(factor);
         let (high, wide) = (h.saturating_mul(factor), w.saturating_mul(factor));

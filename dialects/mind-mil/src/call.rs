@@ -28,25 +28,25 @@ pub struct Call<'g> {
     pub name: &'static str,
     /// The opset that its function is written in.
     pub opset: Opset,
-    /// What its definition takes.
+    /// The arguments of its definition.
     pub args: &'static [Arg],
-    /// The operands of each.
+    /// The operands of each argument.
     bound: SmallVec<[Range<usize>; 6]>,
 }
 
-/// An argument that may be left out or come at run time.
+/// The value of an argument that may be omitted or computed at run time.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ArgState<T> {
-    /// It is left out.
+    /// Omitted.
     Absent,
     /// A constant.
     Known(T),
-    /// Only a run knows it.
+    /// Known at run time only.
     Runtime,
 }
 
 impl<T> ArgState<T> {
-    /// The constant, if it is one.
+    /// Returns the constant, if it is one.
     pub fn known(self) -> Option<T> {
         match self {
             ArgState::Known(value) => Some(value),
@@ -55,7 +55,7 @@ impl<T> ArgState<T> {
     }
 }
 
-/// An error of this dialect's own.
+/// Creates an error with a code of this dialect.
 pub(crate) fn error(code: u16, problem: String, help: Option<String>) -> Box<VerifyError> {
     Box::new(VerifyError::Dialect {
         code: Code(code),
@@ -64,7 +64,7 @@ pub(crate) fn error(code: u16, problem: String, help: Option<String>) -> Box<Ver
     })
 }
 
-/// The arguments that an op with a row is given, each with its values, in the order of the operands.
+/// Returns the arguments of an op with a row, each with its values, in the order of the operands.
 pub fn arguments(g: &Graph, op: OpId) -> impl Iterator<Item = (&'static str, &[ValueId])> {
     let row = ops::row(g.def(op));
     let params = row.map_or(&[][..], |row| row.params.as_slice());
@@ -79,7 +79,7 @@ pub fn arguments(g: &Graph, op: OpId) -> impl Iterator<Item = (&'static str, &[V
     given.filter(|(_, values)| !values.is_empty())
 }
 
-/// The argument that the operand at `index` of `op` belongs to; `None` if the op has no row.
+/// Returns the argument that the operand at `index` of `op` belongs to; `None` if the op has no row.
 pub fn argument_at(g: &Graph, op: OpId, index: usize) -> Option<&'static str> {
     let mut end = 0;
     let mut arguments = arguments(g, op);
@@ -90,7 +90,7 @@ pub fn argument_at(g: &Graph, op: OpId, index: usize) -> Option<&'static str> {
     own.map(|(name, _)| name)
 }
 
-/// The element type of a value: a constant's own, that of a mask, else what the dtype says.
+/// Returns the element type of a value: that of a constant or of a mask, else the one for its dtype.
 pub fn element_of(g: &Graph, value: ValueId) -> Element {
     let own = constant_of(g, value).and_then(|constant| constant.element_type(g));
     own.unwrap_or_else(|| {
@@ -102,7 +102,7 @@ pub fn element_of(g: &Graph, value: ValueId) -> Element {
     })
 }
 
-/// Whether the value is the mask of a sparse constant, whose elements are `uint1`.
+/// Returns whether the value is the mask of a sparse constant, whose elements are `uint1`.
 pub fn is_mask(g: &Graph, value: ValueId) -> bool {
     let masked = [
         &CONSTEXPR_LUT_TO_SPARSE,
@@ -114,14 +114,14 @@ pub fn is_mask(g: &Graph, value: ValueId) -> bool {
     }
 }
 
-/// Whether the value is known when compiling: a constant, or what is made of constants alone.
+/// Returns whether the value is known at compile time: a constant, or computed from constants only.
 pub fn is_constant(g: &Graph, value: ValueId) -> bool {
     g.defining_op(value).is_some_and(|op| {
         constant_of(g, value).is_some() || ops::row(g.def(op)).is_some_and(MilOp::is_constexpr)
     })
 }
 
-/// What a definition takes, for help.
+/// Lists the arguments of a definition, for a help.
 pub fn listed(args: &[Arg], opset: Opset) -> String {
     let names: Vec<&str> = args.iter().map(|arg| arg.name).collect();
     format!("in opset {} it takes {}", opset.tag(), names.join(", "))
@@ -132,7 +132,9 @@ impl<'g> Call<'g> {
     ///
     /// # Errors
     ///
-    /// E2007 another number of operands than `segments` counts, E4101 not in the opset, E4102 an argument that the
+    /// Returns E2007 if the number of operands differs from the sum of `segments`, E4101 if the op is not in the opset,
+    /// E4102 for an argument that the opset does not have, E4104 for a missing argument, and E4109 unless there is one
+    /// segment for each argument.
     /// opset does not have, E4104 missing, E4109 not one segment for each argument.
     pub fn bind(row: &'static MilOp, op: OpId, g: &'g Graph) -> Result<Call<'g>, Box<VerifyError>> {
         let (name, opset) = (row.name, opset_of(g, op));
@@ -188,8 +190,9 @@ impl<'g> Call<'g> {
     ///
     /// # Errors
     ///
-    /// E4105 not a constant, E4106 another element type, E4107 element types of a group differ,
-    /// E4109 several values for one, E4117 a state, or none.
+    /// Returns E4105 for an argument that is not a constant, E4106 for a wrong element type, E4107 if the element types
+    /// of a group differ, E4109 for several values where one is expected, and E4117 for a state where a tensor is
+    /// expected, or the reverse.
     pub fn check(&self) -> Result<(), Box<VerifyError>> {
         let mut groups: SmallVec<[(u8, &str, Element); 4]> = SmallVec::new();
         for (arg, bound) in self.args.iter().zip(&self.bound) {
@@ -234,7 +237,7 @@ impl<'g> Call<'g> {
             let problem = if is_state {
                 format!("`{}` of `{}` is a state", arg.name, self.name)
             } else {
-                format!("`{}` of `{}` is no state", arg.name, self.name)
+                format!("`{}` of `{}` is not a state", arg.name, self.name)
             };
             let help =
                 "`read_state` gives the tensor in a state; only it and `write_state` take one";
@@ -258,35 +261,35 @@ impl<'g> Call<'g> {
         error(4106, format!("`{arg}` of `{name}` is {found}"), Some(help))
     }
 
-    /// The operands that are argument `name`.
+    /// Returns the range of operands of argument `name`.
     fn operands(&self, name: &str) -> Range<usize> {
         let at = self.args.iter().position(|arg| arg.name == name);
         at.map_or(0..0, |at| self.bound[at].clone())
     }
 
-    /// The operand that is argument `name`, counted from the first.
+    /// Returns the index of the first operand of argument `name`.
     pub fn index(&self, name: &str) -> Option<usize> {
         let own = self.operands(name);
         (!own.is_empty()).then_some(own.start)
     }
 
-    /// The values of the tuple `name`, or the one value.
+    /// Returns the values of the tuple `name`, or its single value.
     pub fn values(&self, name: &str) -> &'g [ValueId] {
         &self.g.operands(self.op)[self.operands(name)]
     }
 
-    /// The value of argument `name`.
+    /// Returns the value of argument `name`.
     pub fn value(&self, name: &str) -> Option<ValueId> {
         self.values(name).first().copied()
     }
 
-    /// The type of argument `name`. Panics where it is optional and left out.
+    /// Returns the type of argument `name`. Panics if it is optional and omitted.
     pub fn ty(&self, name: &str) -> TypeView<'g> {
         self.g
             .ty(self.value(name).expect("a required argument is given"))
     }
 
-    /// The elements of argument `name`.
+    /// Returns the elements of argument `name`.
     pub fn tensor(&self, name: &str) -> ArgState<Tensor> {
         let Some(value) = self.value(name) else {
             return ArgState::Absent;
@@ -297,7 +300,7 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// The integers in argument `name`.
+    /// Returns the integers of argument `name`.
     pub fn ints(&self, name: &str) -> ArgState<Vec<i64>> {
         match self.tensor(name) {
             ArgState::Absent => ArgState::Absent,
@@ -306,7 +309,7 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// The integer in argument `name`, or its default.
+    /// Returns the integer of argument `name`, or its default.
     pub fn int(&self, name: &str) -> Option<i64> {
         let given = self
             .ints(name)
@@ -318,7 +321,7 @@ impl<'g> Call<'g> {
         })
     }
 
-    /// The number in argument `name`, or its default.
+    /// Returns the number of argument `name`, or its default.
     pub fn float(&self, name: &str) -> Option<f64> {
         let given = self
             .tensor(name)
@@ -330,7 +333,7 @@ impl<'g> Call<'g> {
         })
     }
 
-    /// The truth value of argument `name`, or its default.
+    /// Returns the truth value of argument `name`, or its default.
     pub fn flag(&self, name: &str) -> bool {
         match (self.tensor(name), self.default(name)) {
             (ArgState::Known(tensor), _) => integers(&tensor).first() == Some(&1),
@@ -339,7 +342,7 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// The word in argument `name`, or its default.
+    /// Returns the word of argument `name`, or its default.
     pub fn word(&self, name: &str) -> &'g str {
         let constant = self
             .value(name)
@@ -356,11 +359,11 @@ impl<'g> Call<'g> {
         Some(arg.default)
     }
 
-    /// The word in argument `name`, if it is one of `words`.
+    /// Returns the word of argument `name`.
     ///
     /// # Errors
     ///
-    /// E4108 another word.
+    /// Returns E4108 if it is not one of `words`.
     pub fn one_of(&self, name: &str, words: &[&str]) -> Result<&'g str, Box<VerifyError>> {
         let found = self.word(name);
         if words.contains(&found) {
@@ -370,17 +373,17 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// E4108: what argument `name` does not take.
+    /// Returns the error E4108 for an unsupported value of argument `name`.
     pub fn refused(&self, name: &str, found: &str, expected: &str) -> Box<VerifyError> {
         let problem = format!("`{name}` of `{}` is {found}", self.name);
         error(4108, problem, Some(format!("it is {expected}")))
     }
 
-    /// E4109: a list of another length than `expected`.
+    /// Checks the length of a list.
     ///
     /// # Errors
     ///
-    /// That.
+    /// Returns E4109 if it is not `expected`.
     pub fn length(
         &self,
         name: &str,
@@ -399,11 +402,11 @@ impl<'g> Call<'g> {
         Err(error(4109, problem, Some(help)))
     }
 
-    /// The axis that `axis` means in `rank`, counted from the front.
+    /// Returns the non-negative index of `axis` in a tensor of rank `rank`.
     ///
     /// # Errors
     ///
-    /// E3004 out of range.
+    /// Returns E3004 if it is out of range.
     pub fn axis(&self, axis: i64, rank: usize) -> Result<usize, Box<VerifyError>> {
         let own = if axis < 0 { axis + rank as i64 } else { axis };
         match usize::try_from(own).ok().filter(|&own| own < rank) {
@@ -416,11 +419,11 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// The distinct axes that `axes` mean in `rank`.
+    /// Returns the non-negative indices of `axes` in a tensor of rank `rank`.
     ///
     /// # Errors
     ///
-    /// E3004 out of range, E3005 listed twice.
+    /// Returns E3004 for an axis out of range and E3005 for a repeated axis.
     pub fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, Box<VerifyError>> {
         let mut own = Vec::with_capacity(axes.len());
         for &axis in axes {
@@ -439,7 +442,7 @@ impl<'g> Call<'g> {
     }
 }
 
-/// Whether `value` is a state.
+/// Returns whether `value` is a state.
 pub fn is_state(g: &Graph, value: ValueId) -> bool {
     match g.value_def(value) {
         ValueDef::Result(op, _) => g.view::<Input>(op).is_some_and(|input| input.state(g)),
@@ -450,7 +453,7 @@ pub fn is_state(g: &Graph, value: ValueId) -> bool {
     }
 }
 
-/// The elements as integers, fractions cut off; truth values as 0 and 1.
+/// Returns the elements as integers. Fractions are truncated; truth values are 0 and 1.
 pub fn integers(tensor: &Tensor) -> Vec<i64> {
     let integer = |value: f64| value as i64;
     with_num!(tensor.dtype(), T => {
@@ -460,7 +463,7 @@ pub fn integers(tensor: &Tensor) -> Vec<i64> {
     }, else tensor.elements::<bool>().iter().map(|&flag| i64::from(flag)).collect())
 }
 
-/// The elements as numbers.
+/// Returns the elements as floats.
 pub fn floats(tensor: &Tensor) -> Vec<f64> {
     with_num!(tensor.dtype(), T => {
         tensor.elements::<T>().iter().map(|&element| element.to_f64()).collect()

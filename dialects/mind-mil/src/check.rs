@@ -1,4 +1,4 @@
-//! Rules of a program as a whole, which no op alone can break.
+//! Rules about a program as a whole, which the verification of single ops cannot check.
 
 use mind_diag::{Diagnostics, Span};
 use mind_ir::builtin::Yield;
@@ -15,18 +15,18 @@ use crate::opset::Opset;
 use crate::row::Attributes;
 use crate::structure::{Const, Func, Input, program};
 
-/// Which types a program may take and give.
+/// Restricts the types of a program's inputs and outputs.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Interface {
-    /// What Core ML or the neural engine takes.
+    /// All types that Core ML or the neural engine accept.
     #[default]
     Any,
-    /// What the neural engine takes without a conversion at the edge.
+    /// Types that the neural engine accepts without a conversion at its boundary.
     Ane,
 }
 
 impl Interface {
-    /// The element types.
+    /// Returns the allowed element types.
     pub const fn elements(self) -> Elements {
         use Element::*;
         match self {
@@ -39,7 +39,7 @@ impl Interface {
 /// The largest extent of a dimension.
 pub const MAX_EXTENT: i64 = 65536;
 
-/// Reports every rule of a program that `g`, which verified, breaks, in text order.
+/// Reports every program rule that the verified module `g` violates, in text order.
 pub fn check(g: &Graph, interface: Interface) -> Diagnostics {
     let mut checker = Checker {
         g,
@@ -183,7 +183,8 @@ impl Checker<'_> {
         }
     }
 
-    /// An output is called as its value is; a classifier makes something else of the value.
+    /// Checks that an output has the name of its value. The output of a classifier is exempt, because it is computed
+    /// from the value.
     fn output_name(&mut self, at: usize, value: &str, span: Span) {
         let interface = &self.g.interface;
         let classifier = interface.classifier.as_ref();
@@ -220,7 +221,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a value comes in or goes out as an image, which the system converts.
+    /// Returns whether a value is an image input or output, which the system converts.
     fn is_image(&self, value: ValueId, name: &str) -> bool {
         let interface = &self.g.interface;
         let input = interface.inputs.get(name);
@@ -251,7 +252,8 @@ impl Checker<'_> {
         }
     }
 
-    /// NaN has no spelling that Core ML is known to read; infinities are ordinary elements.
+    /// Reports NaN elements, because it is not known that Core ML can read any spelling of NaN. Infinities are valid
+    /// elements.
     fn numbers(&mut self, constant: Const, span: Span) {
         let literal = constant.data(self.g);
         if !literal.dtype.is_float() {
@@ -274,7 +276,7 @@ const RENAME: &str = "give one of the two another name";
 
 const NAMES: &str = "a name is letters, digits and `_`, and begins with no digit";
 
-/// Whether `name` may stand for a value, reserved words aside.
+/// Returns whether `name` is a valid name of a value, ignoring reserved words.
 pub fn is_name(name: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     name.bytes().next().is_some_and(letter)
@@ -283,7 +285,7 @@ pub fn is_name(name: &str) -> bool {
             .all(|byte| letter(byte) || byte.is_ascii_digit())
 }
 
-/// The names that the results of `op` were given, as far as they were.
+/// Returns the given names of the results of `op`; it may have fewer names than results.
 pub(crate) fn written_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
     let written = match (g.view::<Input>(op), g.view::<Const>(op)) {
         (Some(input), _) => g.name(input.name(g)),
@@ -297,13 +299,14 @@ pub(crate) fn written_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
     written.split(' ').filter(|name| !name.is_empty())
 }
 
-/// The names that the arguments of block `index` of `op` were given, as far as they were; `op` has a row.
+/// Returns the given names of the arguments of block `index` of `op`, which has a row; there may be fewer names than
+/// arguments.
 pub(crate) fn block_names(g: &Graph, op: OpId, index: usize) -> impl Iterator<Item = &str> {
     let mut parts = Attributes::of(g, op).out.split('|').skip(index + 1);
     parts.next().unwrap_or("").split_ascii_whitespace()
 }
 
-/// The names that the arguments of all blocks of `op` were given.
+/// Returns the given names of the arguments of all blocks of `op`.
 pub(crate) fn argument_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
     let blocks = match ops::row(g.def(op)) {
         Some(_) => g.regions(op).len(),
@@ -312,12 +315,12 @@ pub(crate) fn argument_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> 
     (0..blocks).flat_map(move |index| block_names(g, op, index))
 }
 
-/// The name of a value; `%5` for one that has none.
+/// Returns the name of a value, or `%5` if it has none.
 pub fn name_of(g: &Graph, value: ValueId) -> String {
     given_name(g, value).unwrap_or_else(|| format!("%{}", g.label(value)))
 }
 
-/// The name that a value was given; `None` if it was given none.
+/// Returns the given name of a value; `None` if it has none.
 pub fn given_name(g: &Graph, value: ValueId) -> Option<String> {
     let written = match g.value_def(value) {
         ValueDef::Result(op, index) => written_names(g, op).nth(index as usize),
@@ -326,7 +329,7 @@ pub fn given_name(g: &Graph, value: ValueId) -> Option<String> {
     written.map(str::to_owned)
 }
 
-/// The name of a block's argument.
+/// Returns the name of a block's argument.
 fn argument_name(g: &Graph, block: BlockId, index: usize) -> Option<&str> {
     let owner = g.block_owner(block)?;
     if let Some(func) = g.view::<Func>(owner) {

@@ -1,4 +1,4 @@
-//! Numbers that evaluation and import compute functions with alike.
+//! Coefficients shared by evaluation and import.
 
 /// The factor of the cube in `gelu` with a hyperbolic tangent.
 pub const GELU_CUBE: f64 = 0.044_715;

@@ -1,7 +1,6 @@
-//! Ops of MIL that core says in several ops.
+//! MIL ops that are compositions of several core ops.
 //!
-//! A row is an op and the term that it stands for. Import writes the term, and lowering finds it again and emits the
-//! one op.
+//! A row is an op and its term. Import expands the op to the term; lowering matches the term and emits the single op.
 
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::types::DType;
@@ -11,31 +10,31 @@ use crate::coefficients::{GELU_CUBE, GELU_SIGMOID, GELU_TANH};
 use crate::ops::{activation as act, binary, normalization as norm, pool, reduction, unary};
 use crate::row::MilOp;
 
-/// What an op computes, over its arguments.
+/// The expression that an op computes from its arguments.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Term {
     /// An argument that is a tensor.
     Value(&'static str),
-    /// An argument that is one number.
+    /// A scalar argument.
     Param(&'static str),
-    /// An argument of one number a channel; the number of all channels where it is left out.
+    /// An argument with one number per channel; the given number for all channels if it is omitted.
     Channels(&'static str, Option<f64>),
     /// A number.
     Number(f64),
-    /// A function at every position.
+    /// An elementwise function.
     Apply(ScalarFn, &'static [Term]),
     /// A reduction along the axes of the composition.
     Reduce(Reduction, &'static Term),
-    /// A reduction of the windows that the op slides.
+    /// A reduction over the windows of the op.
     Window(Reduction, &'static Term),
-    /// The same numbers in another float.
+    /// A conversion to another float dtype.
     Cast(DType, &'static Term),
 }
 
 /// The dtype that a term is computed in; its result is rounded to `f32`, then to the dtype of the op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Width {
-    /// That of the op, a float or not.
+    /// The dtype of the op, which need not be a float.
     Own,
     /// `f32`.
     Single,
@@ -45,42 +44,43 @@ pub enum Width {
     Wider,
 }
 
-/// What the reductions of a term run along.
+/// Axes of the reductions of a term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Axes {
     /// The term has no reduction.
     None,
     /// The arguments `axes` and `keep_dims`.
     Given,
-    /// The argument `axes`. They stay with extent 1, and a reshape removes them unless `keep_dims` is true.
+    /// The argument `axes`. They are kept with extent 1, and a reshape removes them unless `keep_dims` is true.
     Kept,
-    /// The last ones, as many as this; they stay.
+    /// The given number of trailing axes, which are kept.
     Last(usize),
-    /// All but the first two; they stay.
+    /// All but the first two, which are kept.
     Spatial,
 }
 
-/// An op and what it stands for.
+/// An op and its term.
 #[derive(Clone, Copy, Debug)]
 pub struct Composition {
     /// The op.
     pub op: &'static MilOp,
-    /// The words that choose the term.
+    /// Values of word arguments for which the term is valid.
     pub words: &'static [(&'static str, &'static str)],
-    /// The numbers of arguments that the term does not name: with these it is shorter.
+    /// Values of numeric arguments that the term does not name and for which it is valid, because they simplify it.
     pub numbers: &'static [(&'static str, f64)],
-    /// Whether the op is one of integers.
+    /// Whether the op is defined on integers.
     pub integers: bool,
-    /// What it is computed in.
+    /// The dtype of the computation.
     pub width: Width,
-    /// What reductions run along.
+    /// Axes of the reductions.
     pub axes: Axes,
-    /// What it computes.
+    /// The term of the op.
     pub term: Term,
 }
 
-/// A term in prefix notation: `x` and `y` are tensors, other names are numbers, `[name]` is one number a channel,
-/// `(= constant)` a number with a name, `{Sum x}` a reduction, `(window Sum x)` one of windows, `(as F64 x)` a cast.
+/// Builds a term from prefix notation: `x` and `y` are tensors, other names are numbers, `[name]` is one number per
+/// channel, `(= constant)` a named constant, `{Sum x}` a reduction, `(window Sum x)` a reduction over windows, `(as F64
+/// x)` a cast.
 macro_rules! term {
     (x) => { Term::Value("x") };
     (y) => { Term::Value("y") };
@@ -107,7 +107,7 @@ const fn row(op: &'static MilOp, width: Width, axes: Axes, term: Term) -> Compos
     }
 }
 
-/// A function of floats at every position.
+/// An elementwise function of floats.
 const fn map(op: &'static MilOp, width: Width, term: Term) -> Composition {
     row(op, width, Axes::None, term)
 }
@@ -119,8 +119,7 @@ const fn gelu(mode: &'static [(&'static str, &'static str)], term: Term) -> Comp
     }
 }
 
-/// Every composition. Of several that a graph may be, the first is taken: the longer one, or the one with fewer
-/// parameters.
+/// All compositions. If several match a graph, the first is used: the longer one, or the one with fewer parameters.
 pub static COMPOSITIONS: &[Composition] = &[
     map(
         &act::RELU6,
@@ -315,7 +314,7 @@ pub static COMPOSITIONS: &[Composition] = &[
 ];
 
 impl Composition {
-    /// Whether it is what `call` computes for values of `dtype`.
+    /// Returns whether `call` computes this composition for values of `dtype`.
     pub fn fits(&self, call: &Call<'_>, dtype: DType) -> bool {
         let is_float = dtype.is_float();
         let domain = match self.width {
@@ -331,7 +330,7 @@ impl Composition {
             && self.term.takes(call)
     }
 
-    /// The dtype that the term is computed in for values of `dtype`.
+    /// Returns the dtype of the computation for values of `dtype`.
     pub fn wide(&self, dtype: DType) -> DType {
         match (self.width, dtype) {
             (Width::Own, own) => own,
@@ -342,12 +341,12 @@ impl Composition {
 }
 
 impl Term {
-    /// Whether it is a constant, whose dtype is that of the tensors beside it.
+    /// Returns whether the term is a constant, whose dtype is that of the tensors it is combined with.
     pub fn is_number(&self) -> bool {
         matches!(self, Term::Param(_) | Term::Channels(..) | Term::Number(_))
     }
 
-    /// Whether `call` has every argument that must be given.
+    /// Returns whether `call` has every required argument.
     fn takes(&self, call: &Call<'_>) -> bool {
         match *self {
             Term::Value(name) | Term::Channels(name, None) => call.value(name).is_some(),

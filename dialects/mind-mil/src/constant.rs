@@ -1,4 +1,4 @@
-//! Constants that passes make.
+//! Constants created by passes.
 
 use mind_ir::ValueId;
 use mind_ir::attr::Literal;
@@ -10,7 +10,7 @@ use mind_ir::types::{DType, Dim, TensorType};
 use crate::element::Element;
 use crate::structure::Const;
 
-/// A constant with the elements of `tensor`, named by the printer.
+/// Creates a constant with the elements of `tensor`; the printer chooses its name.
 pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
     let bytes = tensor.buffer().to_bytes();
     let literal = Literal {
@@ -22,7 +22,7 @@ pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
     create(b, &literal, Element::of(tensor.dtype()), "", &shape)
 }
 
-/// A word as a constant, named by the printer.
+/// Creates a constant word; the printer chooses its name.
 pub fn word(b: &mut Builder<'_>, word: &str) -> ValueId {
     let literal = Literal {
         dtype: DType::U8,

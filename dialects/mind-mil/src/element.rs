@@ -1,4 +1,4 @@
-//! The element types of MIL, and what carries each in this IR.
+//! The element types of MIL, and the dtypes that carry their values in this IR.
 
 use mind_ir::types::DType;
 
@@ -15,27 +15,27 @@ macro_rules! elements {
             /// Every element type, in the order of the table.
             pub const ALL: &'static [Element] = &[$(Element::$name),*];
 
-            /// The name in text.
+            /// Returns the name in text.
             pub const fn name(self) -> &'static str {
                 match self { $(Element::$name => $text,)* }
             }
 
-            /// The dtype that carries its values. `string` has no values here; its constants are text.
+            /// Returns the dtype that carries its values. Constants of `string` are text, which has no elements.
             pub const fn carrier(self) -> DType {
                 match self { $(Element::$name => DType::$carrier,)* }
             }
 
-            /// Bits per element in a package; 0 for `string`.
+            /// Returns the bits per element in a package; 0 for `string`.
             pub const fn bits(self) -> u32 {
                 match self { $(Element::$name => $bits,)* }
             }
 
-            /// The data type's number in a package.
+            /// Returns the number of the data type in a package.
             pub const fn proto(self) -> i32 {
                 match self { $(Element::$name => $proto,)* }
             }
 
-            /// The data type's number in a weight file; `None` if a file cannot hold it.
+            /// Returns the number of the data type in a weight file; `None` if a file cannot hold it.
             pub const fn blob(self) -> Option<u32> {
                 match self { $(Element::$name => $blob,)* }
             }
@@ -95,13 +95,13 @@ impl Element {
             .copied()
     }
 
-    /// The element type with this number in a package.
+    /// Returns the element type with this number in a package.
     pub fn from_proto(number: i32) -> Option<Element> {
         let mut all = Element::ALL.iter().copied();
         all.find(|element| element.proto() == number)
     }
 
-    /// The element type whose values are those of `dtype`.
+    /// Returns the element type with the same values as `dtype`.
     pub fn of(dtype: DType) -> Element {
         match dtype {
             DType::F16 => Element::Fp16,
@@ -120,7 +120,7 @@ impl Element {
         }
     }
 
-    /// The integers that it holds; `None` if its values are no integers.
+    /// Returns its least and greatest integer; `None` if its values are not integers.
     pub fn range(self) -> Option<(i128, i128)> {
         let bits = self.bits();
         match self {
@@ -151,7 +151,7 @@ impl Element {
 pub struct Elements(u32);
 
 impl Elements {
-    /// The set of `elements`.
+    /// Creates the set of `elements`.
     pub const fn of(elements: &[Element]) -> Elements {
         let (mut bits, mut at) = (0, 0);
         while at < elements.len() {
@@ -161,12 +161,12 @@ impl Elements {
         Elements(bits)
     }
 
-    /// Whether `element` is one of them.
+    /// Returns whether the set contains `element`.
     pub const fn contains(self, element: Element) -> bool {
         self.0 & (1 << element as u32) != 0
     }
 
-    /// The elements, in the order of the table.
+    /// Returns the elements, in the order of the table.
     pub fn iter(self) -> impl Iterator<Item = Element> {
         Element::ALL
             .iter()
@@ -174,7 +174,7 @@ impl Elements {
             .filter(move |&element| self.contains(element))
     }
 
-    /// The names, separated by commas.
+    /// Returns the names, separated by commas.
     pub fn text(self) -> String {
         self.iter()
             .map(Element::name)

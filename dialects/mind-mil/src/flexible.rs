@@ -5,25 +5,25 @@ use std::fmt::Write;
 /// The shapes that the inputs of a function take.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Flexible {
-    /// Each input with an open extent, and the shape that it has unless told otherwise.
+    /// The default shape of each input with an open extent.
     pub defaults: Vec<(String, Vec<i64>)>,
-    /// Which other shapes there are.
+    /// The other shapes.
     pub shapes: Shapes,
 }
 
-/// Shapes beside the default.
+/// Shapes other than the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shapes {
-    /// For each input the least and the largest extent of each dimension.
+    /// For each input the least and greatest extent of each dimension.
     Ranges(Vec<(String, Vec<[i64; 2]>)>),
-    /// One list after the other that gives every input its shape.
+    /// Alternatives, each of which has a shape for every input.
     Listed(Vec<Vec<(String, Vec<i64>)>>),
 }
 
 const NAME: &str = "FlexibleShapeInformation = ";
 
 impl Flexible {
-    /// The attribute in canonical form, in text of `version`.
+    /// Returns the attribute in canonical form, in text of `version`.
     pub fn text(&self, version: &str) -> String {
         let string = match version {
             "1.0" => "tensor<string, []>",
@@ -53,8 +53,8 @@ impl Flexible {
         )
     }
 
-    /// What the attributes of a function, in canonical form, say; `None` if they say nothing of it, or nothing
-    /// that can be read.
+    /// Parses the attributes of a function, in canonical form. Returns `None` if they have no flexible shapes, or
+    /// cannot be parsed.
     pub fn parse(attributes: &str) -> Option<Flexible> {
         let (_, rest) = attributes.split_once(NAME)?;
         let start = rest.find("(((")? + 1;
@@ -90,7 +90,7 @@ impl Flexible {
     }
 }
 
-/// `{{"x", [..]}, ..}`.
+/// Formats pairs as `{{"x", [..]}, ..}`.
 fn pairs<T>(pairs: &[(String, Vec<T>)], show: impl Fn(&mut String, &T)) -> String {
     let mut out = "{".to_owned();
     for (at, (name, items)) in pairs.iter().enumerate() {
@@ -140,7 +140,7 @@ impl<'t> Node<'t> {
         self.list()?.iter().map(int).collect()
     }
 
-    /// A word, and what stands beside it.
+    /// Returns the name and the value of a pair.
     fn named(&self) -> Option<(&'t str, &Node<'t>)> {
         match self.list()? {
             [Node::Text(name), value] => Some((name, value)),
@@ -161,7 +161,7 @@ struct Reader<'t> {
     rest: &'t str,
 }
 
-/// How deep lists nest in a list.
+/// Maximum nesting of lists.
 const DEEPEST: usize = 8;
 
 impl<'t> Reader<'t> {

@@ -1,4 +1,4 @@
-//! Ops of constants alone.
+//! Constant folding.
 
 use mind_ir::OpId;
 use mind_ir::eval::{DimEnv, EvalCx, EvalManyResult};
@@ -11,12 +11,12 @@ use crate::element::Element;
 use crate::ops;
 use crate::structure::{Const, constant_of};
 
-/// What an op of constants alone computes, each result within `limit` bytes; `None` for an op that reads anything
-/// else, weights that were not read, or that has no evaluation.
+/// Evaluates an op whose operands are constants, each result within `limit` bytes. Returns `None` for an op with other
+/// operands, with weights that were not read, or without evaluation.
 ///
 /// # Errors
 ///
-/// An evaluation that fails.
+/// Errors if the evaluation fails.
 pub fn folded(g: &Graph, op: OpId, limit: u64) -> Option<EvalManyResult> {
     let row = ops::row(g.def(op))?;
     let eval = row

@@ -1,4 +1,4 @@
-//! Functions of one number that core does not have.
+//! Functions of one number that core lacks.
 
 use mind_ir::scalar::math::gelu_f32;
 
@@ -7,7 +7,7 @@ use crate::eval::exponential;
 /// A function of one number.
 pub type Function = fn(f32) -> f32;
 
-/// The functions that have no parameters, by the names of their ops, a mode behind the name.
+/// The functions without parameters, by the name of the op, followed by its mode if it has one.
 ///
 /// Each is within 2 ulp of the exact result, see docs/numerics.md.
 pub const ALL: &[(&str, Function)] = &[
@@ -18,14 +18,14 @@ pub const ALL: &[(&str, Function)] = &[
     ("gelu SIGMOID_APPROXIMATION", exponential::gelu_of_sigmoid),
 ];
 
-/// The function of the op `name`; `None` for one with parameters, or of core.
+/// Returns the function of the op `name`; `None` for an op with parameters, or of core.
 pub(crate) fn named(name: &str) -> Option<Function> {
     let mut all = ALL.iter();
     all.find(|(own, _)| *own == name)
         .map(|&(_, function)| function)
 }
 
-/// What `gelu` computes in `mode`.
+/// Returns the function of `gelu` in `mode`.
 pub(crate) fn gelu(mode: &str) -> Function {
     named(&format!("gelu {mode}")).unwrap_or(gelu_f32)
 }

@@ -1,13 +1,12 @@
 //! The mil dialect: Core ML's Model Intermediate Language.
 //!
-//! A module is a program with one function: [`structure::Program`] comes first and says in which opset
-//! and format version it is written, then come its inputs, its ops and the outputs. Further functions
-//! are [`structure::Func`] ops.
+//! A module is a program with one function: [`structure::Program`] comes first and gives the opset and format version,
+//! followed by the inputs, the ops and the outputs. Further functions are [`structure::Func`] ops.
 //!
-//! An op of MIL names its arguments, leaves some out and takes tuples; in this IR its operands stand in the order of
-//! its row's arguments, and the attribute `segments` counts how many each has: `[1, 0, 2]` gives the first argument
-//! one operand, leaves the second out and makes the third a tuple of two. What an op takes is a row of data, a
-//! [`MilOp`]; adding an op is one row.
+//! The arguments of a MIL op are named; some may be omitted and some are tuples. In this IR the operands are in the
+//! order of the row's arguments, and the attribute `segments` counts the operands of each. For example, `[1, 0, 2]`
+//! gives the first argument one operand, omits the second and makes the third a tuple of two. The arguments of an op
+//! are a row of data, a [`MilOp`]; a new op is one row.
 
 pub mod blocks;
 pub mod call;

@@ -1,4 +1,4 @@
-//! Names for values that have none.
+//! Assigns names to unnamed values.
 
 use mind_ir::graph::Graph;
 use mind_ir::{BlockId, OpId, ValueId};
@@ -32,7 +32,7 @@ pub fn assign_names(g: &mut Graph) {
     }
 }
 
-/// The names that are in use, and those that outputs get.
+/// The names in use, and the names reserved for outputs.
 struct Names {
     taken: FxHashSet<String>,
     outputs: FxHashMap<ValueId, String>,
@@ -52,9 +52,10 @@ impl Names {
     }
 }
 
-/// The names of outputs as their values can have them, which then are those of the interface too.
+/// Returns the names of outputs as their values can have them, and renames the outputs of the interface accordingly.
 ///
-/// The output of a classifier's probabilities keeps its name, which a package gives to what is made of the value.
+/// The output of a classifier's probabilities keeps its name, because a package uses it for the result computed from
+/// the value.
 fn output_names(g: &mut Graph, taken: &mut FxHashSet<String>) -> FxHashMap<ValueId, String> {
     let classifier = g.interface.classifier.as_ref();
     let kept = classifier.map(|own| own.probabilities.clone());
@@ -84,7 +85,7 @@ fn output_names(g: &mut Graph, taken: &mut FxHashSet<String>) -> FxHashMap<Value
     names
 }
 
-/// A name like `wanted` that no value has yet, of letters, digits and `_`.
+/// Returns an unused name similar to `wanted`, of letters, digits and `_`.
 pub fn legal(wanted: &str, taken: &mut FxHashSet<String>) -> String {
     let letter = |letter: char| {
         if letter.is_ascii_alphanumeric() {
@@ -161,7 +162,7 @@ fn name_results(g: &mut Graph, op: OpId, names: &mut Names) {
     Attributes::set_names(g, op, [&out, annotation]);
 }
 
-/// The argument that a value is given to first.
+/// Returns the argument for which a value is first used.
 fn first_argument(g: &Graph, value: ValueId) -> &str {
     let first = g.uses(value).last();
     first.map_or("const", |(user, index)| {

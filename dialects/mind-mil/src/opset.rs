@@ -1,4 +1,4 @@
-//! Opsets: which ops, and which definition of each, a function may use.
+//! Opsets: the ops, and the definition of each, that a function may use.
 
 macro_rules! opsets {
     ($($(#[$doc:meta])* $name:ident = $tag:literal, $proto:literal, $spec:literal;)*) => {
@@ -12,17 +12,17 @@ macro_rules! opsets {
             /// Every opset, oldest first.
             pub const ALL: &'static [Opset] = &[$(Opset::$name),*];
 
-            /// The tag in text, as in `func main<ios18>`.
+            /// Returns the tag in text, for example `ios18` in `func main<ios18>`.
             pub const fn tag(self) -> &'static str {
                 match self { $(Opset::$name => $tag,)* }
             }
 
-            /// The name in a package.
+            /// Returns the name in a package.
             pub const fn proto(self) -> &'static str {
                 match self { $(Opset::$name => $proto,)* }
             }
 
-            /// The lowest specification version of a package that may use it.
+            /// Returns the lowest specification version of a package that may use it.
             pub const fn specification(self) -> i32 {
                 match self { $(Opset::$name => $spec,)* }
             }
@@ -44,17 +44,17 @@ opsets! {
 }
 
 impl Opset {
-    /// The opset of modules that name none.
+    /// The opset of modules that do not name one.
     pub const DEFAULT: Opset = Opset::Ios18;
 
-    /// The opset with this tag; `iOS26` counts as `ios26`.
+    /// Returns the opset with this tag; `iOS26` is accepted for `ios26`.
     pub fn parse(tag: &str) -> Option<Opset> {
         let mut all = Opset::ALL.iter();
         all.find(|opset| opset.tag().eq_ignore_ascii_case(tag))
             .copied()
     }
 
-    /// The version that text of it carries: `1.0` up to iOS 17, then `1.3`.
+    /// Returns the format version of its text: `1.0` up to iOS 17, then `1.3`.
     pub const fn version(self) -> &'static str {
         match self.specification() {
             ..9 => "1.0",

@@ -1,4 +1,4 @@
-//! What compilers reject when they parse text in the primer's spelling, as the primer says.
+//! Warns about text in the primer's spelling that compilers reject, according to the primer.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity};
 use mind_ir::OpId;
@@ -9,16 +9,16 @@ use crate::check::{Interface, check};
 use crate::ops::row;
 use crate::row::Attributes;
 
-/// Arguments that have a default, but must be written, each with how.
+/// Optional arguments that must be written nevertheless, each with its spelling.
 const REQUIRED: [(&str, &str, &str); 2] = [
     ("log", "epsilon", "const(fp16(0))"),
     ("gelu", "mode", "const(string(\"EXACT\"))"),
 ];
 
-/// A warning for each part of a verified program that the primer says is rejected, in text order.
+/// Returns a warning for each part of a verified program that compilers reject according to the primer, in text order.
 pub fn rejected(g: &Graph) -> Diagnostics {
     let mut found = Diagnostics::new();
-    // A program that `check` finds nothing in has no other errors than those of the stricter interface.
+    // All errors come from the stricter interface, because `check` accepted the program.
     for error in check(g, Interface::Ane).iter() {
         found.push(noted(Diagnostic {
             severity: Severity::Warning,
@@ -49,7 +49,7 @@ pub fn rejected(g: &Graph) -> Diagnostics {
     found
 }
 
-/// The results of an op of text that has no annotation with its name; the printer annotates all others.
+/// Returns the results of a parsed op without a name annotation; the printer annotates all others.
 pub fn bare(g: &Graph, op: OpId) -> Option<&str> {
     let Attributes { out, name, .. } = Attributes::of(g, op);
     let named = !out.is_empty() && !out.starts_with(" |");

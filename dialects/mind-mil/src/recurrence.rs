@@ -1,30 +1,30 @@
-//! The kinds of recurrent layer.
+//! The types of recurrent layer.
 
 use crate::MilOp;
 use crate::ops::recurrent::{GRU, LSTM, RNN};
 
-/// Which states and gates a recurrent layer has.
+/// The states and gates of a recurrent layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recurrence {
     /// A hidden state.
     Rnn,
-    /// A hidden state, which one gate resets and another one updates.
+    /// A hidden state, with a reset and an update gate.
     Gru,
-    /// A hidden state and a cell, with gates that take, keep and give.
+    /// A hidden state and a cell state, with input, forget and output gates.
     Lstm,
 }
 
 impl Recurrence {
-    /// Every kind.
+    /// Every type of layer.
     pub const ALL: [Recurrence; 3] = [Recurrence::Rnn, Recurrence::Gru, Recurrence::Lstm];
 
-    /// The kind of layer that the op called `name` is; `None` for another op.
+    /// Returns the type of layer of the op called `name`; `None` for another op.
     pub fn named(name: &str) -> Option<Recurrence> {
         let mut all = Recurrence::ALL.into_iter();
         all.find(|kind| kind.row().name == name)
     }
 
-    /// The row of the op.
+    /// Returns the row of the op.
     pub fn row(self) -> &'static MilOp {
         match self {
             Recurrence::Rnn => &RNN,
@@ -33,7 +33,7 @@ impl Recurrence {
         }
     }
 
-    /// How many rows of weights there are for each unit.
+    /// Returns the number of rows of weights per unit.
     pub fn gates(self) -> usize {
         match self {
             Recurrence::Rnn => 1,

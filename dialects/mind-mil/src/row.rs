@@ -1,4 +1,4 @@
-//! The row of an op: its signatures, and the functions behind them.
+//! The row of an op: its signatures, its type rule and its evaluation.
 
 use std::sync::LazyLock;
 
@@ -14,65 +14,63 @@ use crate::call::Call;
 use crate::opset::Opset;
 use crate::signature::{Kind, Signatures};
 
-/// Result types from bound and checked arguments.
+/// Computes the result types from bound and checked arguments.
 pub type Infer = fn(&Call<'_>) -> InferManyResult;
 
-/// Result tensors from the operands.
+/// Computes the result tensors from the operands.
 pub type Eval = fn(&Call<'_>, &EvalCx<'_>, &[&Tensor]) -> EvalManyResult;
 
 /// An op of MIL.
 #[derive(Debug)]
 pub struct MilOp {
-    /// What generic passes read.
+    /// The definition used by generic passes.
     pub def: OpDef,
     /// Its name in text.
     pub name: &'static str,
     /// Its definitions, oldest first.
     pub signatures: Signatures,
-    /// The arguments of all definitions, in the order in which an op has its operands: those of the newest definition
-    /// first.
+    /// The arguments of all definitions, in the order of the operands: those of the newest definition first.
     pub params: LazyLock<Vec<&'static str>>,
     /// The type rule.
     pub infer: Infer,
-    /// What it computes; `None` if the interpreter has no function for it.
+    /// Its evaluation; `None` if the interpreter cannot run it.
     pub eval: Option<Eval>,
-    /// Why the interpreter has none.
+    /// Why the interpreter cannot run it.
     pub not_run: Option<&'static str>,
 }
 
 impl MilOp {
-    /// The position of the argument called `name`.
+    /// Returns the position of the argument called `name`.
     pub fn param(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|&own| own == name)
     }
 
-    /// Whether the argument called `name` takes a tuple.
+    /// Returns whether the argument called `name` is a tuple.
     pub fn takes_tuple(&self, name: &str) -> bool {
         let mut args = self.signatures.iter().flat_map(|(_, args)| args.iter());
         args.any(|arg| arg.name == name && arg.kind == Kind::Tuple)
     }
 
-    /// Whether it makes a constant of a compressed one.
+    /// Returns whether it decompresses a constant.
     pub fn is_constexpr(&self) -> bool {
         self.name.starts_with("constexpr_")
     }
 
-    /// Whether its arguments are attributes in some opset: those of compressed constants are in definitions of before
+    /// Returns whether its arguments are attributes in some opset, for example those of compressed constants before
     /// ios18.
     pub fn takes_attributes(&self) -> bool {
         let before = |(since, _): &(Opset, _)| *since < Opset::Ios18;
         self.is_constexpr() && self.signatures.iter().any(before)
     }
 
-    /// Whether its arguments are attributes in `opset`.
+    /// Returns whether its arguments are attributes in `opset`.
     pub fn writes_attributes(&self, opset: Opset) -> bool {
         let known = self.signatures.iter().rev();
         let known = known.map(|(since, _)| *since).find(|since| *since <= opset);
         self.is_constexpr() && known.is_some_and(|since| since < Opset::Ios18)
     }
 
-    /// The operands of an op that is given the values `given` as its arguments, each by its position, and their
-    /// `segments`.
+    /// Returns the operands and `segments` of an op whose arguments are the values `given`, each with its position.
     pub fn arrange<'a>(
         &self,
         given: impl IntoIterator<Item = (usize, &'a [ValueId])>,
@@ -88,7 +86,7 @@ impl MilOp {
     }
 }
 
-/// The arguments of all definitions, those of the newest first.
+/// Returns the arguments of all definitions, those of the newest first.
 pub(crate) fn params(signatures: Signatures) -> Vec<&'static str> {
     let mut names = Vec::new();
     for arg in signatures.iter().rev().flat_map(|(_, args)| *args) {
@@ -99,14 +97,14 @@ pub(crate) fn params(signatures: Signatures) -> Vec<&'static str> {
     names
 }
 
-/// Binds, checks and types `op`.
+/// Binds and checks `op`, and infers its result types.
 pub(crate) fn infer(row: &'static MilOp, op: OpId, g: &Graph) -> InferManyResult {
     let call = Call::bind(row, op, g)?;
     call.check()?;
     (row.infer)(&call)
 }
 
-/// Runs `op`, which verification let through.
+/// Evaluates the verified op `op`.
 pub(crate) fn eval(
     row: &'static MilOp,
     op: OpId,
@@ -138,7 +136,7 @@ pub(crate) fn eval(
 /// }
 /// ```
 ///
-/// `family: { shapes: …, infer: …, eval: … }` before the first row is what rows have that do not say it themselves.
+/// `family: { shapes: …, infer: …, eval: … }` before the first row gives the defaults of the rows.
 macro_rules! mil_ops {
     (
         family: { shapes: $shapes:literal, infer: $infer:expr, eval: $eval:expr $(,)? }
@@ -219,7 +217,7 @@ macro_rules! mil_ops {
 
 pub(crate) use mil_ops;
 
-/// The attributes of every op of a signature.
+/// The attributes of every op with a row.
 pub(crate) const ATTRS: &[AttrDef] = &[
     attr("segments", AttrKind::Ints),
     attr("out", AttrKind::Str),
@@ -235,20 +233,20 @@ const fn attr(name: &'static str, kind: AttrKind) -> AttrDef {
     }
 }
 
-/// The attributes of an op of a signature, whatever its row.
+/// The attributes of an op with a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes<'g> {
-    /// For each of [`MilOp::params`], how many operands it has; 0 for one that is left out.
+    /// For each of [`MilOp::params`], its number of operands; 0 if it is omitted.
     pub segments: &'g [i64],
-    /// The names of the results, separated by blanks, then for each block `|` and the names of its arguments; empty
-    /// for names that the printer chooses.
+    /// The names of the results, separated by blanks, then for each block `|` and the names of its arguments; empty if
+    /// the printer chooses them.
     pub out: &'g str,
-    /// The annotation `name`; empty where text has none.
+    /// The annotation `name`; empty if the text has none.
     pub name: &'g str,
 }
 
 impl<'g> Attributes<'g> {
-    /// The attributes of `op`, which has a row.
+    /// Returns the attributes of `op`, which has a row.
     pub fn of(g: &'g Graph, op: OpId) -> Attributes<'g> {
         let [segments, out, name] = [0, 1, 2].map(|index| g.attr(op, index));
         Attributes {
@@ -258,7 +256,7 @@ impl<'g> Attributes<'g> {
         }
     }
 
-    /// These attributes, for a new op.
+    /// Returns these attributes, for a new op.
     pub fn list(segments: &'g [i64], [out, name]: [Sym; 2]) -> [Attr<'g>; ATTRS.len()] {
         [Attr::Ints(segments), Attr::Str(out), Attr::Str(name)]
     }

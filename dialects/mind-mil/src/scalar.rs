@@ -1,4 +1,4 @@
-//! What MIL calls the scalar functions.
+//! MIL ops of the scalar functions.
 
 use mind_ir::scalar::ScalarFn;
 
@@ -48,13 +48,13 @@ static ROWS: &[(ScalarFn, &MilOp)] = &[
     (ScalarFn::Not, &unary::LOGICAL_NOT),
 ];
 
-/// The op that applies `function`; `None` if it has a separate lowering.
+/// Returns the op that applies `function`; `None` if it has a separate lowering.
 pub fn op_of(function: ScalarFn) -> Option<&'static MilOp> {
     let mut rows = ROWS.iter();
     rows.find(|(own, _)| *own == function).map(|&(_, row)| row)
 }
 
-/// The function that the op with this name applies.
+/// Returns the function that the op with this name applies.
 pub fn function_of(name: &str) -> Option<ScalarFn> {
     let mut rows = ROWS.iter();
     rows.find(|(_, row)| row.name == name)

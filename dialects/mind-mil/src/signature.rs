@@ -1,14 +1,14 @@
-//! Signatures: the arguments that a definition of an op takes.
+//! Signatures: the arguments of an op's definitions.
 
 use crate::element::{Element, Elements};
 use crate::opset::Opset;
 
-/// What kind of value an argument takes.
+/// Type of an argument's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A tensor.
     Tensor,
-    /// A tuple of tensors, as `values = (a, b)`.
+    /// A tuple of tensors, for example `values = (a, b)`.
     Tuple,
     /// A state.
     State,
@@ -18,10 +18,10 @@ pub enum Kind {
     Any,
 }
 
-/// What an optional argument is when it is left out.
+/// Value of an omitted argument.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Default {
-    /// Something that only the op's own rule can say: no bias, all axes.
+    /// Defined by the op's type rule, for example no bias or all axes.
     Absent,
     /// An integer.
     Int(i64),
@@ -38,17 +38,17 @@ pub enum Default {
 pub struct Arg {
     /// Its name in text.
     pub name: &'static str,
-    /// What kind of value it takes.
+    /// The type of its value.
     pub kind: Kind,
-    /// The element types it may have.
+    /// The allowed element types.
     pub types: Elements,
-    /// Whether it must be known when compiling.
+    /// Whether it must be known at compile time.
     pub constant: bool,
-    /// Whether it may be left out.
+    /// Whether it may be omitted.
     pub optional: bool,
-    /// Arguments of one group have one element type; 0 is no group.
+    /// Arguments of one group have the same element type; 0 for an argument outside of groups.
     pub group: u8,
-    /// What it is when left out.
+    /// Its value if it is omitted.
     pub default: Default,
 }
 
@@ -65,7 +65,7 @@ impl Arg {
         }
     }
 
-    /// The same argument, known when compiling.
+    /// Returns the argument, required to be known at compile time.
     pub const fn constant(self) -> Arg {
         Arg {
             constant: true,
@@ -73,12 +73,12 @@ impl Arg {
         }
     }
 
-    /// The same argument, of the element type of all arguments of `group`.
+    /// Returns the argument, which has the same element type as the others of `group`.
     pub const fn of(self, group: u8) -> Arg {
         Arg { group, ..self }
     }
 
-    /// The same argument, which may be left out.
+    /// Returns the argument, made optional.
     pub const fn optional(self) -> Arg {
         Arg {
             optional: true,
@@ -86,7 +86,7 @@ impl Arg {
         }
     }
 
-    /// The same argument, an integer when left out.
+    /// Returns the argument with an integer as its default.
     pub const fn int(self, value: i64) -> Arg {
         Arg {
             optional: true,
@@ -95,7 +95,7 @@ impl Arg {
         }
     }
 
-    /// The same argument, a number when left out.
+    /// Returns the argument with a number as its default.
     pub const fn float(self, value: f64) -> Arg {
         Arg {
             optional: true,
@@ -104,7 +104,7 @@ impl Arg {
         }
     }
 
-    /// The same argument, a truth value when left out.
+    /// Returns the argument with a truth value as its default.
     pub const fn bool(self, value: bool) -> Arg {
         Arg {
             optional: true,
@@ -113,7 +113,7 @@ impl Arg {
         }
     }
 
-    /// The same argument, a word when left out.
+    /// Returns the argument with a word as its default.
     pub const fn word(self, value: &'static str) -> Arg {
         Arg {
             optional: true,
@@ -123,25 +123,25 @@ impl Arg {
     }
 }
 
-/// A tensor argument.
+/// Creates a tensor argument.
 pub const fn arg(name: &'static str, types: Elements) -> Arg {
     Arg::new(name, Kind::Tensor, types)
 }
 
-/// A tensor argument that is known when compiling.
+/// Creates a tensor argument that is known at compile time.
 pub const fn fixed(name: &'static str, types: Elements) -> Arg {
     arg(name, types).constant()
 }
 
-/// An argument of another kind.
+/// Creates an argument of another type.
 pub const fn other(name: &'static str, kind: Kind) -> Arg {
     Arg::new(name, kind, EVERY)
 }
 
-/// The definitions of an op, each with the opset that brought it, oldest first.
+/// The definitions of an op, each with the opset that introduced it, oldest first.
 pub type Signatures = &'static [(Opset, &'static [Arg])];
 
-/// The newest definition that `opset` has; `None` if the op came later.
+/// Returns the newest definition in `opset`; `None` if the op was introduced later.
 pub fn definition(signatures: Signatures, opset: Opset) -> Option<&'static [Arg]> {
     let known = signatures.iter().rev().find(|(since, _)| *since <= opset);
     known.map(|(_, args)| *args)

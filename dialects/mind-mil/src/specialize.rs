@@ -1,4 +1,4 @@
-//! Extents of a run in the place of those that a program leaves open.
+//! Specialises programs with open extents to the extents of a run.
 
 use mind_diag::Diagnostics;
 use mind_ir::builder::Builder;
@@ -17,10 +17,10 @@ use crate::ops::tensor::SHAPE;
 use crate::row::MilOp;
 use crate::structure::{Input, program};
 
-/// The most bytes of a list of extents.
+/// Maximum size of a list of extents, in bytes.
 const LIMIT: u64 = 1 << 20;
 
-/// Whether a program takes inputs with an extent that is not known; a module that is no program does not.
+/// Returns whether a module is a program with an input of unknown extent.
 pub fn is_open(g: &Graph) -> bool {
     let open = |value: ValueId| {
         let mut dims = g.ty(value).shape.iter();
@@ -31,12 +31,12 @@ pub fn is_open(g: &Graph) -> bool {
             .any(|op| g.is::<Input>(op) && open(g.result(op)))
 }
 
-/// Gives each open extent of an input the one that `shape` has for the input's name, and finds all types again. What
-/// is computed of extents alone becomes a constant.
+/// Sets each open extent of an input to the one of `shape` for the input's name, and infers all types. Values computed
+/// from extents only become constants.
 ///
 /// # Errors
 ///
-/// What verification finds then, as where extents contradict each other.
+/// Returns the verifier's errors for these extents, for example if they contradict each other.
 pub fn specialize(
     g: &mut Graph,
     shape: &dyn Fn(&str) -> Option<Vec<usize>>,
@@ -88,7 +88,7 @@ fn fix_unknown_extents(g: &mut Graph, input: ValueId, extents: &[usize]) {
     g.set_type(input, ty);
 }
 
-/// What an op makes of extents: the shape of a tensor, and integers and truth values of constants alone.
+/// Evaluates an op on extents: the shape of a tensor, or integers and truth values computed from constants.
 fn extents(g: &Graph, op: OpId, row: &'static MilOp) -> Option<Tensor> {
     if std::ptr::eq(row, &SHAPE) {
         let call = Call::bind(row, op, g).ok()?;

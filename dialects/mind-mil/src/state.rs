@@ -1,4 +1,4 @@
-//! States as values.
+//! Converts states to values.
 
 use mind_diag::{Code, Diagnostic, Diagnostics};
 use mind_ir::attr::Attr;
@@ -15,13 +15,13 @@ use crate::structure::{Input, program};
 
 const STATE: usize = Input::DEF.attr_position("state");
 
-/// Turns each state of the module's own function into a tensor that goes in; what it holds at the end comes out,
-/// behind the outputs, in the order of the inputs, where it was written. Whether there was a state; a module that is
-/// no program stays as it is.
+/// Turns each state of the module's own function into an input tensor. If the state is written, its final value becomes
+/// an output after the other outputs, in the order of the inputs. Returns whether there was a state; a module that is
+/// not a program is unchanged.
 ///
 /// # Errors
 ///
-/// E6003 a state that is read or written in a nested block; the module is then unchanged.
+/// Returns E6003 for a state that is read or written in a nested block; the module is then unchanged.
 pub fn thread(g: &mut Graph) -> Result<bool, Diagnostics> {
     if program(g).is_none() {
         return Ok(false);
@@ -76,7 +76,7 @@ pub fn thread(g: &mut Graph) -> Result<bool, Diagnostics> {
     Ok(!states.is_empty())
 }
 
-/// Calls the output at a position as the state that it is the last value of, if no other output is called so.
+/// Names the output at a position after the state whose final value it is, unless another output has that name.
 fn name_output(g: &mut Graph, state: OpId, at: usize) {
     let name = g
         .view::<Input>(state)
@@ -85,7 +85,8 @@ fn name_output(g: &mut Graph, state: OpId, at: usize) {
     g.interface.output_mut(at).name = name;
 }
 
-/// What `op` puts into a state, if it is not one that reads, and the state; `None` for an op that does neither.
+/// Returns the value that `op` writes to a state, if it is a write, and the state; `None` for an op that does not
+/// access states.
 fn access(g: &Graph, op: OpId) -> Option<(Option<ValueId>, Option<ValueId>)> {
     let row = ops::row(g.def(op))?;
     let is = |own: &'static MilOp| std::ptr::eq(own, row);

@@ -1,4 +1,4 @@
-//! What a program is made of besides its ops.
+//! The ops of a program's structure.
 
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::eval::{EvalCx, EvalError};
@@ -13,7 +13,7 @@ use crate::element::Element;
 use crate::opset::Opset;
 
 ops! {
-    /// What a program says of itself; the first op of a module, which is the function `function`.
+    /// The program's properties. It is the first op of a module, which is the function `function`.
     ///
     /// Shapes: none.
     /// Errors: none.
@@ -27,7 +27,7 @@ ops! {
         eval_many: |_, _, _| Ok(Default::default()),
     }
 
-    /// A function beside the module's own; `params` names its block's arguments.
+    /// A further function; `params` names its block's arguments.
     ///
     /// Shapes: none.
     /// Errors: none.
@@ -58,7 +58,7 @@ ops! {
     ///
     /// Its element type is `element`, carried by the result's dtype: `int4` by `i8`, `uint1` to `uint6` by
     /// `u8`, `string` by `u8` of shape `[]`, the word itself in `text`. Elements of a weight file that was
-    /// not read are an empty list. An `inline` constant stands in the argument itself.
+    /// not read are an empty list. An `inline` constant is written in the argument itself.
     ///
     /// Shapes: as declared.
     /// Errors: E4005 count, dtype or range of the elements.
@@ -86,17 +86,17 @@ impl Const {
         }
     }
 
-    /// Its element type.
+    /// Returns its element type.
     pub fn element_type(self, g: &Graph) -> Option<Element> {
         Element::parse(g.name(self.element(g)))
     }
 
-    /// Whether its elements stand in a weight file that was not read.
+    /// Returns whether its elements are in a weight file that was not read.
     pub fn is_unread(self, g: &Graph) -> bool {
         !g.name(self.path(g)).is_empty() && self.data(g).count == Some(0)
     }
 
-    /// The elements in the shape of the constant; none while they are not read, and for text.
+    /// Returns the elements in the shape of the constant; `None` if they were not read, and for text.
     pub fn tensor(self, g: &Graph) -> Option<Tensor> {
         if self.element_type(g) == Some(Element::String) || self.is_unread(g) {
             return None;
@@ -127,13 +127,13 @@ impl Const {
     }
 }
 
-/// The opset of the function that `op` stands in.
+/// Returns the opset of the function that contains `op`.
 pub fn opset_of(g: &Graph, op: OpId) -> Opset {
     g.parent(op)
         .map_or(Opset::DEFAULT, |block| opset_in(g, block))
 }
 
-/// The opset of the function that `block` belongs to.
+/// Returns the opset of the function that contains `block`.
 pub fn opset_in(g: &Graph, block: BlockId) -> Opset {
     let mut block = Some(block);
     while let Some(owner) = block.and_then(|block| g.block_owner(block)) {
@@ -147,7 +147,7 @@ pub fn opset_in(g: &Graph, block: BlockId) -> Opset {
     })
 }
 
-/// What the module says of itself as a program; `None` for a module of another kind.
+/// Returns the program op of the module; `None` for a module of another dialect.
 pub fn program(g: &Graph) -> Option<Program> {
     g.ops(g.body())
         .next()
@@ -155,12 +155,12 @@ pub fn program(g: &Graph) -> Option<Program> {
 }
 
 impl Func {
-    /// The block of the body.
+    /// Returns the block of the body.
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
     }
 
-    /// The name of a parameter, and whether it is a state.
+    /// Returns the name of a parameter, and whether it is a state.
     pub fn parameter(self, g: &Graph, index: usize) -> (&str, bool) {
         let written = g
             .name(self.params(g))
@@ -174,10 +174,10 @@ impl Func {
     }
 }
 
-/// What stands behind the name of a state in the attribute `params`.
+/// Suffix of a state's name in the attribute `params`.
 pub const STATE: &str = ":state";
 
-/// The constant behind `value`.
+/// Returns the constant that defines `value`.
 pub fn constant_of(g: &Graph, value: ValueId) -> Option<Const> {
     g.view::<Const>(g.defining_op(value)?)
 }
@@ -193,7 +193,10 @@ fn infer_const(op: Const, g: &Graph) -> InferResult {
         Err(Box::new(VerifyError::Constant { ty, problem }))
     };
     let Some(element) = op.element_type(g) else {
-        return problem(format!("`{}` is no element type", g.name(op.element(g))));
+        return problem(format!(
+            "`{}` is not an element type",
+            g.name(op.element(g))
+        ));
     };
     if element.carrier() != ty.dtype || op.data(g).dtype != ty.dtype {
         return problem(format!(
@@ -220,7 +223,7 @@ fn infer_const(op: Const, g: &Graph) -> InferResult {
     Ok(Inferred::Known(declared))
 }
 
-/// Whether a byte of the carrier is a value of an element type, if that is narrower.
+/// Returns whether a byte of the carrier is a value of an element type that may be narrower.
 fn fits(element: Element, byte: u8) -> bool {
     let value = match element.carrier() {
         DType::I8 => i128::from(byte as i8),

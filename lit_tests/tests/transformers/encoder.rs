@@ -6,6 +6,9 @@ use mind_model::Encoder;
 
 use crate::files::{Files, distance, ids, messages, numbers};
 
+/// Code of the warning that names a head for another task.
+const TENSOR_EXTRA: mind_diag::Code = mind_diag::Code(4303);
+
 /// Tokens of each text, as the script has them.
 const LENGTHS: [usize; 4] = [1, 17, 255, 300];
 
@@ -13,8 +16,13 @@ const LENGTHS: [usize; 4] = [1, 17, 255, 300];
 pub fn compared(family: &str, folder: &Path) -> Result<f64, String> {
     let files = Files::open(folder)?;
     let (model, warnings) = files.model(family)?;
-    if !warnings.is_empty() {
-        return Err(messages(&warnings));
+    let of_head = |own: &mind_diag::Diagnostic| own.code == Some(TENSOR_EXTRA);
+    let is_dropped = folder.join("dropped").exists();
+    if is_dropped != warnings.iter().any(of_head) || !warnings.iter().all(of_head) {
+        return Err(format!(
+            "a dropped head: {is_dropped}; warnings: {}",
+            messages(&warnings)
+        ));
     }
     let width = model.config().hidden_size;
     let encoder = Encoder::new(model).map_err(|why| why.to_string())?;

@@ -1,26 +1,26 @@
-//! What can be told of the rules of a file without parsing them.
+//! A cheap scan of a rule file that extracts the headers of its rules without parsing them.
 
 use std::ops::Range;
 
-/// A rule of a file.
+/// A rule in a file.
 pub struct Cut<'t> {
-    /// Where it begins and ends in the text of the file.
+    /// Its byte range in the file.
     pub bytes: Range<usize>,
-    /// The line where it begins, from 1.
+    /// The line number of its first line, from 1.
     pub line: usize,
     pub name: &'t str,
-    /// The words with a dot on each side from which it may act; ops are among them.
+    /// The dotted words, which include all ops, of each side that is matched.
     pub words: Vec<Vec<&'t str>>,
-    /// Whether one word of its sides is enough: a fusion has alternatives.
+    /// Whether one word of a side is sufficient, because a fusion has alternatives.
     pub has_alternatives: bool,
     pub is_exact: bool,
-    /// The variant of `Engine`.
+    /// The name of the variant of `Engine`.
     pub engine: &'static str,
-    /// Whether it acts after all rules of other phases, in the phase of idioms or as a fusion.
+    /// Whether it is applied after all rules of other phases, because it is in the phase `idiom` or a fusion.
     pub is_late: bool,
 }
 
-/// The rules of a file, in order.
+/// Returns the rules of a file, in order.
 pub fn rules(text: &str) -> impl Iterator<Item = Cut<'_>> {
     let (mut at, mut heads) = (0, Vec::new());
     for (line, own) in text.split_inclusive('\n').enumerate() {
@@ -36,7 +36,7 @@ pub fn rules(text: &str) -> impl Iterator<Item = Cut<'_>> {
     heads.map(|((start, line), end)| rule(&text[start..end], start..end, line))
 }
 
-/// The rule that is `text`.
+/// Scans the rule whose text is `text`.
 fn rule(text: &str, bytes: Range<usize>, line: usize) -> Cut<'_> {
     let mut lines = text.lines();
     let mut head = lines.next().unwrap_or("").split_ascii_whitespace();
@@ -69,7 +69,7 @@ fn rule(text: &str, bytes: Range<usize>, line: usize) -> Cut<'_> {
             "phase" => cut.is_late = rest == "idiom",
             "for" | "where" | "kind" | "#" => {}
             _ => {
-                // No clause is below the sides but the source.
+                // The sides are the last clause apart from the source.
                 if !is_fusion {
                     cut.words = left_sides(line);
                 }
@@ -80,7 +80,7 @@ fn rule(text: &str, bytes: Range<usize>, line: usize) -> Cut<'_> {
     cut
 }
 
-/// The words with a dot of the left side of `sides`, a line; of each side if they are read both ways.
+/// Returns the dotted words of the left side in the line `sides`; of each side if the rule is bidirectional.
 fn left_sides(sides: &str) -> Vec<Vec<&str>> {
     match sides.split_once(" <=> ") {
         Some((left, right)) => vec![dotted(left), dotted(right)],
@@ -91,8 +91,8 @@ fn left_sides(sides: &str) -> Vec<Vec<&str>> {
     }
 }
 
-/// The words of `text` that begin with a letter and have a dot before another letter or digit, each once; without the
-/// number of a result behind them.
+/// Returns the distinct words of `text` of the form `dialect.op`, for example `core.add`, without the result number
+/// that follows the op in `core.sort.0`.
 fn dotted(text: &str) -> Vec<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let begins = |text: &str, is: fn(&char) -> bool| text.chars().next().is_some_and(|c| is(&c));
@@ -107,7 +107,7 @@ fn dotted(text: &str) -> Vec<&str> {
     found
 }
 
-/// The op in `core.sort.0`, which names a result of it.
+/// Returns the op of a word such as `core.sort.0`, which names one result of it.
 fn without_result(word: &str) -> &str {
     match word.rsplit_once('.') {
         Some((op, number)) if number.parse::<usize>().is_ok() => op,

@@ -1,7 +1,8 @@
-//! Cuts the shipped rule files into rules while the crate is built, so that no run has to read all of them.
+//! Splits the shipped rule files into rules at build time, so that only the rules that may match are parsed at run
+//! time.
 //!
-//! Writes `shipped.rs`, which `src/shipped/written.rs` includes: the files, and of each rule where it stands and what is
-//! asked of it before it is parsed.
+//! Writes `shipped.rs`, which `src/shipped/written.rs` includes: the files, and for each rule its location and the
+//! properties by which it is selected before it is parsed.
 
 mod cut;
 
@@ -69,16 +70,16 @@ fn main() {
         }
     }
     let generated = format!(
-        "/// The rule files that ship with the compiler, by name. One place in memory, which tells them from copies.\n\
+        "/// The shipped rule files, by name. The addresses of the texts distinguish them from copies.\n\
          pub static SHIPPED: &[(&str, &str)] = &[\n{files}];\n\n\
-         /// All shipped rules, in the order of the files. Each begins a line.\n\
+         /// All shipped rules, in the order of the files.\n\
          pub(super) static WRITTEN: [Written; {count}] = [\n{rules}];\n"
     );
     let out = env::var("OUT_DIR").expect("cargo names a folder for what is generated");
     fs::write(Path::new(&out).join("shipped.rs"), generated).expect("the generated file");
 }
 
-/// Writes the row of a rule.
+/// Writes the table entry of a rule.
 fn row(rows: &mut String, number: usize, file: &str, rule: &Cut<'_>) {
     let Cut {
         bytes,

@@ -1,38 +1,38 @@
-//! Attribute values that live outside of a graph.
+//! Attribute values that are owned instead of borrowed from a graph.
 
 use mind_ir::Sym;
 use mind_ir::attr::{Attr, Padding};
 use mind_ir::types::{DType, Dim};
 
-/// An attribute value that borrows nothing. Literals have none: ops that hold them are opaque.
+/// An owned attribute value. Literals are not represented, because ops that hold them are opaque to rules.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum AttrValue {
     /// An integer.
     Int(i64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// The bits of an `f64`.
     Float(u64),
-    /// A name.
+    /// An interned string.
     Str(Sym),
     /// A list of integers.
     Ints(Box<[i64]>),
     /// A list of extents.
     Dims(Box<[Dim]>),
-    /// A window that is not padded.
+    /// The padding `valid`: the window is not padded.
     Valid,
-    /// A window padded for ceil(input / stride) positions.
+    /// The padding `same`: the window has ceil(input / stride) positions.
     Same,
-    /// A window's pads: top, bottom, left, right.
+    /// Explicit padding: top, bottom, left, right.
     Pads([i64; 4]),
     /// A dtype.
     DType(DType),
-    /// A word of a closed set.
+    /// An enumerator of a closed set.
     Word(&'static str),
 }
 
 impl AttrValue {
-    /// A copy of `attr`; `None` for a literal.
+    /// Returns a copy of `attr`; `None` for a literal.
     pub fn of(attr: Attr<'_>) -> Option<AttrValue> {
         Some(match attr {
             Attr::Int(value) => AttrValue::Int(value),
@@ -50,7 +50,7 @@ impl AttrValue {
         })
     }
 
-    /// The value as the IR borrows it.
+    /// Returns the value in its borrowed form.
     pub fn as_attr(&self) -> Attr<'_> {
         match self {
             AttrValue::Int(value) => Attr::Int(*value),

@@ -1,4 +1,4 @@
-//! Constants known while compiling.
+//! Compile-time constants.
 
 use mind_ir::attr::Attr;
 use mind_ir::eval::{DimEnv, EvalCx};
@@ -9,22 +9,22 @@ use mind_ir::{Graph, OpId, Ty, with_float};
 
 use crate::expr::Number;
 
-/// A constant that a rule makes may have this many bytes once it stands in the module.
+/// Maximum size, in bytes, of a constant that a rule creates in a module.
 pub const LIKE_LIMIT: u64 = 1 << 20;
 
-/// A constant: one element for all positions, or every element.
+/// A constant, stored as one element if it is a splat.
 #[derive(Clone, Debug)]
 pub struct Constant {
     /// Its type, in the scratch graph's table.
     pub ty: Ty,
-    /// Whether `data` is the one element, of rank 0, that stands at every position.
+    /// Whether `data` is a single element of rank 0 that is repeated at every position.
     pub splat: bool,
     /// The elements.
     pub data: Tensor,
 }
 
 impl Constant {
-    /// `element`, of rank 0, at every position.
+    /// Returns a splat of `element`, which has rank 0.
     pub fn splat(ty: Ty, element: Tensor) -> Constant {
         Constant {
             ty,
@@ -33,7 +33,7 @@ impl Constant {
         }
     }
 
-    /// The elements of `tensor`; a splat where all have the same bits.
+    /// Returns the constant with the elements of `tensor`; a splat if all elements have the same bits.
     pub fn of(ty: Ty, tensor: Tensor) -> Constant {
         let bytes = tensor.buffer().as_bytes();
         let size = tensor.dtype().size();
@@ -50,13 +50,14 @@ impl Constant {
     }
 }
 
-/// The constant that `op` defines, if it is one of at most `limit` bytes or a splat; `ty` is its type.
+/// Returns the constant that `op` defines, of type `ty`; `None` if it is not a constant, or if it is neither a splat
+/// nor at most `limit` bytes.
 pub fn constant_of(g: &Graph, op: OpId, ty: Ty, limit: u64) -> Option<Constant> {
     let def = g.def(op);
     if !def.has(Trait::Constant) || !g.operands(op).is_empty() {
         return None;
     }
-    // An empty constant has no element that could be known: all of one type are equal.
+    // An empty constant is not reported because it has no element; all empty constants of a type are equal.
     g.ty(g.result(op)).count().filter(|&count| count > 0)?;
     if let [Attr::Literal(literal)] = g.attrs(op) {
         if literal.bytes.len() as u64 > limit {
@@ -73,7 +74,7 @@ pub fn constant_of(g: &Graph, op: OpId, ty: Ty, limit: u64) -> Option<Constant> 
     Some(Constant::of(ty, tensor))
 }
 
-/// The scalar `number` of `dtype`; `None` if the dtype has no such number.
+/// Returns `number` as a scalar of `dtype`; `None` if the dtype cannot represent it exactly.
 pub fn element(dtype: DType, number: Number) -> Option<Tensor> {
     fn float<T: FloatNum>(number: Number) -> Option<Buffer> {
         let value = T::from_f64(number.to_f64());

@@ -1,14 +1,16 @@
-//! The rule language, on which both engines of rewriting stand: the greedy driver and the e-graph.
+//! The rule language, shared by both rewriting engines: the greedy driver and the e-graph.
 //!
 //! - `language/` reads rule files: lexer, parser, formatter, checks; the result is a compiled rule.
-//! - [`expr`]: conditions and computed attributes: functions, predicates, kinds, and what a program adds to them.
-//! - [`matching`]: patterns, the machine that matches them in any [`Subject`](matching::subject::Subject), and what a
-//!   rule puts in place of a match. `module.rs` matches in a module; an e-graph brings its own subject.
-//! - `ruleset/`: rules checked against an op table; `shipped/`: the files of `rules/` and which of them can act.
-//! - `instance/`: rules one by one, for tools that ask what a single rule looks for.
-//! - `lint/`: rules that can never fire or never end.
+//! - [`expr`]: conditions and computed attributes: functions, predicates, kinds, and the additions of a program.
+//! - [`matching`]: patterns, the machine that matches them in any [`Subject`](matching::subject::Subject), and the
+//!   construction of replacements. `module.rs` matches in a module; an e-graph implements its own subject.
+//! - `ruleset/`: rules checked against an op table; `shipped/`: the files of `rules/` and the selection of applicable
+//!   rules.
+//! - `instance/`: single rules, for tools that need the ops and types a rule matches.
+//! - `lint/`: rules that can never fire or never terminate.
 //!
-//! This crate names no op: rule files do, and are resolved through a [`Registry`](mind_ir::opdef::Registry).
+//! This crate does not refer to any op by name. Rule files do, and their names are resolved through a
+//! [`Registry`](mind_ir::opdef::Registry).
 
 mod attr_value;
 mod constant;
@@ -42,11 +44,10 @@ pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
 pub use shipped::{SHIPPED, ShippedOps, Wanted, shipped_names};
 pub use unknown::Unknown;
 
-/// The rules of a text in a program, with closures as additional predicates.
+/// Loads rules from a string in a program, with closures as additional predicates.
 ///
-/// Takes the registry, the text, and a predicate as `name(Kinds) => closure` each; gives what
-/// [`RuleSet::load_with`] gives. Errors in the rules name the program's file as their source, with lines
-/// counted in the text.
+/// Takes the registry, the text, and predicates of the form `name(Kinds) => closure`; returns the result of
+/// [`RuleSet::load_with`]. Errors in the rules name the program's source file, with line numbers relative to the text.
 ///
 /// ```
 /// let registry = mind_ir::opdef::Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT]);

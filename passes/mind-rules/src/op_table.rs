@@ -1,4 +1,4 @@
-//! The ops that e-nodes can apply, numbered.
+//! Numbering of the ops that e-nodes can apply.
 
 use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{OpDef, Registry, Results, Trait};
@@ -9,24 +9,24 @@ use rustc_hash::FxHashMap;
 pub struct OpIx(u16);
 
 impl OpIx {
-    /// This number as an index.
+    /// Returns this number as an index.
     pub fn index(self) -> usize {
         self.0.into()
     }
 }
 
-/// The rows of a registry, numbered in its order. Behind them, the results of each op of several have a number each, under
-/// which patterns match them.
+/// The ops of a registry, numbered in registry order. They are followed by the projections: each result of a
+/// multi-result op has its own number, under which patterns match it.
 #[derive(Debug)]
 pub struct OpTable {
     defs: Vec<&'static OpDef>,
-    /// Ops of several results, with the number of one of them.
+    /// Multi-result ops, each with a result index.
     projections: Vec<(&'static OpDef, usize)>,
-    /// By the row's address, which is its identity.
+    /// Keyed by the address of the definition, which is its identity.
     numbers: FxHashMap<usize, Numbered>,
 }
 
-/// What is known of a row.
+/// The number and properties of an op.
 #[derive(Clone, Copy, Debug)]
 struct Numbered {
     number: OpIx,
@@ -34,7 +34,7 @@ struct Numbered {
 }
 
 impl OpTable {
-    /// Numbers the ops of `registry`; those past 65,536 are not looked into.
+    /// Numbers the ops of `registry`; ops after the first 65,536 are ignored.
     pub fn new(registry: &Registry) -> OpTable {
         let defs: Vec<&'static OpDef> = registry.ops().take(1 << 16).collect();
         let numbers = defs.iter().enumerate().map(|(at, &def)| {
@@ -55,12 +55,12 @@ impl OpTable {
         }
     }
 
-    /// The number of `def`, if the registry has it.
+    /// Returns the number of `def`; `None` if it is not in the registry.
     pub fn number(&self, def: &'static OpDef) -> Option<OpIx> {
         self.numbers.get(&address(def)).map(|row| row.number)
     }
 
-    /// The row of `op`.
+    /// Returns the definition of `op`.
     pub fn def(&self, op: OpIx) -> &'static OpDef {
         match op.index().checked_sub(self.defs.len()) {
             None => self.defs[op.index()],
@@ -68,39 +68,39 @@ impl OpTable {
         }
     }
 
-    /// Whether `op` is one result of an op of several.
+    /// Returns whether `op` is a projection, that is one result of a multi-result op.
     pub fn is_projection(&self, op: OpIx) -> bool {
         op.index() >= self.defs.len()
     }
 
-    /// Which result of its row `op` is.
+    /// Returns the result index of `op`; 0 if it is not a projection.
     pub fn result(&self, op: OpIx) -> usize {
         let projection = op.index().checked_sub(self.defs.len());
         projection.map_or(0, |projection| self.projections[projection].1)
     }
 
-    /// The number of one result of `def`, if that is pure, has several results and no regions, and its shape rule gives
-    /// their types.
+    /// Returns the number of a result of `def`; `None` unless `def` is pure, has several results and shape inference,
+    /// and has neither regions nor a literal.
     pub fn projection(&self, def: &'static OpDef, result: usize) -> Option<OpIx> {
         let own = |&(other, number): &(&OpDef, usize)| std::ptr::eq(other, def) && number == result;
         let at = self.defs.len() + self.projections.iter().position(own)?;
         u16::try_from(at).ok().map(OpIx)
     }
 
-    /// Every row, in order.
+    /// Returns all definitions, in order.
     pub fn defs(&self) -> &[&'static OpDef] {
         &self.defs
     }
 
-    /// The number of `def` if e-nodes may stand for it: pure, of one result whose type its shape rule
-    /// gives, without regions.
+    /// Returns the number of `def` if it can be represented as an e-node: pure, with one result, shape inference and no
+    /// regions.
     pub fn transparent(&self, def: &'static OpDef) -> Option<OpIx> {
         let row = self.numbers.get(&address(def))?;
         row.is_transparent.then_some(row.number)
     }
 }
 
-/// Whether e-nodes may stand for ops of this row.
+/// Returns whether this op can be represented as an e-node.
 fn is_transparent(def: &OpDef) -> bool {
     let opaque = [
         Trait::Interface,
@@ -114,13 +114,13 @@ fn is_transparent(def: &OpDef) -> bool {
         && !opaque.into_iter().any(|each| def.has(each))
 }
 
-/// Whether the results of an op follow from its operands and its attributes, which rules can say.
+/// Returns whether the results of an op depend only on its operands and on attributes that rules can express.
 fn is_function(def: &OpDef) -> bool {
     let mut attrs = def.attrs.iter();
     def.has(Trait::Pure) && def.regions == 0 && attrs.all(|attr| attr.kind != AttrKind::LiteralData)
 }
 
-/// Each result of the ops of several.
+/// Returns each result of each multi-result op.
 fn projections(defs: &[&'static OpDef]) -> Vec<(&'static OpDef, usize)> {
     let several = defs.iter().filter_map(|&def| match def.results {
         Results::Named(names) if is_function(def) && def.infer.is_some() => Some((def, names)),

@@ -1,4 +1,4 @@
-//! Stand-ins for values of modules that are not there.
+//! The placeholder op for values of which only the type is known.
 
 use mind_ir::ops;
 

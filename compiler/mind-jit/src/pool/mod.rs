@@ -1,7 +1,7 @@
-//! A pool of threads that run the tasks of a kernel side by side.
+//! Thread pool that runs the tasks of a kernel in parallel.
 //!
-//! - [`Pool`]: persistent threads, and the tasks they are given.
-//! - [`share`]: which tasks a thread is given.
+//! - [`Pool`]: persistent threads and the jobs they run.
+//! - [`share`]: assignment of tasks to threads.
 
 mod shared;
 mod spin;
@@ -14,11 +14,12 @@ use shared::{Shared, Task};
 
 /// Persistent threads among which tasks are divided.
 ///
-/// The thread that calls [`run`](Pool::run) takes part, so a pool of one has no threads of its own. The
-/// others wait for the next call by spinning for some tens of microseconds, and sleep after that.
+/// The thread that calls [`run`](Pool::run) takes part, so a pool of one thread spawns none. Idle workers spin for some
+/// tens of microseconds and sleep after that.
 ///
-/// A pool can be used from several threads at once: one caller gets the threads, and the others, as well as
-/// a task that calls `run` itself, do their tasks alone. So does a forked child, which has no threads but one.
+/// A pool can be used from several threads concurrently: one caller gets the workers; other callers, and tasks that
+/// call `run` themselves, run their tasks serially. A forked child also runs its tasks serially, because it has only
+/// the forking thread.
 #[derive(Debug)]
 pub struct Pool {
     shared: Arc<Shared>,
@@ -28,15 +29,16 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool of `threads` threads, of which the caller of [`run`](Pool::run) is one; 0 counts as 1.
+    /// Creates a pool of `threads` threads, including the caller of [`run`](Pool::run); 0 counts as 1.
     ///
-    /// There are fewer where the system refuses more; [`threads`](Pool::threads) says how many.
+    /// The pool is smaller if the system refuses to start a thread; [`threads`](Pool::threads) returns the actual
+    /// number.
     pub fn new(threads: usize) -> Pool {
         let wanted = threads.max(1);
         let mut handles = Vec::new();
         let mut starting = Vec::new();
         for share in 1..wanted {
-            // Workers learn of the shared state when it is known how many there are.
+            // The shared state is sent to the workers once their number is known.
             let (sender, receiver) = std::sync::mpsc::channel::<Arc<Shared>>();
             let builder = std::thread::Builder::new().name(format!("mind-pool-{share}"));
             let spawned = builder.spawn(move || {
@@ -51,7 +53,7 @@ impl Pool {
         let sleepers = handles.iter().map(|handle| handle.thread().clone());
         let shared = Arc::new(Shared::new(sleepers.collect()));
         for sender in starting {
-            // The receiver waits for just this message.
+            // The receiver waits for exactly this message.
             let _ = sender.send(Arc::clone(&shared));
         }
         Pool {
@@ -61,23 +63,23 @@ impl Pool {
         }
     }
 
-    /// How many threads there are, that of the caller included.
+    /// Returns the number of threads, including the caller.
     pub fn threads(&self) -> usize {
         self.workers.len() + 1
     }
 
-    /// Calls `task` with each number below `tasks` once, and returns when all calls have.
+    /// Calls `task` once for each number below `tasks` and returns when all calls have returned.
     ///
-    /// Thread `n` of `t` is given the tasks [`share(tasks, t, n)`](share), in ascending order, `t` being the
-    /// number of threads or of tasks, whichever is less. A thread that has not started when the caller is
-    /// through with its own tasks loses them to the caller, so a busy machine does not hold up a call.
-    /// Work that needs memory for each thread is therefore given out as one task for each: with `tasks` =
-    /// [`threads`](Pool::threads), task `n` does share `n` and has memory `n` to itself, whoever runs it.
+    /// Thread `n` of `t` runs the tasks [`share(tasks, t, n)`](share) in ascending order, where `t` is the smaller of
+    /// the number of threads and the number of tasks. If a thread has not started its share when the caller has
+    /// finished its own, the caller takes that share, so a busy machine does not delay the call. Work that needs
+    /// per-thread memory is therefore run with one task per thread: with `tasks` = [`threads`](Pool::threads), task `n`
+    /// runs share `n` and has memory `n` exclusively, whichever thread runs it.
     ///
     /// # Panics
     ///
-    /// If a task does: the others of its share are left out, the other shares are run, and then the panic of
-    /// the lowest share goes on in the caller.
+    /// If a task panics. The remaining tasks of its share are skipped, the other shares are run, and then the panic of
+    /// the lowest share resumes in the caller.
     pub fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         let parts = self.threads().min(tasks);
         if parts <= 1 || !self.shared.try_begin() {
@@ -91,20 +93,20 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // A forked child has the handles and not the threads: joining one would wait forever.
+            // A forked child has the handles but not the threads: joining one would wait forever.
             std::mem::forget(std::mem::take(&mut self.workers));
             return;
         }
         self.shared.stop();
         for worker in self.workers.drain(..) {
-            // A worker catches the panics of tasks and has none of its own.
+            // Workers catch the panics of tasks and do not panic themselves.
             let _ = worker.join();
         }
     }
 }
 
-/// The tasks of one of `parts` threads when `tasks` tasks are divided: consecutive, and as many for each as
-/// for any other, give or take one.
+/// Returns the tasks of one of `parts` threads that share `tasks` tasks: a contiguous range. The sizes of the shares
+/// differ by at most one; for example 7 tasks in 3 parts are 0..3, 3..5 and 5..7.
 ///
 /// # Panics
 ///
@@ -136,12 +138,12 @@ mod tests {
         }
     }
 
-    /// Waits for a child for ten seconds; returns its status, or `None` if it is still running and was ended.
+    /// Waits for a child for up to ten seconds; returns its status, or `None` if it was still running and was killed.
     #[cfg(unix)]
     fn wait(child: libc::pid_t) -> Option<libc::c_int> {
         let mut status = 0;
         for _ in 0..1000 {
-            // SAFETY: the child is one of this process, and the status outlives the call.
+            // SAFETY: the pid is a child of this process, and the status outlives the call.
             if unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } == child {
                 return Some(status);
             }
@@ -178,7 +180,7 @@ mod tests {
                 drop(pool);
                 done == 7
             }));
-            // SAFETY: ends the child.
+            // SAFETY: only exits the child.
             unsafe { libc::_exit(i32::from(!matches!(ran, Ok(true)))) };
         }
         assert_eq!(wait(child), Some(0));

@@ -1,19 +1,19 @@
-//! What the threads of a pool share, and the protocol between them.
+//! State shared by the threads of a pool, and the protocol between them.
 //!
-//! A call is a *job*, and jobs are numbered from 1. A job is divided into shares, one for each thread; share
-//! 0 is that of the caller. Each share has a ticket with the number of the last job for which somebody took
-//! it. Taking is a compare-and-swap from the job before to this one, so each share of each job is run by just
-//! one thread: its own, or the caller if that comes first. A worker that saw an old job number finds its
-//! ticket further on and takes nothing.
+//! A call is a *job*, and jobs are numbered from 1. A job is divided into shares, one per thread; share 0 belongs to
+//! the caller. Each share has a ticket: the number of the last job for which the share was claimed. A share is claimed
+//! with a compare-and-swap from the previous job number to the current one, so each share of each job is run by exactly
+//! one thread: its own, or the caller if that comes first. A worker with an outdated job number fails the
+//! compare-and-swap and claims nothing.
 //!
-//! Why the job can be read without a lock: the caller writes it before it publishes the number (release),
-//! and a worker reads it after it has seen the number (acquire) and taken a share. From then on the job
-//! stays: the caller waits until `pending` is 0, which the worker lowers (release) when it is through, and
-//! only then (acquire) writes the next one.
+//! The job is read without a lock. The caller writes it before it publishes the number (release), and a worker reads it
+//! after it has loaded the number (acquire) and claimed a share. The job is not overwritten while it runs, because the
+//! caller waits until `pending` is 0: workers decrement it when they finish (release), and only after that (acquire)
+//! the caller writes the next job.
 //!
-//! Why no wake-up is lost: a sleeper announces itself and then looks again; who has news publishes it and
-//! then looks for sleepers. Both are sequentially consistent, so at least one of them sees the other. A
-//! thread that is woken for nothing looks and sleeps again.
+//! No wake-up is lost, because a sleeper sets its flag and then rechecks the condition, while the other side changes
+//! the condition and then checks the flag. Both are sequentially consistent, so at least one of them sees the other. A
+//! spurious wake-up rechecks and sleeps again.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -30,27 +30,27 @@ use super::spin::spin_until;
 /// The job number that tells workers to end.
 const STOP: u64 = u64::MAX;
 
-/// What a job does.
+/// The work of a job.
 #[derive(Clone, Copy)]
 pub(super) struct Task {
-    /// Alive until the last share of the job is through.
+    /// Valid until the last share of the job has finished.
     call: *const (dyn Fn(usize) + Sync),
     tasks: usize,
     parts: usize,
 }
 
 impl Task {
-    /// `tasks` calls in `parts` shares.
+    /// Creates a task of `tasks` calls in `parts` shares.
     pub(super) fn new(call: &(dyn Fn(usize) + Sync), tasks: usize, parts: usize) -> Task {
         let call: *const (dyn Fn(usize) + Sync + '_) = call;
-        // SAFETY: only the lifetime changes, and nothing is called after `Shared::run` returns, which
-        // borrows `call` for longer.
+        // SAFETY: only the lifetime changes, and nothing is called after `Shared::run` returns, which borrows `call`
+        // for longer.
         let call: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(call) };
         Task { call, tasks, parts }
     }
 }
 
-/// A value with cache lines of its own, two of them, since processors fetch lines in pairs.
+/// A value padded to two cache lines, because processors prefetch lines in pairs; avoids false sharing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Padded<T>(T);
@@ -65,30 +65,30 @@ type Payload = Box<dyn Any + Send>;
 
 /// The state of a pool.
 pub(super) struct Shared {
-    /// The number of the job that was published last.
+    /// The number of the last published job.
     job: Padded<AtomicU64>,
-    /// Shares of the job that are not through.
+    /// Unfinished shares of the job.
     pending: Padded<AtomicUsize>,
-    /// Whether a caller has the threads.
+    /// Whether a caller holds the workers.
     is_busy: Padded<AtomicBool>,
     /// The job.
     task: UnsafeCell<Option<Task>>,
-    /// For each share the last job for which it was taken; that of the caller is not used.
+    /// Per share, the last job for which it was claimed; the entry of the caller is unused.
     tickets: Vec<Padded<AtomicU64>>,
-    /// Worker `n` has share `n + 1`.
+    /// Worker `n` runs share `n + 1`.
     workers: Vec<Worker>,
-    /// Whether the caller sleeps.
+    /// Whether the caller is asleep.
     is_awaited: AtomicBool,
-    /// The caller, if it sleeps.
+    /// The caller, if it is asleep.
     caller: Mutex<Option<Thread>>,
-    /// The panic of the lowest share that had one.
+    /// The panic of the lowest share that panicked.
     panic: Mutex<Option<(usize, Payload)>>,
 }
 
-// SAFETY: `task` is written by the caller that holds `is_busy`, while no share of a job is taken, and read by
-// threads that have taken one; see above. What it points to is `Sync`.
+// SAFETY: `task` is written by the caller that holds `is_busy`, while no share of a job is claimed, and read by threads
+// that have claimed one; see the module documentation. Its pointee is `Sync`.
 unsafe impl Sync for Shared {}
-// SAFETY: as above; nothing is bound to the thread that made it.
+// SAFETY: as above; nothing is bound to the thread that created it.
 unsafe impl Send for Shared {}
 
 impl fmt::Debug for Shared {
@@ -98,13 +98,13 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// The value behind a lock; no code panics while it holds one.
+/// Locks a mutex and ignores poisoning, because no code panics while it holds one of these locks.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
-    /// The state of a pool with these workers.
+    /// Creates the state of a pool with these workers.
     pub(super) fn new(workers: Vec<Thread>) -> Shared {
         let sleepers = workers.into_iter().map(|thread| Worker {
             thread,
@@ -124,7 +124,7 @@ impl Shared {
         }
     }
 
-    /// Whether the threads are free; if so, the calling thread has them, and must call `run`.
+    /// Tries to reserve the workers. If it returns true, the calling thread holds them and must call `run`.
     pub(super) fn try_begin(&self) -> bool {
         let taken = self
             .is_busy
@@ -133,16 +133,17 @@ impl Shared {
         taken.is_ok()
     }
 
-    /// Runs all shares of `task`, on the threads and on this one.
+    /// Runs all shares of `task`, on the workers and on this thread.
     ///
-    /// The panic of a task goes on here, after everything is through.
+    /// The panic of a task resumes here once all shares have finished.
     pub(super) fn run(&self, task: Task) {
         let job = self.job.0.load(Relaxed) + 1;
-        // SAFETY: all shares of the last job are through, and nobody takes one of this before it is published.
+        // SAFETY: all shares of the previous job have finished, and none of this job can be claimed before it is
+        // published.
         unsafe { *self.task.get() = Some(task) };
         self.pending.0.store(task.parts, Relaxed);
         for ticket in &self.tickets[task.parts..] {
-            // There is no such share in this job.
+            // This job does not have the share.
             ticket.0.store(job, Relaxed);
         }
         self.job.0.store(job, SeqCst);
@@ -165,20 +166,20 @@ impl Shared {
         }
     }
 
-    /// Whether nobody else has taken this share of the job.
+    /// Claims a share of the job; returns false if another thread has claimed it.
     fn take(&self, share: usize, job: u64) -> bool {
         let ticket = &self.tickets[share].0;
-        // A job is published when its number can be seen; the ticket itself carries nothing else.
+        // Relaxed, because the job is published through its number; the ticket carries no other data.
         let taken = ticket.compare_exchange(job - 1, job, Relaxed, Relaxed);
         taken.is_ok()
     }
 
-    /// Runs the tasks of a share, keeps a panic, and says that the share is through.
+    /// Runs the tasks of a share, records a panic, and marks the share as finished.
     fn run_share(&self, task: Task, part: usize) {
-        // SAFETY: the share is not through, so the caller still borrows what it was called with.
+        // SAFETY: the share has not finished, so the caller still borrows the closure.
         let call = unsafe { &*task.call };
         let tasks = share(task.tasks, task.parts, part);
-        // What a panic leaves half done is the caller's, in which the panic goes on.
+        // Unwind safe, because the panic resumes in the caller, which owns all state that it may leave inconsistent.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| tasks.for_each(call))) {
             let mut first = locked(&self.panic);
             if first.as_ref().is_none_or(|&(lowest, _)| part < lowest) {
@@ -187,14 +188,15 @@ impl Shared {
         }
         let before = self.pending.0.fetch_sub(1, SeqCst);
         if before == 1 && self.is_awaited.load(SeqCst) {
-            // By now the caller may be gone and another may sleep, which looks and goes on sleeping.
+            // The caller may have returned by now and another one may be asleep; that one rechecks and goes on
+            // sleeping.
             if let Some(caller) = locked(&self.caller).take() {
                 caller.unpark();
             }
         }
     }
 
-    /// Returns when all shares are through.
+    /// Waits until all shares have finished.
     fn wait_for_all(&self) {
         if spin_until(|| self.pending.0.load(Acquire) == 0) {
             return;
@@ -210,7 +212,7 @@ impl Shared {
         self.is_awaited.store(false, SeqCst);
     }
 
-    /// What worker `share - 1` does until the pool ends.
+    /// Worker loop of `share`; returns when the pool stops.
     pub(super) fn work(&self, share: usize) {
         let mut seen = 0;
         loop {
@@ -228,7 +230,7 @@ impl Shared {
         }
     }
 
-    /// The number of the last job, once it is another than `seen`.
+    /// Waits for a job number other than `seen` and returns it.
     fn next_job(&self, share: usize, seen: u64) -> u64 {
         if !spin_until(|| self.job.0.load(Acquire) != seen) {
             let is_asleep = &self.workers[share - 1].is_asleep.0;
@@ -241,7 +243,7 @@ impl Shared {
         self.job.0.load(Acquire)
     }
 
-    /// Tells all workers to end. No job is running.
+    /// Tells all workers to exit. No job may be running.
     pub(super) fn stop(&self) {
         self.job.0.store(STOP, SeqCst);
         for worker in &self.workers {

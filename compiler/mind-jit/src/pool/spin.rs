@@ -1,20 +1,20 @@
-//! Waiting for a moment without giving up the processor.
+//! Bounded spin wait.
 
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
 /// How long a thread spins before it sleeps.
 ///
-/// Waking a sleeping thread takes some 15 µs; two to three times that keep threads awake from one kernel of a
-/// module to the next and cost little when no next one comes.
+/// Waking a sleeping thread takes about 15 µs. Two to three times that keeps threads awake between consecutive kernels
+/// of a module and costs little if no kernel follows.
 const PATIENCE: Duration = Duration::from_micros(50);
 
-/// Pauses between two looks at the clock. A pause takes 5 to 60 ns and a look 20 to 50 ns.
+/// Pauses between two reads of the clock. A pause takes 5 to 60 ns and a read 20 to 50 ns.
 const PAUSES: u32 = 32;
 
-/// Spins until `is_done` says so, or patience has run out; gives what `is_done` said last.
+/// Spins until `is_done` returns true or the spin time has passed; returns the last result of `is_done`.
 ///
-/// The clock bounds the wait alone: no result depends on it.
+/// The clock only bounds the wait; no result depends on it.
 pub(super) fn spin_until(mut is_done: impl FnMut() -> bool) -> bool {
     let mut start = None;
     loop {

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::error::{Fault, Parsed, SyntaxError};
 
-/// A place in a text, moving forward.
+/// A position in a text.
 ///
-/// Past the end it sees line ends, so that the last line needs none.
+/// The end of the text reads as newlines, so that the last line needs none.
 pub(super) struct Cursor<'t> {
     text: &'t str,
     at: usize,
@@ -39,7 +39,7 @@ fn is(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
 
-/// Whether `text` may stand bare where a name is expected.
+/// Returns whether `text` may be written without quotes where a name is expected.
 pub(super) fn is_identifier(text: &str) -> bool {
     let starts = text
         .bytes()
@@ -49,28 +49,28 @@ pub(super) fn is_identifier(text: &str) -> bool {
 }
 
 impl<'t> Cursor<'t> {
-    /// The start of `text`, behind a byte order mark.
+    /// Creates a cursor at the start of `text`, after a byte order mark.
     pub(super) fn new(text: &'t str) -> Cursor<'t> {
         let at = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
         Cursor { text, at }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub(super) fn text(&self) -> &'t str {
         self.text
     }
 
-    /// The offset of the next byte.
+    /// Returns the offset of the next byte.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// Moves to `at`, the offset of a character.
+    /// Moves to `at`, which is a character boundary.
     pub(super) fn seek(&mut self, at: usize) {
         self.at = at;
     }
 
-    /// Whether nothing is left.
+    /// Returns whether the cursor is at the end of the text.
     pub(super) fn is_done(&self) -> bool {
         self.at >= self.text.len()
     }
@@ -79,7 +79,7 @@ impl<'t> Cursor<'t> {
         self.text.as_bytes().get(at).copied().unwrap_or(b'\n')
     }
 
-    /// The next byte behind blanks.
+    /// Skips blanks and returns the next byte.
     pub(super) fn peek(&mut self) -> u8 {
         while is(self.byte(self.at), BLANK) {
             self.at += 1;
@@ -87,14 +87,14 @@ impl<'t> Cursor<'t> {
         self.byte(self.at)
     }
 
-    /// Takes `byte` if it is next behind blanks.
+    /// Skips blanks, and `byte` if it follows; returns whether it did.
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte;
         self.at += usize::from(found);
         found
     }
 
-    /// Takes `byte`, described as `expected`.
+    /// Skips blanks and `byte`; errors with `expected` if another byte follows.
     pub(super) fn expect(&mut self, byte: u8, expected: &'static str) -> Parsed<()> {
         if self.eat(byte) {
             Ok(())
@@ -103,12 +103,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Whether only blanks and a comment are left of the line.
+    /// Skips blanks; returns whether the rest of the line is empty or a comment.
     pub(super) fn at_line_end(&mut self) -> bool {
         matches!(self.peek(), b'\n' | b'#')
     }
 
-    /// Whether `{` is next and ends its line: the start of a body, not of attributes.
+    /// Skips blanks; returns whether `{` is next and ends its line. It then begins a body, not attributes.
     pub(super) fn opens_body(&mut self) -> bool {
         if self.peek() != b'{' {
             return false;
@@ -120,7 +120,7 @@ impl<'t> Cursor<'t> {
         matches!(self.byte(at), b'\n' | b'#')
     }
 
-    /// Moves to the start of the next line, whatever stands before it.
+    /// Moves to the start of the next line.
     pub(super) fn next_line(&mut self) {
         let rest = &self.text.as_bytes()[self.at.min(self.text.len())..];
         self.at += rest
@@ -129,7 +129,7 @@ impl<'t> Cursor<'t> {
             .map_or(rest.len(), |end| end + 1);
     }
 
-    /// Whether the line from here on ends in `{`, comments and strings aside.
+    /// Returns whether the line from here on ends in `{`, ignoring comments and strings.
     pub(super) fn line_opens_body(&self) -> bool {
         let (mut at, mut quoted, mut last) = (self.at, false, 0);
         loop {
@@ -147,12 +147,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The identifier that is next, if one is.
+    /// Reads the next identifier; returns `None` if there is none.
     pub(super) fn word(&mut self) -> Parsed<Option<&'t str>> {
         self.name_of(WORD)
     }
 
-    /// The op name that is next, if one is: identifiers joined by periods.
+    /// Reads the next op name, which is identifiers joined by periods; returns `None` if there is none.
     pub(super) fn op_name(&mut self) -> Parsed<Option<&'t str>> {
         self.name_of(NUMBER)
     }
@@ -174,7 +174,7 @@ impl<'t> Cursor<'t> {
         Ok(Some(&self.text[start..self.at]))
     }
 
-    /// The run of letters, digits, signs and periods that is next: a number, if it is one.
+    /// Reads the next letters, digits, signs and periods. The caller checks that they are a number.
     pub(super) fn number(&mut self) -> &'t str {
         self.peek();
         let start = self.at;
@@ -184,7 +184,7 @@ impl<'t> Cursor<'t> {
         &self.text[start..self.at]
     }
 
-    /// The id that is next, as `%5`, with its offset.
+    /// Reads the next id, for example `%5`, and returns it with its offset.
     pub(super) fn label(&mut self) -> Parsed<(u64, usize)> {
         if self.peek() != b'%' {
             return Err(self.not_label());
@@ -211,7 +211,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The error for something else where an id should be.
+    /// Returns the error for another token where an id is expected.
     #[cold]
     fn not_label(&mut self) -> Box<Fault> {
         let (start, mut end) = self.token();
@@ -238,7 +238,7 @@ impl<'t> Cursor<'t> {
         fault
     }
 
-    /// The text of the quoted string that is next.
+    /// Reads the next quoted string and returns its text.
     pub(super) fn string(&mut self) -> Parsed<Cow<'t, str>> {
         self.expect(b'"', "a string")?;
         let start = self.at;
@@ -284,7 +284,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The offset behind the token at `start`: a word or number, else one character, else nothing.
+    /// Returns the end of the token at `start`: a word or number, else one character, else nothing.
     pub(super) fn token_end(&self, start: usize) -> usize {
         let rest = self.text.get(start..).unwrap_or_default();
         let word = rest.bytes().take_while(|&byte| is(byte, NUMBER)).count();
@@ -296,13 +296,13 @@ impl<'t> Cursor<'t> {
         start + word.max(letter)
     }
 
-    /// The offsets of the token that is next.
+    /// Returns the start and end of the next token.
     pub(super) fn token(&mut self) -> (usize, usize) {
         self.peek();
         (self.at, self.token_end(self.at))
     }
 
-    /// The error for finding something other than `expected` here.
+    /// Returns the error for another token than `expected` here.
     pub(super) fn unexpected(&mut self, expected: impl Into<Cow<'static, str>>) -> Box<Fault> {
         let expected = expected.into();
         let (start, end) = self.token();
@@ -315,7 +315,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// The start of a text that may be long, for a message.
+/// Returns the start of a possibly long text, for a message.
 pub(super) fn excerpt(text: &str) -> String {
     const SHOWN: usize = 40;
     match text.char_indices().nth(SHOWN) {

@@ -1,4 +1,4 @@
-//! What can be wrong with Core text.
+//! Syntax errors of Core text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,38 +10,38 @@ use thiserror::Error;
 
 use crate::foreign::DTYPES;
 
-/// An error and the bytes of the text that it is about.
+/// An error and the bytes of the text that it refers to.
 #[derive(Debug)]
 pub(super) struct Fault {
     /// Offset of the first byte.
     pub(super) start: usize,
-    /// Offset just past the last byte.
+    /// Offset after the last byte.
     pub(super) end: usize,
-    /// The rule that was broken.
+    /// The violated rule.
     pub(super) error: SyntaxError,
-    /// Offsets of the definition it refers to.
+    /// Start and end of the definition that the error refers to.
     pub(super) earlier: Option<(usize, usize)>,
-    /// The way out that the text at this place suggests, instead of the one that follows from the rule.
+    /// Help derived from the text at this position; replaces the help of the rule.
     pub(super) suggestion: Option<Suggestion>,
 }
 
-/// A way out that the text at the place of an error suggests.
+/// Help derived from the text at an error.
 #[derive(Debug)]
 pub(super) struct Suggestion {
     pub(super) help: String,
-    /// The bytes to replace and what comes in their place, where it is one edit.
+    /// The bytes to replace and their replacement, if the fix is a single edit.
     pub(super) edit: Option<(Range<usize>, String)>,
 }
 
 impl Fault {
-    /// The same, with `help` as the way out.
+    /// Returns the error with `help`.
     pub(super) fn suggest(mut self: Box<Fault>, help: impl Into<String>) -> Box<Fault> {
         let help = help.into();
         self.suggestion = Some(Suggestion { help, edit: None });
         self
     }
 
-    /// The same, with `help` as the way out, which comes to `text` in the place of the bytes `range`.
+    /// Returns the error with `help` and a fix that replaces the bytes `range` by `text`.
     pub(super) fn suggest_edit(
         mut self: Box<Fault>,
         help: impl Into<String>,
@@ -55,7 +55,7 @@ impl Fault {
         self
     }
 
-    /// The same, referring to the definition at `start..end`.
+    /// Returns the error with a reference to the definition at `start..end`.
     pub(super) fn about(mut self: Box<Fault>, (start, end): (usize, usize)) -> Box<Fault> {
         self.earlier = Some((start, end));
         self
@@ -66,13 +66,13 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_ascii_alphabetic())
 }
 
-/// What a reading step returns.
+/// Result of a parsing step.
 pub(super) type Parsed<T> = Result<T, Box<Fault>>;
 
-/// The most levels of nested bodies and of nested lists in constant data.
+/// Maximum nesting depth of bodies and of lists in constant data.
 pub(super) const MAX_NESTING: usize = 32;
 
-/// The values that a line defines, in words.
+/// Describes the values that a line defines.
 fn values(results: Results) -> String {
     match results {
         Results::None => "no value".to_owned(),
@@ -82,8 +82,8 @@ fn values(results: Results) -> String {
     }
 }
 
-/// A rule of the text that a line breaks; the message of each says what its fields are. Ids and names
-/// are as the user wrote them.
+/// A syntax rule that a line violates. The message of each rule explains its fields. Ids and names are as the user
+/// wrote them.
 #[derive(Debug, Error)]
 pub(super) enum SyntaxError {
     #[error("expected {expected}, found {found}")]
@@ -214,7 +214,7 @@ pub(super) enum SyntaxError {
 }
 
 impl SyntaxError {
-    /// The error for an op with `found` bodies instead of `expected`.
+    /// Returns the error for an op with `found` bodies instead of `expected`.
     pub(super) fn bodies(op: &'static str, expected: usize, found: usize) -> SyntaxError {
         let expected = match expected {
             0 => "no body".to_owned(),
@@ -228,7 +228,7 @@ impl SyntaxError {
         }
     }
 
-    /// This error about the bytes `start..end`.
+    /// Returns this error about the bytes `start..end`.
     pub(super) fn at(self, start: usize, end: usize) -> Box<Fault> {
         Box::new(Fault {
             start,
@@ -239,12 +239,12 @@ impl SyntaxError {
         })
     }
 
-    /// Whether nothing more is read after it.
+    /// Returns whether parsing ends after this error.
     pub(super) fn is_fatal(&self) -> bool {
         matches!(self, SyntaxError::Limit { .. })
     }
 
-    /// The catalogue code; `None` for plain errors of syntax.
+    /// Returns the code of the catalogue; `None` for plain syntax errors.
     fn code(&self) -> Option<Code> {
         use SyntaxError::*;
         Some(Code(match self {
@@ -267,7 +267,7 @@ impl SyntaxError {
         }))
     }
 
-    /// A way out.
+    /// Returns the help.
     fn help(&self) -> Option<String> {
         use SyntaxError::*;
         Some(match self {
@@ -365,7 +365,7 @@ impl SyntaxError {
             AfterEnd { .. } => "it is the last line of its block".into(),
             OpenBody => "close it with `}` on a separate line".into(),
             Element { .. } => "write a value that the dtype holds, or declare another dtype".into(),
-            // A word that was meant is suggested instead; the others say what is expected.
+            // A similar name is suggested instead; the messages of the others state the expected text.
             UnknownOp { .. }
             | UnknownBinOp { .. }
             | UnknownDType { .. }
@@ -377,7 +377,7 @@ impl SyntaxError {
         })
     }
 
-    /// What the catalogue says must be shown.
+    /// Returns the context entries that the catalogue requires.
     fn context(&self) -> Vec<(&'static str, String)> {
         use SyntaxError::*;
         match self {
@@ -421,7 +421,7 @@ impl SyntaxError {
         }
     }
 
-    /// The diagnostic for this error at `span`.
+    /// Returns the diagnostic for this error at `span`.
     pub(super) fn diagnostic(&self, span: Span) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(span, self.to_string());
         diagnostic.code = self.code();
@@ -433,7 +433,7 @@ impl SyntaxError {
         }
     }
 
-    /// The word that was meant, of a word that is not known.
+    /// Returns the known word that is most similar to an unknown one.
     fn nearest(&self) -> Option<&'static str> {
         match self {
             SyntaxError::UnknownOp { nearest, .. }

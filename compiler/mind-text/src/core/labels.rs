@@ -1,4 +1,4 @@
-//! The ids of a text and what they stand for.
+//! The ids of a text and their definitions.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,25 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// The offset behind the id in `text`.
+    /// Returns the end of the id in `text`.
     pub(super) fn end(self, text: &str) -> usize {
         let digits = text.as_bytes()[self.at + 1..].iter();
         self.at + 1 + digits.take_while(|digit| digit.is_ascii_digit()).count()
     }
 }
 
-/// What is known of an id.
+/// The state of an id.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Where it was first written.
+    /// Offset of its first occurrence.
     pub(super) at: u32,
-    /// The body that it belongs to; 0 is the module's.
+    /// The body that defines it; 0 is the module's.
     pub(super) scope: u32,
     pub(super) state: State,
 }
 
 impl Entry {
-    /// The id where it was first written; `id` is the key of this entry.
+    /// Returns the first occurrence of the id; `id` is the key of this entry.
     pub(super) fn label(self, id: u64) -> Label {
         Label {
             id,
@@ -39,21 +39,21 @@ impl Entry {
     }
 }
 
-/// What an id stands for.
+/// The definition of an id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     /// A value.
     Value(ValueId),
-    /// What the line being read will define.
+    /// A result of the line being read.
     Pending,
-    /// What a rejected line would have defined: reading it is not an error of its own.
+    /// A result of a rejected line. Uses of the id are not reported, because they are consequences of that error.
     Failed,
-    /// Nothing yet; reading it was reported.
+    /// Undefined, and already reported.
     Missing,
 }
 
-/// A map from ids to entries: a table where ids count up from about 0, a tree for all others, so that
-/// no id costs more memory than another.
+/// A map from ids to entries: a table if ids increase from about 0, a tree for all others, so that a large id takes no
+/// more memory than a small one.
 #[derive(Default)]
 pub(super) struct Labels {
     dense: Vec<Option<Entry>>,
@@ -62,7 +62,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// What is known of `label`.
+    /// Returns the entry of `label`.
     pub(super) fn get(&self, label: u64) -> Option<Entry> {
         let dense = usize::try_from(label)
             .ok()
@@ -73,7 +73,7 @@ impl Labels {
         }
     }
 
-    /// Sets what is known of `label`.
+    /// Sets the entry of `label`.
     pub(super) fn set(&mut self, label: u64, entry: Entry) {
         self.count += 1;
         let bound = 1024 + 2 * self.count;

@@ -16,24 +16,23 @@
 //! body        = "{" newline [ "args:" ids newline ] { instruction } [ "yield:" ids newline ] "}"
 //! ```
 //!
-//! - An op goes by its name in Core text, or by its full name, as `loops.for`. Keys and the forms of
-//!   values follow from the op tables; what they do not say is listed in one place, `table.rs`.
-//! - Attributes are printed in the order of their keys and all of them, but: Gather's `axis` of 0 and
-//!   its `bounds=strict`, an empty `permutation` of Transpose, the `role` of an Input, printed only as
-//!   `role=param`, `halves=false` of products, and in the tensor dialect empty lists of `like`, `carry`, `lhs_batch` and `rhs_batch`.
-//! - An open end of a slice is `_`: `ends=[_, 4]`. The padding of a window is `valid`, `same` or
-//!   `[[top, bottom], [left, right]]`.
-//! - A constant is `{data=[[1.0],[2.0]], dtype=f32, shape=[2, 1]}` or, all elements alike,
-//!   `{dtype=f32, fill=0.0, shape=[2, 1]}`. Data is nested as the shape says or one list. What the
-//!   braces leave out is taken from the type.
-//! - A value's type is printed as declared, else as inferred, else left out; `_` stands for the type of
-//!   a result that has none beside one that has.
-//! - Ids are unique in the whole module and count in their own body only: what a body reads, it takes
-//!   as an operand of its op and names in `args:`. Bodies and lists of data nest at most 32 deep.
-//! - The spelling of the specification is read too: attributes in parentheses in the order of the op's
-//!   table, `Sum(%0, [1], true)`, `Slice(%0, [0:4:2, 1:])`, `Conv2d(%0, %1, [1, 1], Custom([[1, 1],
-//!   [0, 0]]))`; `BinOp(Add, %0, %1)`; `Tensor<f32, [4, 6]>`; `:` for `=` in braces.
-//! - `#` starts a comment; blanks and blank lines are free; a comma may stand behind the last item.
+//! - An op is written by its name in Core text, or by its full name, for example `loops.for`. Keys and the forms of
+//!   values are derived from the op tables; exceptions are listed in `table.rs`.
+//! - Attributes are printed in the order of their keys. All are printed except: Gather's `axis` of 0 and its
+//!   `bounds=strict`, an empty `permutation` of Transpose, the `role` of an Input, printed only as `role=param`,
+//!   `halves=false` of products, and in the tensor dialect empty lists of `like`, `carry`, `lhs_batch` and `rhs_batch`.
+//! - An open end of a slice is `_`: `ends=[_, 4]`. The padding of a window is `valid`, `same` or `[[top, bottom],
+//!   [left, right]]`.
+//! - A constant is `{data=[[1.0],[2.0]], dtype=f32, shape=[2, 1]}` or, if all elements are equal, `{dtype=f32,
+//!   fill=0.0, shape=[2, 1]}`. Data is nested as its shape or is one list. Omitted keys are taken from the type.
+//! - A value's type is printed if it is declared or inferred. If only some results of an op have a type, the others are
+//!   printed as `_`.
+//! - Ids are unique in the whole module and visible in their own body only: a body receives outside values as operands
+//!   of its op and names them in `args:`. Bodies and lists of data are nested at most 32 deep.
+//! - The spelling of the specification is read too: attributes in parentheses in the order of the op's table, `Sum(%0,
+//!   [1], true)`, `Slice(%0, [0:4:2, 1:])`, `Conv2d(%0, %1, [1, 1], Custom([[1, 1], [0, 0]]))`; `BinOp(Add, %0, %1)`;
+//!   `Tensor<f32, [4, 6]>`; `:` for `=` in braces.
+//! - `#` starts a comment; blanks and blank lines are insignificant; a comma may follow the last item.
 
 mod cursor;
 mod error;
@@ -57,27 +56,27 @@ pub struct Syntax {
 }
 
 impl Syntax {
-    /// The text forms of all ops of `registry`. Panics when an op has two attributes with one key.
+    /// Creates the syntax for all ops of `registry`. Panics if an op has two attributes with the same key.
     pub fn new(registry: &Registry) -> Syntax {
         Syntax {
             table: OpTable::new(registry),
         }
     }
 
-    /// Reads a module whose first byte lies at offset `base` of its file.
+    /// Parses a module whose first byte is at offset `base` of its file.
     ///
-    /// Values are untyped, with the types that the text declares; the
-    /// [verifier](mind_ir::verify::verify) types them.
+    /// Values are untyped, with the types that the text declares; the [verifier](mind_ir::verify::verify) infers their
+    /// types.
     ///
     /// # Errors
     ///
-    /// Every line that is not as it should be, in text order. A line that only reads what a
-    /// rejected line defines adds none.
+    /// Returns the errors of all lines, in text order. A line whose only problem is a use of a rejected definition adds
+    /// none.
     pub fn parse(&self, text: &str, base: u32, limits: &Limits) -> Result<Graph, Diagnostics> {
         self.parse_mapped(text, base, limits, None)
     }
 
-    /// Reads a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
+    /// Parses a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
     pub(crate) fn parse_mapped(
         &self,
         text: &str,
@@ -88,17 +87,17 @@ impl Syntax {
         parse::parse(&self.table, text, base, limits, map)
     }
 
-    /// The words that name ops, with what each names, in no order.
+    /// Returns the words that name ops, each with its op, in no particular order.
     pub fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
         self.table.ops()
     }
 
-    /// Prints a module, without a line end behind the last line.
+    /// Prints a module, without a newline at the end.
     ///
     /// # Errors
     ///
-    /// An op outside the registry, an op behind the end of its block, bodies nested too deeply:
-    /// what could not be read back.
+    /// Errors if the text could not be parsed again: for an op outside the registry, an op after the terminator of its
+    /// block, or bodies that are nested too deeply.
     pub fn print(&self, g: &Graph) -> Result<String, Diagnostics> {
         print::print(&self.table, g)
     }

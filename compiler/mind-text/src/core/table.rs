@@ -1,4 +1,4 @@
-//! How each op looks in Core text, derived from the op tables.
+//! Syntax of each op in Core text, derived from the op tables.
 
 use indexmap::IndexMap;
 use mind_ir::attr::AttrKind;
@@ -9,7 +9,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::foreign;
 
-/// What is written behind an attribute's key.
+/// Syntax of an attribute's value, after its key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
     /// `7`
@@ -22,9 +22,9 @@ pub(super) enum Form {
     Name,
     /// `[1, 2]`
     Ints,
-    /// `[0, 1]`; in parentheses also `[0:4:2, 1:]`, which gives the two attributes behind it too.
+    /// `[0, 1]`; in parentheses also `[0:4:2, 1:]`, which sets the two following attributes too.
     Starts,
-    /// `[4, _]`, the last one open.
+    /// `[4, _]`, with an open end.
     Ends,
     /// `[2, -1, B]`
     Dims,
@@ -36,7 +36,7 @@ pub(super) enum Form {
     Word(&'static [&'static str]),
     /// `[[1.0],[2.0]]`
     Data,
-    /// The element that stands for all elements of [`Form::Data`].
+    /// The element that fills a splat, instead of [`Form::Data`].
     Fill,
     /// `f32`
     DType,
@@ -51,25 +51,25 @@ pub(super) enum Form {
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) form: Form,
-    /// The row of the op's table entry that it belongs to.
+    /// The attribute's index in the op's table entry.
     pub(super) row: usize,
-    /// Whether it is not printed while it has its default.
+    /// Whether its default is omitted in printing.
     pub(super) elided: bool,
 }
 
-/// How one op looks.
+/// Syntax of one op.
 #[derive(Debug)]
 pub(super) struct OpSyntax {
     pub(super) def: &'static OpDef,
-    /// The name that is printed.
+    /// The printed name.
     pub(super) name: &'static str,
-    /// Its keys in the order of the table entry; this is also the order of arguments in parentheses.
+    /// Its keys in the order of the table entry, which is also the order of arguments in parentheses.
     pub(super) keys: Vec<Key>,
-    /// Positions in `keys`, by name.
+    /// Positions in `keys`, sorted by name.
     pub(super) sorted: Vec<usize>,
 }
 
-/// What an attribute looks like where its kind does not say it.
+/// Syntax of an attribute that does not follow from its kind.
 struct Irregular {
     op: &'static str,
     attr: &'static str,
@@ -133,7 +133,7 @@ const IRREGULAR: &[Irregular] = &[
     ),
 ];
 
-/// Attributes that are regular and not printed while they have their defaults, by op.
+/// Attributes that are regular except that their defaults are omitted in printing, by op.
 const ELIDED: &[(&str, &str)] = &[
     ("core.gather", "bounds"),
     ("tensor.contract", "parts"),
@@ -205,18 +205,18 @@ impl OpSyntax {
         }
     }
 
-    /// The position of the key called `name`.
+    /// Returns the position of the key called `name`.
     pub(super) fn key(&self, name: &str) -> Option<usize> {
         self.keys.iter().position(|key| key.name == name)
     }
 
-    /// The keys that may stand in parentheses: all but `fill`, which `data` stands for.
+    /// Returns the keys that are allowed in parentheses: all but `fill`, because `data` takes its place.
     pub(super) fn positional(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.keys.len()).filter(|&at| self.keys[at].form != Form::Fill)
     }
 }
 
-/// How every op of a registry looks.
+/// Syntax of all ops of a registry.
 #[derive(Debug)]
 pub(super) struct OpTable {
     /// By the address of the definition.
@@ -225,10 +225,10 @@ pub(super) struct OpTable {
 }
 
 impl OpTable {
-    /// The table for the ops of `registry`.
+    /// Builds the table for the ops of `registry`.
     ///
-    /// An op is printed by its name in Core text, or by its full name where it has none or an earlier op
-    /// took it; either is read. Panics when two attributes of one op have the same key.
+    /// An op is printed by its name in Core text, or by its full name if it has none or an earlier op has the same;
+    /// both are parsed. Panics if two attributes of one op have the same key.
     pub(super) fn new(registry: &Registry) -> OpTable {
         let mut table = OpTable {
             ops: IndexMap::default(),
@@ -249,34 +249,34 @@ impl OpTable {
         table
     }
 
-    /// Every op with the name that is printed.
+    /// Returns every op with its printed name.
     pub(super) fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
         self.ops.values().map(|op| (op.name, op.def))
     }
 
-    /// The op called `name`.
+    /// Returns the op called `name`.
     pub(super) fn named(&self, name: &str) -> Option<&OpSyntax> {
         self.by_name.get(name).map(|&index| &self.ops[index])
     }
 
-    /// How `def` looks, if the registry has it.
+    /// Returns the syntax of `def`, if the registry has it.
     pub(super) fn of(&self, def: &'static OpDef) -> Option<&OpSyntax> {
         self.ops.get(&std::ptr::from_ref(def).addr())
     }
 
-    /// The op that `BinOp` applies under `name`.
+    /// Returns the op that `BinOp` applies under `name`.
     pub(super) fn binary(&self, name: &str) -> Option<&OpSyntax> {
         self.named(name).filter(|op| is_binary(op.def))
     }
 
-    /// The name of the op that `name` means: what another tool calls so, else the name most like it.
+    /// Returns the name of the op that another tool calls `name`, else the most similar name.
     pub(super) fn nearest(&self, name: &str) -> Option<&'static str> {
         let foreign = foreign::op(name, self.ops.values().map(|op| op.def));
         let own = foreign.and_then(|def| self.of(def)).map(|op| op.name);
         own.or_else(|| nearest(name, self.ops.values().map(|op| op.name)))
     }
 
-    /// The name most like `name` that may stand in `BinOp`.
+    /// Returns the name most similar to `name` among those allowed in `BinOp`.
     pub(super) fn nearest_binary(&self, name: &str) -> Option<&'static str> {
         let binary = || self.ops.values().filter(|op| is_binary(op.def));
         let foreign = foreign::op(name, binary().map(|op| op.def));

@@ -1,4 +1,4 @@
-//! Bodies of nodes: lines that begin and end them, and what can be read in them.
+//! Bodies of nodes: their begin and end lines, and the scope of values in them.
 
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::builtin::Yield;
@@ -15,21 +15,21 @@ use crate::refusal::Refusal;
 use crate::scan::Parsed;
 use crate::source_map::{Entity, Role};
 
-/// The most levels of nested bodies.
+/// Maximum nesting depth of bodies.
 pub(super) const MAX_NESTING: usize = 32;
 
-/// The word that says how many results a node has.
+/// The key of a node's number of results.
 const RESULTS: &str = "results=";
 
-/// A node with bodies, not all of which have been read.
+/// A node whose bodies are not all read yet.
 pub(super) struct Open {
-    /// `None` if the node was rejected: the lines of its bodies are checked and create nothing.
+    /// `None` if the node was rejected. The lines of its bodies are then checked but create nothing.
     op: Option<OpId>,
     /// The id of its first result.
     id: u64,
-    /// How many bodies have begun.
+    /// Number of bodies that have begun.
     begun: usize,
-    /// The line that began the body being read, if one is.
+    /// The `B` line of the body being read; `None` between bodies.
     inside: Option<Span>,
 }
 
@@ -45,7 +45,7 @@ impl Open {
 }
 
 impl Reader<'_> {
-    /// The block that nodes are appended to; `None` in a body of a rejected node.
+    /// Returns the block that nodes are appended to; `None` in a body of a rejected node.
     pub(super) fn block(&self) -> Option<BlockId> {
         let Some(open) = self.bodies.iter().rev().find(|open| open.inside.is_some()) else {
             return Some(self.graph.body());
@@ -54,7 +54,7 @@ impl Reader<'_> {
         Some(self.graph.block(self.graph.regions(op)[open.begun - 1]))
     }
 
-    /// The id of the node whose body is being read.
+    /// Returns the id of the node whose body is being read.
     fn owner(&self) -> Option<u64> {
         let open = self.bodies.iter().rev().find(|open| open.inside.is_some());
         open.map(|open| open.id)
@@ -64,7 +64,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// E4001 it belongs to another one.
+    /// Returns E4001 if it belongs to another body.
     pub(super) fn check_scope(
         &self,
         reader: &str,
@@ -95,7 +95,7 @@ impl Reader<'_> {
             ),
             None => (
                 format!("{reader} uses N{id}, which is inside of a body"),
-                "what a body ends with, `E N4`, is what the node of the body stands for".to_owned(),
+                "use the result of the node instead; it is the value on the `E` line of its body, as in `E N4`".to_owned(),
             ),
         };
         let error = self.cursor.error_at(start, problem).code(Code(4001));
@@ -103,7 +103,7 @@ impl Reader<'_> {
         error.context("operand", format!("N{id}")).help(help)
     }
 
-    /// The error for a node that lacks bodies, when a line is read that is none.
+    /// Returns the error for a node with missing bodies. Called at a line that does not begin a body.
     pub(super) fn missing_bodies(&mut self) -> Option<Diagnostic> {
         let open = self.bodies.pop_if(|open| open.inside.is_none())?;
         let op = open.op?;
@@ -116,7 +116,7 @@ impl Reader<'_> {
         Some(error.help("a body is a line `B` with its arguments, as in `B N3 N4`, its nodes, and a line `E` with what it yields"))
     }
 
-    /// The errors for bodies that have not ended when the module does.
+    /// Returns the errors for bodies that are still open at the end of the module.
     pub(super) fn open_bodies(&mut self) -> Vec<Diagnostic> {
         let mut found: Vec<Diagnostic> = self.missing_bodies().into_iter().collect();
         for open in std::mem::take(&mut self.bodies) {
@@ -138,7 +138,7 @@ fn count(bodies: usize) -> String {
     }
 }
 
-/// `B { N<id> [T<id>] }`, behind the letter; the line starts at `start`.
+/// Reads `B { N<id> [T<id>] }` after the letter; the line starts at `start`.
 pub(super) fn begin(r: &mut Reader<'_>, start: usize) -> Parsed<()> {
     let line = r.cursor.span_of_line(start);
     r.has_bodies = true;
@@ -174,7 +174,7 @@ pub(super) fn begin(r: &mut Reader<'_>, start: usize) -> Parsed<()> {
     Ok(())
 }
 
-/// Begins the next body of the node above.
+/// Begins the next body of the node above the line.
 fn start_body(r: &mut Reader<'_>, line: Span, start: usize) -> Parsed<()> {
     let is_deep = r.bodies.len() > MAX_NESTING;
     let problem = match r.bodies.last_mut() {
@@ -204,7 +204,7 @@ fn start_body(r: &mut Reader<'_>, line: Span, start: usize) -> Parsed<()> {
     Err(Box::new(r.cursor.error_at(start, problem).help(help)))
 }
 
-/// Reads the arguments of a body, each with the type that it declares.
+/// Reads the arguments of a body with their declared types.
 fn read_arguments(r: &mut Reader<'_>) -> Parsed<SmallVec<[(u64, Declared); 4]>> {
     let mut arguments: SmallVec<[(u64, Declared); 4]> = SmallVec::new();
     loop {
@@ -242,7 +242,7 @@ fn read_arguments(r: &mut Reader<'_>) -> Parsed<SmallVec<[(u64, Declared); 4]>> 
     }
 }
 
-/// `E { N<id> }`, behind the letter; the line starts at `start`.
+/// Reads `E { N<id> }` after the letter; the line starts at `start`.
 pub(super) fn end(r: &mut Reader<'_>, start: usize) -> Parsed<()> {
     let mut yielded = Operands::new();
     let block = r.block();
@@ -283,11 +283,11 @@ pub(super) fn end(r: &mut Reader<'_>, start: usize) -> Parsed<()> {
     Ok(())
 }
 
-/// Reads `results=2` of a node of an op that has any number; whether it is there.
+/// Reads `results=2` of an op with a variable number of results. Returns whether it was present.
 ///
 /// # Errors
 ///
-/// No result, or more than there are lines left to name them.
+/// Errors for 0 and for more results than the remaining lines can name.
 pub(super) fn read_count(r: &mut Reader<'_>, def: &OpDef) -> Parsed<bool> {
     let start = r.cursor.at();
     if def.results != Results::Many || !r.cursor.rest_of_line(start).starts_with(RESULTS) {
@@ -295,7 +295,7 @@ pub(super) fn read_count(r: &mut Reader<'_>, def: &OpDef) -> Parsed<bool> {
     }
     r.cursor.go_to(start + RESULTS.len());
     let found = r.int()?;
-    // A line that names a result has more bytes than this.
+    // A lower bound: a line that names a result is longer than this.
     const BYTES_PER_LINE: usize = 8;
     let most = 1 + r.cursor.left() / BYTES_PER_LINE;
     match usize::try_from(found) {
@@ -312,13 +312,13 @@ pub(super) fn read_count(r: &mut Reader<'_>, def: &OpDef) -> Parsed<bool> {
     Ok(true)
 }
 
-/// Begins the bodies of a node that was rejected.
+/// Prepares for the bodies of a node that was rejected.
 pub(super) fn reject(r: &mut Reader<'_>, head: Head) {
     r.results = None;
     r.bodies.push(Open::new(None, head.id));
 }
 
-/// Writes how many results `op` has, where it can have any number.
+/// Writes the number of results of an op that has several and may have any number.
 pub(super) fn write_count(w: &mut Writer<'_>, op: OpId) {
     let results = w.graph.results(op).len();
     if w.graph.def(op).results == Results::Many && results > 1 {
@@ -330,7 +330,7 @@ pub(super) fn write_count(w: &mut Writer<'_>, op: OpId) {
 ///
 /// # Errors
 ///
-/// A type that mic@1 cannot say.
+/// Errors if mic@1 cannot express the type of an argument.
 pub(super) fn write_begin(w: &mut Writer<'_>, block: BlockId) -> Result<(), Refusal> {
     w.out().push('B');
     for argument in w.graph.arguments(block) {

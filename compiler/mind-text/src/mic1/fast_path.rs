@@ -1,6 +1,6 @@
-//! Lines in the form in which they are printed, read in one go.
+//! Fast path for lines in canonical form.
 //!
-//! What has another form, or an error, is left to the general reader of such lines.
+//! All other lines, including those with errors, are left to the general reader.
 
 use mind_ir::types::TypeView;
 use mind_ir::{Sym, Ty, ValueId};
@@ -12,7 +12,7 @@ use super::reader::Reader;
 use crate::input;
 use crate::line::{Extents, Line, read_lines};
 
-/// Reads plain lines as long as there are any. The cursor is at the end of a line, before and after.
+/// Reads lines in canonical form until another line follows. The cursor is at the end of a line, before and after.
 pub(super) fn lines(r: &mut Reader<'_>, kinds: &Kinds) {
     r.cursor = read_lines(r.cursor, r.limits.lines, |line| match line.peek()? {
         b'N' => node(line, r, kinds),
@@ -22,7 +22,7 @@ pub(super) fn lines(r: &mut Reader<'_>, kinds: &Kinds) {
     });
 }
 
-/// `N<id> <kind> <operands> [T<id>]` or `N<id> <kind> S<id> T<id>`
+/// Reads `N<id> <kind> <operands> [T<id>]` or `N<id> <kind> S<id> T<id>`.
 #[inline(always)]
 fn node(line: &mut Line<'_>, r: &mut Reader<'_>, kinds: &Kinds) -> Option<()> {
     let start = line.at();
@@ -59,14 +59,14 @@ fn node(line: &mut Line<'_>, r: &mut Reader<'_>, kinds: &Kinds) -> Option<()> {
     Some(())
 }
 
-/// A blank, the type, and the end of the line.
+/// Reads a blank, a type and the end of the line.
 #[inline(always)]
 fn ty_of(line: &mut Line<'_>, r: &Reader<'_>) -> Option<Ty> {
     let index = known(line, b'T', &r.types)?;
     line.ends().then(|| Ty::new(index))
 }
 
-/// `T<id> <dtype>` or `T<id> [<dtype>;<dim>,<dim>...]` with known extents.
+/// Reads `T<id> <dtype>` or `T<id> [<dtype>;<dim>,<dim>...]` with known extents.
 #[inline(always)]
 fn ty(line: &mut Line<'_>, r: &mut Reader<'_>) -> Option<()> {
     let id = new_id(line, &r.types)?;
@@ -88,7 +88,7 @@ fn ty(line: &mut Line<'_>, r: &mut Reader<'_>) -> Option<()> {
     Some(())
 }
 
-/// `S<id> "<text>"`
+/// Reads `S<id> "<text>"`.
 #[inline(always)]
 fn string(line: &mut Line<'_>, r: &mut Reader<'_>) -> Option<()> {
     let id = new_id(line, &r.strings)?;
@@ -102,7 +102,8 @@ fn string(line: &mut Line<'_>, r: &mut Reader<'_>) -> Option<()> {
     Some(())
 }
 
-/// The letter and the id at the start of a line, which no line above has, and the blank behind them.
+/// Reads the letter and the id at the start of a line, and the blank after them. Returns `None` if the id is already
+/// defined.
 #[inline(always)]
 fn new_id(line: &mut Line<'_>, ids: &Ids) -> Option<u64> {
     line.skip(1);
@@ -111,7 +112,7 @@ fn new_id(line: &mut Line<'_>, ids: &Ids) -> Option<u64> {
     ids.get(id).is_none().then_some(id)
 }
 
-/// A blank, `letter`, and an id: the index of what it stands for.
+/// Reads a blank, `letter` and an id; returns the index of the entity with that id.
 #[inline(always)]
 fn known(line: &mut Line<'_>, letter: u8, ids: &Ids) -> Option<usize> {
     match ids.get(line.id(letter)?) {

@@ -1,23 +1,23 @@
-//! What the lines of kinds hold in the form in which they are printed.
+//! Canonical forms of node lines that the fast path reads.
 
 use mind_ir::opdef::{OpDef, Results};
 
-/// What the plain line of a kind holds.
+/// Contents of the canonical node line of a kind.
 #[derive(Clone, Copy)]
 pub(super) enum Plain {
-    /// Operands only, at most two.
+    /// At most two operands and nothing else.
     Operands(usize),
     /// The name of an input.
     Name {
         /// Whether it is a weight.
         param: bool,
     },
-    /// More than that.
+    /// Anything else; left to the general reader.
     No,
 }
 
 impl Plain {
-    /// The plain form of an op that is read as its table entry says.
+    /// Returns the form of an op whose line has the regular layout of its table entry.
     pub(super) fn of(def: &OpDef) -> Plain {
         let single = def.results == Results::One;
         let fixed = single && def.variadic.is_none() && def.optional.is_none();

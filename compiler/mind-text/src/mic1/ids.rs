@@ -1,29 +1,29 @@
-//! The ids of a mic@1 text and what they stand for.
+//! The ids of a mic@1 text and their entities.
 
 use std::collections::BTreeMap;
 
-/// What an id stands for.
+/// The definition of an id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Entry {
     /// The index of an entity of the graph.
     Defined(usize),
-    /// What a line with an error would have defined: naming it is no error of its own.
+    /// A line with an error. Uses of the id are not reported, because they are consequences of that error.
     Failed,
 }
 
-/// A map from ids to entries: a run for ids that count up together with what they stand for, a table for
-/// others that count up, a tree for all others, so that no id costs more memory or time than another.
+/// A map from ids to entries. Ids that increase in step with their indices are a single range, other increasing ids are
+/// in a table, and all others in a tree, so that a large id costs no more memory or time than a small one.
 #[derive(Default)]
 pub(super) struct Ids {
-    /// How many ids from `first` on stand for the indices from `index` on.
+    /// Number of ids from `first` on that map to the indices from `index` on.
     run: u64,
     first: u64,
     index: u64,
-    /// None while there is nothing in it.
+    /// `None` until an id does not continue the range.
     apart: Option<Box<Apart>>,
 }
 
-/// The ids that do not continue the run.
+/// The ids that do not continue the range.
 #[derive(Default)]
 struct Apart {
     /// By distance from `first`: 0 for no entry, 1 for a failed one, else the index plus 2.
@@ -37,7 +37,7 @@ const FAILED: u32 = 1;
 const DEFINED: u32 = 2;
 
 impl Ids {
-    /// What `id` stands for.
+    /// Returns the definition of `id`.
     #[inline]
     pub(super) fn get(&self, id: u64) -> Option<Entry> {
         let at = id.wrapping_sub(self.first);
@@ -47,7 +47,7 @@ impl Ids {
         self.apart.as_ref()?.get(id)
     }
 
-    /// Makes `id`, which stood for nothing, stand for `entry`.
+    /// Defines `id`, which has no definition yet.
     #[inline(always)]
     pub(super) fn set(&mut self, id: u64, entry: Entry) {
         if let Entry::Defined(index) = entry {
@@ -95,7 +95,7 @@ impl Apart {
         }
     }
 
-    /// Sets an id that does not follow the highest one.
+    /// Defines an id that does not follow the highest one of the table.
     #[cold]
     fn set_out_of_order(&mut self, id: u64, at: u64, raw: u32) {
         const SLACK: usize = 16;
@@ -109,7 +109,7 @@ impl Apart {
         }
     }
 
-    /// Makes the table cover `len` ids, taking over those of the tree that it now covers.
+    /// Extends the table to `len` ids, moving entries from the tree into it.
     #[cold]
     fn cover(&mut self, len: usize) {
         let start = self.first + self.dense.len() as u64;

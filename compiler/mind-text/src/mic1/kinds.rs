@@ -1,4 +1,4 @@
-//! The kinds of node of mic@1, from the op tables.
+//! The node kinds of mic@1, derived from the op tables.
 
 use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{OpDef, Registry, Results};
@@ -10,16 +10,16 @@ use super::special::{SPECIALS, Special};
 use crate::foreign;
 use crate::words::Words;
 
-/// How the node line of a kind is read.
+/// How a node line of a kind is read.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
     pub(super) def: &'static OpDef,
     pub(super) read: ReadNode,
-    /// What the plain line of the kind holds.
+    /// The canonical form of the kind's line.
     pub(super) plain: Plain,
 }
 
-/// What mic@1 can say of the ops of a registry.
+/// The ops of a registry that mic@1 can express.
 pub(super) struct Kinds {
     kinds: Words<Kind>,
     /// Every op of the registry, for messages.
@@ -51,30 +51,29 @@ impl Kinds {
         }
     }
 
-    /// The kind that `word` names.
+    /// Returns the kind called `word`.
     #[inline]
     pub(super) fn get(&self, word: &[u8]) -> Option<&Kind> {
         self.kinds.get(word)
     }
 
-    /// The kind that the first word of `text` names, with the length of that word. Finds short words
-    /// only.
+    /// Returns the kind that the first word of `text` names, and the length of that word. Finds short words only.
     #[inline]
     pub(super) fn first_word(&self, text: &[u8]) -> Option<(&Kind, usize)> {
         self.kinds.first_word(text)
     }
 
-    /// Every kind.
+    /// Returns the words of all kinds.
     pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
         self.kinds.words()
     }
 
-    /// The op that another format or tool calls `word`.
+    /// Returns the op that another format or tool calls `word`.
     pub(super) fn foreign(&self, word: &str) -> Option<&'static OpDef> {
         foreign::op(word, self.all.iter().copied())
     }
 
-    /// How `def` is written, if mic@1 can say it.
+    /// Returns how `def` is written; `None` if mic@1 cannot express it.
     #[inline]
     pub(super) fn spelling(&self, def: &'static OpDef) -> Option<&Spelling> {
         self.spellings.get(&address(def))

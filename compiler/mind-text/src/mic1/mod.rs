@@ -29,20 +29,20 @@ pub struct Syntax {
 }
 
 impl Syntax {
-    /// The format for the ops of `registry` that have a name in it.
+    /// Creates the format for the ops of `registry` that have a name in it.
     pub fn new(registry: &Registry) -> Syntax {
         Syntax {
             kinds: kinds::Kinds::new(registry),
         }
     }
 
-    /// Reads a module. `base` is added to every span, for a text that is part of a larger file; `map` takes
-    /// the names of the text, where they are asked for.
+    /// Reads a module. `base` is added to every span, for a text that is part of a larger file; `map`, if given,
+    /// receives the names of the text.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the text itself, in the order of its lines; types and
-    /// shapes are for the verifier. The map then holds the names that could be read.
+    /// Returns every syntax error of the text, in text order; types and shapes are left to the verifier. `map` then
+    /// holds the names that could be read.
     pub fn parse(
         &self,
         text: &str,
@@ -53,18 +53,18 @@ impl Syntax {
         parse::parse(&self.kinds, text, base, limits, map)
     }
 
-    /// The words that name ops, with what each names, in no order.
+    /// Returns the words that name ops, each with its op, in no particular order.
     pub fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
         self.kinds
             .words()
             .filter_map(|word| Some((word, self.kinds.get(word.as_bytes())?.def)))
     }
 
-    /// Writes a module with the ids that its values have, and the types that are declared.
+    /// Writes a module with the ids of its values and their declared types.
     ///
     /// # Errors
     ///
-    /// Each op that mic@1 cannot say.
+    /// Returns one error for each op that mic@1 cannot express.
     pub fn print(&self, g: &Graph) -> Result<String, Diagnostics> {
         print::print(&self.kinds, g)
     }

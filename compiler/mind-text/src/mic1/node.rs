@@ -1,4 +1,4 @@
-//! Node lines as the op tables say they are: operands, the list without a key, attributes by key.
+//! Regular node lines, as described by the op tables: operands, the list without a key, attributes by key.
 
 use mind_diag::{Code, Diagnostic};
 use mind_ir::attr::{Attr, AttrKind, OPEN_END, Padding};
@@ -17,17 +17,17 @@ use crate::refusal::Refusal;
 use crate::scan::{Parsed, shown};
 use crate::source_map::{Entity, Role};
 
-/// Reads what stands behind the kind of a node line, and defines the node.
+/// Reads the rest of a node line after its kind, and defines the node.
 pub(super) type ReadNode = fn(&mut Reader<'_>, &'static OpDef, Head) -> Parsed<()>;
 
-/// Writes what stands behind the id and before the type of a node line.
+/// Writes a node line between its id and its type.
 pub(super) type WriteNode = fn(&mut Writer<'_>, OpId, &Spelling) -> Result<(), Refusal>;
 
 /// How an op is written.
 pub(super) struct Spelling {
     pub(super) kind: &'static str,
     pub(super) write: WriteNode,
-    /// The attributes without a key, then those with one in the order of their keys.
+    /// Positions of the attributes without a key, then of those with one, sorted by key.
     pub(super) attrs: Vec<usize>,
 }
 
@@ -44,11 +44,11 @@ pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parse
     finish(r, def, head, &operands, &slots, declared)
 }
 
-/// Defines the node of the line `head` from all that was read of it.
+/// Defines the node of the line `head` from its operands, attributes and type.
 ///
 /// # Errors
 ///
-/// An attribute without default is missing.
+/// Errors if an attribute without default is missing.
 pub(super) fn finish(
     r: &mut Reader<'_>,
     def: &'static OpDef,
@@ -72,7 +72,7 @@ pub(super) fn finish(
 ///
 /// # Errors
 ///
-/// E2007 too few or too many, E4001 one that is not defined above.
+/// Returns E2007 for a wrong number of operands and E4001 for one that is not defined above.
 pub(super) fn read_operands(
     r: &mut Reader<'_>,
     def: &'static OpDef,
@@ -112,7 +112,7 @@ fn wrong_arity(r: &Reader<'_>, def: &OpDef, head: Head, found: usize) -> Diagnos
     }
 }
 
-/// The kind written on the line `head`.
+/// Returns the kind written on the line `head`.
 fn kind_of<'t>(r: &Reader<'t>, head: Head) -> &'t str {
     let line = r.cursor.slice(head.start, r.cursor.at().max(head.start));
     line.split([' ', '\t'])
@@ -121,7 +121,7 @@ fn kind_of<'t>(r: &Reader<'t>, head: Head) -> &'t str {
         .unwrap_or_default()
 }
 
-/// Reads attributes, up to the type or the end of the line.
+/// Reads attributes up to the type or the end of the line.
 pub(super) fn read_attributes(
     r: &mut Reader<'_>,
     def: &'static OpDef,
@@ -144,7 +144,7 @@ pub(super) fn read_attributes(
     }
 }
 
-/// The first attribute without a key that has no value yet.
+/// Returns the first attribute without a key that has no value yet.
 fn positional(r: &Reader<'_>, def: &OpDef, slots: &Slots, start: usize) -> Parsed<usize> {
     let free = |&index: &usize| def.attrs[index].key.is_none() && slots[index].is_none();
     (0..slots.len())
@@ -152,7 +152,7 @@ fn positional(r: &Reader<'_>, def: &OpDef, slots: &Slots, start: usize) -> Parse
         .ok_or_else(|| Box::new(r.unexpected(start)))
 }
 
-/// Reads `key=`.
+/// Reads `key=` and returns the position of the attribute.
 fn keyed(r: &mut Reader<'_>, def: &'static OpDef, slots: &Slots, start: usize) -> Parsed<usize> {
     let key = r.cursor.ident();
     if key.is_empty() || !r.cursor.eat(b'=') {
@@ -173,12 +173,12 @@ fn keyed(r: &mut Reader<'_>, def: &'static OpDef, slots: &Slots, start: usize) -
     Ok(index)
 }
 
-/// The error for the unknown attribute `key` at `start`, which `=` follows.
+/// Returns the error for the unknown attribute `key` at `start`, which is followed by `=`.
 #[cold]
 fn unknown_key(r: &Reader<'_>, def: &OpDef, start: usize, key: &str) -> Diagnostic {
     let span = r.cursor.span_of(start, start + key.len());
     let error = Diagnostic::error(span, format!("unknown attribute {}", shown(key)));
-    // The name in the tables, as other formats write it.
+    // The attribute's full name, which other formats use as its key.
     let long = nearest(key, def.attrs.iter().map(|attr| attr.name));
     let attr = def.attrs.iter().find(|attr| Some(attr.name) == long);
     let keys: Vec<&str> = def.attrs.iter().filter_map(|attr| attr.key).collect();
@@ -259,7 +259,7 @@ pub(super) fn write_operands(w: &mut Writer<'_>, op: OpId, kind: &str) {
     }
 }
 
-/// Writes an attribute with the key it has, if any.
+/// Writes an attribute, with its key if it has one.
 pub(super) fn write_attr(w: &mut Writer<'_>, key: Option<&str>, attr: &Attr<'_>) {
     let graph = w.graph;
     let out = w.out();

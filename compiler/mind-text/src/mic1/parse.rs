@@ -56,16 +56,16 @@ pub(super) fn parse(
 struct Parser<'t> {
     kinds: &'t Kinds,
     reader: Reader<'t>,
-    /// Node ids of the outputs, with where each begins and its place.
+    /// Node ids of the outputs, each with the offset and the span of the id.
     outputs: SmallVec<[(u64, usize, Span); 4]>,
-    /// Errors, each with the node that it could not find.
+    /// Errors, each with the undefined node that it is about, if any.
     found: Vec<(Box<Diagnostic>, Option<u64>)>,
 }
 
 impl Parser<'_> {
     fn lines(&mut self) {
         loop {
-            // Plain lines record no names.
+            // The fast path records no names.
             let reader = &self.reader;
             if reader.map.is_none() && reader.several.is_none() && !reader.has_bodies {
                 fast_path::lines(&mut self.reader, self.kinds);
@@ -93,7 +93,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the line at `start`, which is the cursor.
+    /// Reads the line that starts at the cursor, `start`.
     #[inline]
     fn line(&mut self, start: usize) -> Parsed<()> {
         match self.reader.cursor.peek() {
@@ -110,7 +110,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A line `B` or `E`, which `read` reads behind the letter.
+    /// Reads a line `B` or `E`; `read` reads it from after the letter.
     fn body_line(
         &mut self,
         start: usize,
@@ -126,21 +126,21 @@ impl Parser<'_> {
         read(reader, start)
     }
 
-    /// Reports a node above whose results are not all named.
+    /// Reports the node above if not all of its results are named.
     fn settle_results(&mut self) {
         if let Some(missing) = results::missing(&mut self.reader) {
             self.found.push((Box::new(missing), None));
         }
     }
 
-    /// Reports a node above that lacks bodies.
+    /// Reports the node above if bodies are missing.
     fn settle_bodies(&mut self) {
         if let Some(missing) = self.reader.missing_bodies() {
             self.found.push((Box::new(missing), None));
         }
     }
 
-    /// `N<id> <kind> <operands> <attributes> [T<id>]`
+    /// Reads `N<id> <kind> <operands> <attributes> [T<id>]`.
     #[inline]
     fn node_line(&mut self, start: usize) -> Parsed<()> {
         self.settle_bodies();
@@ -203,7 +203,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Where the value with this index is defined.
+    /// Returns the span of the definition of the value with this index.
     fn place_of(&self, index: usize) -> Option<Span> {
         let graph = &self.reader.graph;
         graph
@@ -211,7 +211,7 @@ impl Parser<'_> {
             .map(|op| graph.span(op))
     }
 
-    /// `S<id> "<text>"`
+    /// Reads `S<id> "<text>"`.
     fn string_line(&mut self) -> Parsed<()> {
         let reader = &mut self.reader;
         let start = reader.cursor.at();
@@ -231,7 +231,7 @@ impl Parser<'_> {
         read.map(|_| ())
     }
 
-    /// `T<id> <dtype>` or `T<id> [<dtype>;<dim>,<dim>...]`
+    /// Reads `T<id> <dtype>` or `T<id> [<dtype>;<dim>,<dim>...]`.
     fn type_line(&mut self) -> Parsed<()> {
         let reader = &mut self.reader;
         let start = reader.cursor.at();
@@ -251,7 +251,7 @@ impl Parser<'_> {
         read.map(|_| ())
     }
 
-    /// `O N<id>`
+    /// Reads `O N<id>`.
     fn output_line(&mut self, start: usize) -> Parsed<()> {
         let open = self.reader.open_bodies().into_iter();
         self.found.extend(open.map(|error| (Box::new(error), None)));
@@ -285,7 +285,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Settles what waited for lines below.
+    /// Resolves the forward references to `S` and `T` lines.
     fn resolve(&mut self) {
         self.settle_results();
         let open = self.reader.open_bodies().into_iter();
@@ -320,7 +320,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Names an input by an `S` line below it, or after the id itself where there is none.
+    /// Names an input by an `S` line below it, or after the id itself if no line defines it.
     fn name(&mut self, input: OpId, id: u64, at: usize) {
         let sym = match self.reader.strings.get(id) {
             Some(Entry::Defined(index)) => Sym::new(index),
@@ -388,7 +388,7 @@ impl Parser<'_> {
         self.reader.graph.append(new);
     }
 
-    /// The errors in text order; those for a node that a line below defines say where.
+    /// Returns the errors in text order. Those for a node that a line below defines name that line.
     fn diagnostics(mut self) -> Diagnostics {
         let mut found = Diagnostics::new();
         for (mut error, undefined) in std::mem::take(&mut self.found) {
@@ -405,7 +405,7 @@ impl Parser<'_> {
     }
 }
 
-/// Reads the text of an `S` line, and gives the index of its symbol.
+/// Reads the text of an `S` line, and returns the index of its symbol.
 fn string(r: &mut Reader<'_>) -> Parsed<usize> {
     r.cursor.blanks();
     let start = r.cursor.at();
@@ -423,7 +423,7 @@ fn string(r: &mut Reader<'_>) -> Parsed<usize> {
     Ok(r.intern(&text, start)?.index())
 }
 
-/// Reads the type of a `T` line; the error for another tool's spelling of one says how it is written here.
+/// Reads the type of a `T` line. If it is written in another tool's spelling, the error suggests the one of mic@1.
 fn spec(r: &mut Reader<'_>) -> Parsed<Ty> {
     r.cursor.blanks();
     let start = r.cursor.at();
@@ -515,7 +515,7 @@ fn unknown_line(cursor: &Cursor<'_>, start: usize) -> Diagnostic {
     error.help("names are lines such as `S0 \"x\"`, types `T0 [f32;2,3]`, nodes `N1 relu N0 T0`, outputs `O N1`")
 }
 
-/// The error for a second node on the output line at the cursor.
+/// Returns the error for a second node on the output line at the cursor.
 #[cold]
 fn second_output(cursor: &Cursor<'_>) -> Diagnostic {
     let (at, word) = (cursor.at(), cursor.word_at(cursor.at()));

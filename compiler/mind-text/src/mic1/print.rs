@@ -12,7 +12,7 @@ use super::results;
 use super::writer::Writer;
 use crate::refusal::{Refusal, refused};
 
-/// Writes a whole module, or says of each op that mic@1 lacks why it cannot be written.
+/// Writes a whole module, or returns an error for each op that mic@1 cannot express.
 pub(super) fn print(kinds: &Kinds, g: &Graph) -> Result<String, Diagnostics> {
     let mut found = Diagnostics::new();
     let mut writer = Writer::new(g);
@@ -24,7 +24,7 @@ pub(super) fn print(kinds: &Kinds, g: &Graph) -> Result<String, Diagnostics> {
     }
 }
 
-/// Writes the nodes of a block, which stands in `depth` bodies.
+/// Writes the nodes of a block, which is nested in `depth` bodies.
 fn write_ops(
     kinds: &Kinds,
     w: &mut Writer<'_>,

@@ -1,4 +1,4 @@
-//! What has been read of a mic@1 text, and the pieces its lines are made of.
+//! State of reading a mic@1 text, and the parts of its lines.
 
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::attr::Attr;
@@ -18,7 +18,7 @@ use crate::source_map::{Entity, Role, SourceMap};
 /// The operands of a node.
 pub(super) type Operands = SmallVec<[ValueId; 6]>;
 
-/// The beginning of a node line: its id and where it starts.
+/// The start of a node line: its id and its offset.
 #[derive(Clone, Copy)]
 pub(super) struct Head {
     pub(super) id: u64,
@@ -31,70 +31,70 @@ impl std::fmt::Display for Head {
     }
 }
 
-/// The type that ends a node line.
+/// The type at the end of a node line.
 #[derive(Clone, Copy)]
 pub(super) enum Declared {
-    /// None is written.
+    /// Not written.
     No,
     /// A type that a line above defines.
     Known(Ty),
-    /// An id without a line so far, and where it stands.
+    /// A forward reference: an id that no line above defines, and its offset.
     Late(u64, usize),
     /// The id of a line with an error.
     Failed,
 }
 
-/// A piece of a node that waits for a line below.
+/// A forward reference to an `S` or `T` line.
 pub(super) struct Late {
     pub(super) target: Target,
     pub(super) id: u64,
-    /// Where the id stands.
+    /// The offset of the id.
     pub(super) at: usize,
 }
 
-/// What waits for a line below.
+/// The part of the graph that a forward reference completes.
 pub(super) enum Target {
     /// The declared type of a value.
     Type(ValueId),
     /// The name of an input.
     Name(OpId),
-    /// The elements of a constant, which stand in the text, and whose type is not known.
+    /// The elements of a constant, which are read once its type is known.
     Data(OpId, Data),
 }
 
-/// What has been read of one text.
+/// State of reading one text.
 pub(super) struct Reader<'t> {
     pub(super) cursor: Cursor<'t>,
     pub(super) limits: &'t Limits,
     pub(super) graph: &'t mut Graph,
-    /// Node lines so far.
+    /// Number of node lines so far.
     pub(super) node_lines: usize,
     pub(super) nodes: Ids,
     pub(super) types: Ids,
     pub(super) strings: Ids,
-    /// What names a line that is not above.
+    /// Forward references to `S` and `T` lines.
     pub(super) late: Vec<Late>,
-    /// Whether this line reads what a line with an error would have defined.
+    /// Whether this line uses a definition of a line with an error.
     pub(super) poisoned: bool,
     /// The operand of this line that no line above defines.
     pub(super) undefined: Option<u64>,
-    /// Whether a limit was passed, which ends the reading.
+    /// Whether a limit was exceeded, which ends the reading.
     pub(super) stopped: bool,
     /// The node whose further results the next lines name.
     pub(super) several: Option<Several>,
-    /// How many results this line says that its node has.
+    /// The number of results that this line declares for its node.
     pub(super) results: Option<usize>,
     /// Nodes whose bodies are being read, outermost first.
     pub(super) bodies: Vec<Open>,
-    /// Whether there was a body: not every value can then be read everywhere.
+    /// Whether the text has a body. Only then are scopes checked, because otherwise every value is visible everywhere.
     pub(super) has_bodies: bool,
     /// Whether the last node was rejected.
     pub(super) rejected: bool,
-    /// Takes the names of the text, where they are asked for.
+    /// Receives the names of the text, if given.
     pub(super) map: Option<&'t mut SourceMap>,
 }
 
-/// A node of several results, of which the next line names one.
+/// A node with several results, one of which the next line names.
 #[derive(Clone, Copy)]
 pub(super) struct Several {
     pub(super) op: OpId,
@@ -104,12 +104,12 @@ pub(super) struct Several {
     pub(super) next: usize,
 }
 
-/// Where the elements of a constant stand.
+/// Offsets of the elements of a constant in the text.
 #[derive(Clone, Copy)]
 pub(super) enum Data {
-    /// Between two places, separated by commas.
+    /// Between two offsets, separated by commas.
     List(usize, usize),
-    /// One element, between two places.
+    /// One element, between two offsets.
     Fill(usize, usize),
 }
 
@@ -142,14 +142,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Records what the text from `start` to the cursor stands for.
+    /// Records the entity of the text from `start` to the cursor.
     pub(super) fn note(&mut self, start: usize, entity: Entity, role: Role) {
         if let Some(map) = &mut self.map {
             map.record(self.cursor.span(start), entity, role);
         }
     }
 
-    /// Reads the id behind the letter at the cursor, as in `N3`; `what` says what it is.
+    /// Reads an id such as `N3`, whose letter is at the cursor. `what` describes it in errors.
     #[inline(always)]
     pub(super) fn id(&mut self, what: &str) -> Parsed<u64> {
         let start = self.cursor.at();
@@ -184,16 +184,16 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads operands as long as there are any.
+    /// Reads all operands at the cursor and returns their number.
     ///
     /// # Errors
     ///
-    /// E4001 one that no line above defines.
+    /// Returns E4001 for an operand that no line above defines.
     pub(super) fn operands(&mut self, head: Head, operands: &mut Operands) -> Parsed<usize> {
         self.operands_of(&head, operands)
     }
 
-    /// As [`operands`](Reader::operands), for the line that `reader` names.
+    /// Reads operands as [`operands`](Reader::operands) does; errors name the line `reader`.
     pub(super) fn operands_of(
         &mut self,
         reader: &dyn std::fmt::Display,
@@ -241,7 +241,7 @@ impl<'t> Reader<'t> {
             .help("a node can be used only below the line that defines it")
     }
 
-    /// Reads the type at the cursor, if one stands there, and the end of the line behind it.
+    /// Reads the type at the cursor, if there is one, and the end of the line after it.
     pub(super) fn declared(&mut self) -> Parsed<Declared> {
         self.cursor.blanks();
         if self.cursor.at_line_end() {
@@ -268,7 +268,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// The error for a word that has no place on its line.
+    /// Returns the error for a word that is not expected on its line.
     #[cold]
     pub(super) fn unexpected(&self, start: usize) -> Diagnostic {
         let error = self
@@ -284,7 +284,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the word at the cursor up to a comma or bracket as a dimension.
+    /// Reads the word at the cursor, up to a comma or bracket, as a dimension.
     pub(super) fn dim(&mut self) -> Parsed<Dim> {
         let start = self.cursor.at();
         let first = self.cursor.peek();
@@ -317,7 +317,7 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// E1005 malformed or outside `i64`.
+    /// Returns E1005 if it is malformed or outside `i64`.
     pub(super) fn int(&mut self) -> Parsed<i64> {
         let start = self.cursor.at();
         match self.cursor.int() {
@@ -355,12 +355,12 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// The items'; no comma between them, no bracket behind them.
+    /// Returns the errors of the items; errors if a comma or the closing bracket is missing.
     pub(super) fn list(&mut self, item: impl FnMut(&mut Reader<'t>) -> Parsed<()>) -> Parsed<()> {
         self.list_from(self.cursor.at(), item)
     }
 
-    /// Reads what stands behind the byte at the cursor, of a list whose bracket is at `open`.
+    /// Reads the items after the byte at the cursor, of a list whose bracket is at `open`.
     pub(super) fn list_from(
         &mut self,
         open: usize,
@@ -406,11 +406,11 @@ impl<'t> Reader<'t> {
             .help("the items of a list have commas between them, and ']' ends it")
     }
 
-    /// The symbol for the `name` at `start`.
+    /// Returns the symbol for the `name` at `start`.
     ///
     /// # Errors
     ///
-    /// More names than the limit.
+    /// Errors if there are more names than the limit.
     pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
         let sym = self.graph.intern(name);
         if self.graph.symbols().len() > self.limits.strings {
@@ -421,8 +421,8 @@ impl<'t> Reader<'t> {
         Ok(sym)
     }
 
-    /// Appends the op of the line `head`, which ends at the cursor; `None` if the line reads what a line
-    /// with an error would have defined.
+    /// Appends the op of the line `head`, which ends at the cursor. Returns `None` if the line uses a definition of a
+    /// line with an error.
     pub(super) fn define(
         &mut self,
         head: Head,
@@ -444,7 +444,8 @@ impl<'t> Reader<'t> {
         Some(self.append(head.id, def, operands, attrs, ty, span))
     }
 
-    /// The type that a line declares for `value`, unless a line below declares it.
+    /// Returns the type that a line declares for `value`. For a type that a line below defines, it records a forward
+    /// reference and returns `None`.
     fn type_of(&mut self, value: ValueId, declared: Declared) -> Option<Ty> {
         match declared {
             Declared::Known(ty) => Some(ty),
@@ -461,7 +462,7 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// More nodes than the limit.
+    /// Errors if there are more nodes than the limit.
     pub(super) fn count_node(&mut self, start: usize) -> Parsed<()> {
         self.node_lines += 1;
         if self.node_lines <= self.limits.nodes {
@@ -472,7 +473,7 @@ impl<'t> Reader<'t> {
         Err(Box::new(self.cursor.error_at(start, message)))
     }
 
-    /// Gives the node of the line `head` the value that it stands for.
+    /// Binds the id of the line `head` to `value`.
     pub(super) fn name(&mut self, head: Head, value: ValueId, declared: Declared) {
         if let Some(ty) = self.type_of(value, declared) {
             self.graph.declare(value, ty);
@@ -535,7 +536,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The node that `word` means, where other formats write it: `%3`, or `3` alone.
+/// Returns the node that `word` means in the spelling of other formats: `%3`, or `3` alone.
 #[cold]
 pub(super) fn node_meant(word: &str) -> Option<String> {
     let digits = word.trim_end_matches(',');

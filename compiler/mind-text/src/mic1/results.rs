@@ -1,4 +1,4 @@
-//! The lines that name the results of a node after the first one.
+//! The lines that name the results of a node after the first.
 
 use mind_diag::Diagnostic;
 use mind_ir::OpId;
@@ -13,11 +13,11 @@ use crate::scan::Parsed;
 /// The kind of these lines.
 pub(super) const KIND: &str = "result";
 
-/// Reads what stands behind the kind: the node, the number of the result, and its type.
+/// Reads the rest of the line after its kind: the node, the number of the result, and its type.
 ///
 /// # Errors
 ///
-/// A line that does not follow its node, or out of order.
+/// Errors if the line does not follow its node or is out of order.
 pub(super) fn read(r: &mut Reader<'_>, head: Head) -> Parsed<()> {
     let mut operands = SmallVec::new();
     r.cursor.blanks();
@@ -61,22 +61,22 @@ pub(super) fn read(r: &mut Reader<'_>, head: Head) -> Parsed<()> {
     Ok(())
 }
 
-/// The error for a node whose results are not all named by the lines below it.
+/// Returns the error for a node whose results are not all named by the lines below it.
 pub(super) fn missing(r: &mut Reader<'_>) -> Option<Diagnostic> {
     let several = r.several.take()?;
     let (op, first, next) = (several.op, several.first, several.next);
     let (kind, count) = (r.graph.def(op).short_name(), r.graph.results(op).len());
     let text = format!("'{kind}' has {count} results, and no line names result {next}");
     let free = first.saturating_add(next as u64);
-    let help = format!("below it stands a line such as `N{free} {KIND} N{first} {next}`");
+    let help = format!("add a line below it, such as `N{free} {KIND} N{first} {next}`");
     Some(Diagnostic::error(r.graph.span(op), text).help(help))
 }
 
-/// Writes the lines for the results of `op` after the first one.
+/// Writes the lines for the results of `op` after the first.
 ///
 /// # Errors
 ///
-/// A type that mic@1 cannot say.
+/// Errors if mic@1 cannot express a type.
 pub(super) fn write(w: &mut Writer<'_>, op: OpId) -> Result<(), Refusal> {
     let mut results = w.graph.results(op).into_iter();
     let Some(first) = results.next() else {

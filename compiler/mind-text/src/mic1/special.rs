@@ -1,4 +1,4 @@
-//! Ops that mic@1 writes otherwise than their table entries say.
+//! Ops whose mic@1 lines differ from the regular layout of their table entries.
 
 use mind_diag::{Code, Diagnostic};
 use mind_ir::attr::{Attr, Literal};
@@ -20,17 +20,17 @@ use crate::refusal::Refusal;
 use crate::scan::{Cursor, Parsed, is_ident, shown};
 use crate::source_map::{Entity, Role};
 
-/// The functions and words of one op that differ from the rule.
+/// The irregular functions and words of one op.
 pub(super) struct Special {
     /// The op's name in the tables.
     pub(super) op: &'static str,
-    /// How it is read by the kind that the table gives; as the table says where this is none.
+    /// Reads the kind of the op's table entry; `None` if it is regular.
     pub(super) read: Option<ReadNode>,
-    /// How it is written; as the table says where this is none.
+    /// Writes the op; `None` if it is regular.
     pub(super) write: Option<WriteNode>,
-    /// Further kinds that are read as the same op.
+    /// Further kinds that are read as this op.
     pub(super) aliases: &'static [(&'static str, ReadNode)],
-    /// Its plain line, and that of its aliases, where it has one of its own.
+    /// The canonical forms of its line and of its aliases, unless they are regular.
     pub(super) plain: [Plain; 2],
 }
 
@@ -42,7 +42,7 @@ const RULE: Special = Special {
     plain: [Plain::No; 2],
 };
 
-/// Every op with a form of its own.
+/// All irregular ops.
 pub(super) const SPECIALS: &[Special] = &[
     Special {
         op: "core.input",
@@ -101,10 +101,10 @@ pub(super) const SPECIALS: &[Special] = &[
     },
 ];
 
-/// Stands for a name that a line below gives.
+/// Placeholder for a name that is defined by a line below.
 const UNNAMED: Sym = Sym::new(0);
 
-/// `param S0 T0` or `input "x" T0`.
+/// Reads `param S0 T0` or `input "x" T0`.
 fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) -> Parsed<()> {
     r.cursor.blanks();
     let start = r.cursor.at();
@@ -147,8 +147,8 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
     Ok(())
 }
 
-/// An error about the word at `start`, which should be in quotes, with the word in quotes as the way out;
-/// `help` where it is no name.
+/// Returns the error for the word at `start`, which should be in quotes. It suggests the quoted word, or `help` if the
+/// word is not a name.
 #[cold]
 pub(super) fn in_quotes(
     cursor: &Cursor<'_>,
@@ -166,9 +166,11 @@ pub(super) fn in_quotes(
     error.help(format!("write `{quoted}`")).fix(fix)
 }
 
+/// Checks that the line has a type.
+///
 /// # Errors
 ///
-/// E4004 no type is written.
+/// Returns E4004 if it has none.
 fn require_type(r: &Reader<'_>, head: Head, declared: Declared) -> Parsed<()> {
     if !matches!(declared, Declared::No) {
         return Ok(());
@@ -200,7 +202,7 @@ fn write_input(w: &mut Writer<'_>, op: OpId, _: &Spelling) -> Result<(), Refusal
     Ok(())
 }
 
-/// `const.f32 1.5`, in the op's own dtype.
+/// Reads `const.f32 1.5`, in the op's own dtype.
 fn read_const(r: &mut Reader<'_>, def: &'static OpDef, head: Head, dtype: DType) -> Parsed<()> {
     r.cursor.blanks();
     let value = read_float(r, dtype)?;
@@ -218,7 +220,7 @@ fn write_const_f32(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<
     Ok(())
 }
 
-/// `const.tensor [v,v] T0` or `const.tensor fill=v T0`.
+/// Reads `const.tensor [v,v] T0` or `const.tensor fill=v T0`.
 fn read_const_tensor(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<()> {
     r.cursor.blanks();
     let data = data(r)?;
@@ -246,7 +248,7 @@ fn read_const_tensor(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Par
     Ok(())
 }
 
-/// Finds where the elements stand.
+/// Skips the elements and returns their offsets.
 fn data(r: &mut Reader<'_>) -> Parsed<Data> {
     let start = r.cursor.at();
     if r.cursor.eat(b'[') {
@@ -283,7 +285,7 @@ fn data(r: &mut Reader<'_>) -> Parsed<Data> {
 ///
 /// # Errors
 ///
-/// E1005 one that is malformed, E4005 one that its dtype cannot hold.
+/// Returns E1005 for a malformed element and E4005 for one outside the range of its dtype.
 pub(super) fn literal<'b>(
     r: &Reader<'_>,
     ty: Ty,
@@ -379,7 +381,7 @@ fn write_const_tensor(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Resu
     Ok(())
 }
 
-/// `sum_all N0`: a reduction of all axes, none kept.
+/// Reads `sum_all N0`: a reduction over all axes, none kept.
 fn read_over_all(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<()> {
     let mut operands = Operands::new();
     node::read_operands(r, def, head, &mut operands)?;
@@ -388,7 +390,7 @@ fn read_over_all(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<
     node::finish(r, def, head, &operands, &slots, declared)
 }
 
-/// `gather N0 N1 ax=0`, with what an index may be if that is not the default.
+/// Writes `gather N0 N1 ax=0`, with the bounds mode of the indices if it is not the default.
 fn write_gather(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(), Refusal> {
     node::write_operands(w, op, spelling.kind);
     let (attrs, def) = (w.graph.attrs(op), w.graph.def(op));
@@ -400,7 +402,7 @@ fn write_gather(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(),
     Ok(())
 }
 
-/// `transpose N0` reverses all axes; any other permutation is written.
+/// Writes `transpose N0` if all axes are reversed; any other permutation is written out.
 fn write_transpose(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(), Refusal> {
     if w.graph.attrs(op) == [Attr::Ints(&[])] {
         node::write_operands(w, op, spelling.kind);
@@ -409,7 +411,7 @@ fn write_transpose(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<
     node::write(w, op, spelling)
 }
 
-/// `slice N0 0:4:1,2:8:2`, one range per axis.
+/// Reads `slice N0 0:4:1,2:8:2`, one range per axis.
 fn read_slice(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<()> {
     let mut operands = Operands::new();
     node::read_operands(r, def, head, &mut operands)?;

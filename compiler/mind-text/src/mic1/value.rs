@@ -1,4 +1,4 @@
-//! Attribute values as they stand in a text.
+//! Attribute values as written in a text.
 
 use mind_diag::{Code, Diagnostic};
 use mind_ir::Sym;
@@ -12,7 +12,7 @@ use crate::number::{NumberError, parse_float};
 use crate::quoted::read_quoted;
 use crate::scan::{Parsed, any_of, shown};
 
-/// An attribute value with all that it holds.
+/// An owned attribute value.
 pub(super) enum Value {
     Int(i64),
     Bool(bool),
@@ -28,7 +28,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The attribute that this is.
+    /// Returns the value as an attribute.
     pub(super) fn attr(&self) -> Attr<'_> {
         match self {
             Value::Int(value) => Attr::Int(*value),
@@ -50,7 +50,7 @@ impl Value {
 ///
 /// # Errors
 ///
-/// One that is not of `kind`, or that has something right behind it.
+/// Errors if the value is not of `kind` or is not followed by a delimiter.
 pub(super) fn read_value(r: &mut Reader<'_>, kind: AttrKind) -> Parsed<Value> {
     let start = r.cursor.at();
     let value = match kind {
@@ -117,7 +117,7 @@ fn not_a_word(r: &Reader<'_>, start: usize, word: &str, words: &[&'static str]) 
     })
 }
 
-/// The `item` read at `start`, for a message; what stands there instead where it is empty.
+/// Describes the `item` read at `start` for a message; if it is empty, the word that follows.
 fn found(r: &Reader<'_>, start: usize, item: &str) -> String {
     if item.is_empty() {
         r.cursor.found_at(start)
@@ -130,7 +130,7 @@ fn found(r: &Reader<'_>, start: usize, item: &str) -> String {
 ///
 /// # Errors
 ///
-/// E1005 malformed, E4005 a finite literal outside `dtype`.
+/// Returns E1005 if it is malformed and E4005 for a finite literal outside the range of `dtype`.
 pub(super) fn read_float(r: &mut Reader<'_>, dtype: DType) -> Parsed<f64> {
     let start = r.cursor.at();
     let word = r.cursor.item();
@@ -177,7 +177,7 @@ fn read_ints(r: &mut Reader<'_>) -> Parsed<SmallVec<[i64; 6]>> {
     Ok(ints)
 }
 
-/// Reads the dimensions that a reshape aims for.
+/// Reads the target dimensions of a reshape.
 fn read_target(r: &mut Reader<'_>) -> Parsed<Shape> {
     let mut dims = Shape::new();
     expect_list(r, "[2,-1]")?;
@@ -196,9 +196,11 @@ fn read_target(r: &mut Reader<'_>) -> Parsed<Shape> {
     Ok(dims)
 }
 
+/// Checks that a shape with `dims` dimensions may have another one, at `start`.
+///
 /// # Errors
 ///
-/// As many dimensions before the one at `start` as the limit allows.
+/// Errors if the limit is reached.
 pub(super) fn check_rank(r: &Reader<'_>, dims: usize, start: usize) -> Parsed<()> {
     if dims < r.limits.dims {
         return Ok(());
@@ -275,7 +277,7 @@ fn read_padding(r: &mut Reader<'_>) -> Parsed<Value> {
     }
 }
 
-/// Reads `start:end:step` for one axis; the step may be absent, and the end empty.
+/// Reads `start:end:step` for one axis; the step may be omitted and the end empty.
 pub(super) fn read_range(r: &mut Reader<'_>) -> Parsed<[i64; 3]> {
     let start = r.cursor.at();
     let from = r.cursor.int();

@@ -1,4 +1,4 @@
-//! What has been written of a mic@1 text, and the pieces its lines are made of.
+//! State of writing a mic@1 text, and the parts of its lines.
 
 use mind_ir::graph::Graph;
 use mind_ir::types::Dim;
@@ -9,7 +9,7 @@ use crate::quoted::write_quoted;
 use crate::refusal::Refusal;
 use crate::scan::is_ident;
 
-/// What has been written of one text: the node lines, and the tables that they need.
+/// State of writing one text: the node lines, and the tables that they need.
 pub(super) struct Writer<'g> {
     pub(super) graph: &'g Graph,
     nodes: String,
@@ -20,7 +20,7 @@ pub(super) struct Writer<'g> {
 /// Entities in the order of their first use.
 struct Table<T> {
     order: Vec<T>,
-    /// By index of the entity: one more than its position, or 0.
+    /// By index of the entity: its position plus 1, or 0.
     positions: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// The position of `entity`, which has `index`; whether it is new.
+    /// Returns the position of `entity`, whose index is `index`, and whether it was added.
     #[inline]
     fn position(&mut self, entity: T, index: usize) -> (u32, bool) {
         let new = self.positions[index] == 0;
@@ -55,7 +55,7 @@ impl<'g> Writer<'g> {
         }
     }
 
-    /// The line being written.
+    /// Returns the line being written.
     #[inline]
     pub(super) fn out(&mut self) -> &mut String {
         &mut self.nodes
@@ -68,28 +68,28 @@ impl<'g> Writer<'g> {
         write_uint(&mut self.nodes, self.graph.label(value));
     }
 
-    /// Writes a word.
+    /// Writes a blank and a word.
     #[inline]
     pub(super) fn word(&mut self, word: &str) {
         self.nodes.push(' ');
         self.nodes.push_str(word);
     }
 
-    /// Writes a node that is read.
+    /// Writes an operand.
     #[inline]
     pub(super) fn node(&mut self, value: ValueId) {
         self.nodes.push_str(" N");
         write_uint(&mut self.nodes, self.graph.label(value));
     }
 
-    /// Writes a name by its place in the table.
+    /// Writes a name as its position in the table.
     pub(super) fn name(&mut self, name: Sym) {
         let (position, _) = self.names.position(name, name.index());
         self.nodes.push_str(" S");
         write_uint(&mut self.nodes, position.into());
     }
 
-    /// Writes a type by its place in the table.
+    /// Writes a type as its position in the table.
     #[inline]
     pub(super) fn ty(&mut self, ty: Ty) -> Result<(), Refusal> {
         let (position, new) = self.types.position(ty, ty.index());
@@ -101,7 +101,7 @@ impl<'g> Writer<'g> {
         Ok(())
     }
 
-    /// The whole text, ending with the outputs.
+    /// Returns the whole text, ending with the outputs.
     pub(super) fn finish(self, header: &str) -> String {
         const BYTES_PER_ROW: usize = 32;
         let rows = self.names.order.len() + self.types.order.len() + self.graph.outputs().len() + 1;
@@ -150,9 +150,11 @@ impl<'g> Writer<'g> {
     }
 }
 
+/// Checks that all symbols of a shape are identifiers.
+///
 /// # Errors
 ///
-/// A symbol that is no identifier.
+/// Errors for a symbol that is not an identifier.
 pub(super) fn check_symbols(g: &Graph, shape: &[Dim]) -> Result<(), Refusal> {
     for dim in shape {
         if let Dim::Symbol(sym) = *dim

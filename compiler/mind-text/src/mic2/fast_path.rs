@@ -1,6 +1,6 @@
-//! Lines in the form in which they are printed, read in one go.
+//! Fast path for lines in canonical form.
 //!
-//! What has another form, or an error, is left to the general reader of such lines.
+//! All other lines, including those with errors, are left to the general reader.
 
 use mind_ir::ValueId;
 use mind_ir::types::TypeView;
@@ -9,8 +9,8 @@ use super::opcodes::{Opcode, Opcodes};
 use super::reader::Reader;
 use crate::line::{Extents, Line, read_lines};
 
-/// Reads plain lines as long as there are any and no line had an error. The cursor is at the end of a line,
-/// before and after.
+/// Reads lines in canonical form until another line follows; does nothing after an error. The cursor is at the end of a
+/// line, before and after.
 pub(super) fn lines(r: &mut Reader<'_>, opcodes: &Opcodes) {
     if r.broken {
         return;
@@ -25,7 +25,7 @@ pub(super) fn lines(r: &mut Reader<'_>, opcodes: &Opcodes) {
     });
 }
 
-/// `<opcode> <inputs>` of an op that has at most two inputs and no parameter.
+/// Reads `<opcode> <inputs>` of an op with at most two inputs and no parameters.
 #[inline(always)]
 fn node(line: &mut Line<'_>, r: &mut Reader<'_>, opcodes: &Opcodes) -> Option<()> {
     let start = line.at();
@@ -51,7 +51,7 @@ fn node(line: &mut Line<'_>, r: &mut Reader<'_>, opcodes: &Opcodes) -> Option<()
     Some(())
 }
 
-/// `a <ident> T<i>` or `p <ident> T<i>`
+/// Reads `a <ident> T<i>` or `p <ident> T<i>`.
 #[inline(always)]
 fn input(line: &mut Line<'_>, r: &mut Reader<'_>, opcodes: &Opcodes, param: bool) -> Option<()> {
     let start = line.at();
@@ -72,7 +72,7 @@ fn input(line: &mut Line<'_>, r: &mut Reader<'_>, opcodes: &Opcodes, param: bool
     Some(())
 }
 
-/// `T<i> <dtype> <dim>...` with known extents.
+/// Reads `T<i> <dtype> <dim>...` with known extents.
 #[inline(always)]
 fn ty(line: &mut Line<'_>, r: &mut Reader<'_>) -> Option<()> {
     line.skip(1);

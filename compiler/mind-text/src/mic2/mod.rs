@@ -24,20 +24,20 @@ pub struct Syntax {
 }
 
 impl Syntax {
-    /// The format for the ops of `registry` that have a name in it.
+    /// Creates the format for the ops of `registry` that have a name in it.
     pub fn new(registry: &Registry) -> Syntax {
         Syntax {
             opcodes: opcodes::Opcodes::new(registry),
         }
     }
 
-    /// Reads a module. `base` is added to every span, for a text that is part of a larger file; `map` takes
-    /// the names of the text, where they are asked for.
+    /// Reads a module. `base` is added to every span, for a text that is part of a larger file; `map`, if given,
+    /// receives the names of the text.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the text itself, in the order of its lines; types and
-    /// shapes are for the verifier. The map then holds the names that could be read.
+    /// Returns every syntax error of the text, in text order; types and shapes are left to the verifier. `map` then
+    /// holds the names that could be read.
     pub fn parse(
         &self,
         text: &str,
@@ -48,19 +48,19 @@ impl Syntax {
         parse::parse(&self.opcodes, text, base, limits, map)
     }
 
-    /// The words that name ops, with what each names, in no order.
+    /// Returns the words that name ops, each with its op, in no particular order.
     pub fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
         self.opcodes
             .words()
             .filter_map(|word| Some((word, self.opcodes.get(word.as_bytes())?.def)))
     }
 
-    /// Writes a module in canonical form, with the declarations of the text that it was read from.
+    /// Writes a module in canonical form, with the declarations of the text that it was read from. The module must be
+    /// verified if a line depends on an inferred type, for example the reshape after a reduction with kept axes.
     ///
     /// # Errors
     ///
-    /// Each op that mic@2 cannot say; any number of outputs but one. What the text does not
-    /// spell, such as the shape behind a kept reduction, needs a verified module.
+    /// Returns one error for each op that mic@2 cannot express; errors unless there is exactly one output.
     pub fn print(&self, g: &Graph) -> Result<String, Diagnostics> {
         print::print(&self.opcodes, g)
     }

@@ -1,4 +1,4 @@
-//! Node lines as the op tables say they are: inputs first, then one integer per parameter.
+//! Regular node lines, as described by the op tables: inputs, then one integer per parameter.
 
 use mind_diag::{Code, Diagnostic};
 use mind_ir::OpId;
@@ -12,13 +12,13 @@ use super::writer::Writer;
 use crate::refusal::Refusal;
 use crate::scan::Parsed;
 
-/// Reads what stands behind the opcode of the line at `start`, and appends the op.
+/// Reads the rest of the line at `start` after its opcode, and appends the op.
 pub(super) type ReadNode = fn(&mut Reader<'_>, &'static OpDef, usize) -> Parsed<()>;
 
-/// Writes the node line, or lines, of an op that goes by the given opcode.
+/// Writes the node line, or lines, of an op with the given opcode.
 pub(super) type WriteNode = fn(&mut Writer<'_>, OpId, &str) -> Result<(), Refusal>;
 
-/// Whether every attribute of `def` can be written as integers, or left out.
+/// Returns whether every attribute of `def` can be written as integers, or omitted.
 pub(super) fn is_regular(def: &OpDef) -> bool {
     let trailing_list = |(index, kind)| match kind {
         AttrKind::Int => true,
@@ -32,7 +32,7 @@ pub(super) fn is_regular(def: &OpDef) -> bool {
         .all(trailing_list)
 }
 
-/// The number of inputs of an op that has at most two of them and nothing else.
+/// Returns the number of inputs of an op with at most two inputs and no attributes; `None` for other ops.
 pub(super) fn plain_arity(def: &OpDef) -> Option<usize> {
     let plain = def.attrs.is_empty()
         && def.variadic.is_none()
@@ -41,9 +41,7 @@ pub(super) fn plain_arity(def: &OpDef) -> Option<usize> {
     plain.then_some(def.operands.len())
 }
 
-/// Reads inputs and parameters.
-///
-/// Checks in order: arity, parameters, inputs defined.
+/// Reads inputs and parameters. Checks the arity first, then the parameters, then that the inputs are defined.
 pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<()> {
     let (mut ints, mut inputs) = (Ints::new(), Inputs::new());
     r.ints(def, &mut ints)?;
@@ -53,11 +51,12 @@ pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Par
     Ok(())
 }
 
-/// Takes the inputs from the integers of a node line, and returns the parameters among them.
+/// Splits the integers of a node line: stores the values of the inputs in `inputs` and returns the parameters.
 ///
 /// # Errors
 ///
-/// E2007 too few inputs; too few or too many parameters; E4001 an input not defined yet.
+/// Returns E2007 for too few inputs and E4001 for an input that is not defined yet; errors for a wrong number of
+/// parameters.
 pub(super) fn split<'i>(
     r: &mut Reader<'_>,
     def: &'static OpDef,
@@ -86,7 +85,7 @@ pub(super) fn split<'i>(
     Ok(params)
 }
 
-/// How many parameters an op takes at least and at most.
+/// Returns the minimum and maximum number of parameters of an op.
 fn param_counts(def: &OpDef) -> (usize, usize) {
     let ints = || def.attrs.iter().filter(|attr| attr.kind == AttrKind::Int);
     let least = ints()
@@ -145,12 +144,12 @@ fn wrong_params(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diag
     }
 }
 
-/// `2 inputs`, `1 input`.
+/// Returns a count with its noun, for example `2 inputs` or `1 input`.
 fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The attributes that `params` stand for, defaults where they end. Their number has been checked.
+/// Returns the attributes for `params`, whose number is valid. Omitted parameters take their defaults.
 pub(super) fn attributes<'p>(def: &OpDef, params: &'p [i64]) -> SmallVec<[Attr<'p>; 4]> {
     let mut left = params;
     let attribute = |attr: &mind_ir::opdef::AttrDef| match (attr.kind, left) {
@@ -169,7 +168,7 @@ pub(super) fn attributes<'p>(def: &OpDef, params: &'p [i64]) -> SmallVec<[Attr<'
     def.attrs.iter().map(attribute).collect()
 }
 
-/// Writes inputs and parameters, without the trailing ones that equal their defaults.
+/// Writes inputs and parameters, without the trailing parameters that equal their defaults.
 pub(super) fn write(w: &mut Writer<'_>, op: OpId, opcode: &str) -> Result<(), Refusal> {
     let written = written_attrs(w.graph, op);
     write_with(w, op, opcode, written);

@@ -1,4 +1,4 @@
-//! The opcodes of mic@2, from the op tables.
+//! The opcodes of mic@2, derived from the op tables.
 
 use mind_ir::opdef::{OpDef, Registry, Results, Trait};
 use rustc_hash::FxHashMap;
@@ -9,12 +9,12 @@ use super::special::SPECIALS;
 use crate::foreign;
 use crate::words::Words;
 
-/// How the node line of an opcode is read.
+/// How a node line of an opcode is read.
 #[derive(Clone, Copy)]
 pub(super) struct Opcode {
     pub(super) def: &'static OpDef,
     pub(super) read: ReadNode,
-    /// How many inputs are all that stands on the line; `None` if there may be more.
+    /// The number of inputs if the line consists of them only; `None` if it may hold more.
     pub(super) plain: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Spelling {
     pub(super) write: WriteNode,
 }
 
-/// What mic@2 can say of the ops of a registry.
+/// The ops of a registry that mic@2 can express.
 pub(super) struct Opcodes {
     pub(super) input: Option<InputOp>,
     opcodes: Words<Opcode>,
@@ -62,30 +62,29 @@ impl Opcodes {
         }
     }
 
-    /// The op that `word` names.
+    /// Returns the op called `word`.
     #[inline]
     pub(super) fn get(&self, word: &[u8]) -> Option<&Opcode> {
         self.opcodes.get(word)
     }
 
-    /// The op that the first word of `text` names, with the length of that word. Finds short words
-    /// only.
+    /// Returns the op that the first word of `text` names, and the length of that word. Finds short words only.
     #[inline]
     pub(super) fn first_word(&self, text: &[u8]) -> Option<(&Opcode, usize)> {
         self.opcodes.first_word(text)
     }
 
-    /// Every opcode.
+    /// Returns every opcode.
     pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
         self.opcodes.words()
     }
 
-    /// The op that another format or tool calls `word`.
+    /// Returns the op that another format or tool calls `word`.
     pub(super) fn foreign(&self, word: &str) -> Option<&'static OpDef> {
         foreign::op(word, self.all.iter().copied())
     }
 
-    /// How `def` is written, if mic@2 can say it.
+    /// Returns how `def` is written; `None` if mic@2 cannot express it.
     #[inline]
     pub(super) fn spelling(&self, def: &'static OpDef) -> Option<Spelling> {
         self.spellings.get(&address(def)).copied()

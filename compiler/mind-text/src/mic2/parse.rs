@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::scan::{Cursor, Parsed};
 use crate::source_map::{Entity, Role, SourceMap};
 
-/// What to do instead of naming a second output.
+/// Help for a second output.
 const ONE_OUTPUT: &str = "mic@2 has exactly one output; write a module of several in mic@1, as in `O N1` \
      and `O N2`, or in Core text, as in `outputs: %1, %2`";
 
@@ -51,7 +51,7 @@ pub(super) fn parse(
 struct Parser<'t> {
     opcodes: &'t Opcodes,
     reader: Reader<'t>,
-    /// Whether a `T` line had an error, so that a type may be missing for that reason.
+    /// Whether a `T` line had an error, which may be why a type is missing.
     types_broken: bool,
     /// Whether the output was read.
     done: bool,
@@ -61,7 +61,7 @@ struct Parser<'t> {
 impl Parser<'_> {
     fn lines(&mut self) {
         loop {
-            // Plain lines record no names.
+            // The fast path records no names.
             if !self.done && self.reader.map.is_none() {
                 fast_path::lines(&mut self.reader, self.opcodes);
             }
@@ -109,7 +109,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the line at `start`, which is the cursor.
+    /// Reads the line that starts at the cursor, `start`.
     #[inline]
     fn line(&mut self, start: usize) -> Parsed<()> {
         let second = self.reader.cursor.ahead(1);
@@ -136,7 +136,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `S <ident>`
+    /// Reads `S <ident>`.
     fn symbol_line(&mut self) -> Parsed<()> {
         let reader = &mut self.reader;
         reader.cursor.bump();
@@ -149,7 +149,8 @@ impl Parser<'_> {
         end_of_line(&mut reader.cursor)
     }
 
-    /// `T<i> <dtype> <dim>...`; the error for another tool's spelling of a type says how it is written here.
+    /// Reads `T<i> <dtype> <dim>...`. If the type is written in another tool's spelling, the error suggests the one of
+    /// mic@2.
     fn type_line(&mut self, start: usize) -> Parsed<()> {
         let read = self.plain_type_line(start);
         read.map_err(|error| Box::new(with_type(&self.reader.cursor, start, *error)))
@@ -186,7 +187,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `a <ident> T<i>` or `p <ident> T<i>`
+    /// Reads `a <ident> T<i>` or `p <ident> T<i>`.
     fn input_line(&mut self, op: InputOp, param: bool, start: usize) -> Parsed<()> {
         let reader = &mut self.reader;
         reader.cursor.bump();
@@ -214,7 +215,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The `T` line that the word at `at` names; `None` if that line may have had an error.
+    /// Returns the `T` line that the word at `at` names; `None` if that line may have had an error.
     fn type_reference(&mut self, at: usize) -> Parsed<Option<(u32, Ty)>> {
         let cursor = &mut self.reader.cursor;
         let index = if cursor.eat(b'T') {
@@ -246,7 +247,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `<opcode> <inputs> <params>`
+    /// Reads `<opcode> <inputs> <params>`.
     #[inline]
     fn node_line(&mut self, start: usize) -> Parsed<()> {
         let word = self.reader.cursor.word();
@@ -267,7 +268,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `O <id>`
+    /// Reads `O <id>`.
     fn output_line(&mut self, start: usize) -> Parsed<()> {
         self.done = true;
         let reader = &mut self.reader;
@@ -312,7 +313,7 @@ impl Parser<'_> {
     }
 }
 
-/// What to do instead of writing a number.
+/// Help for a constant.
 pub(super) const NO_CONSTANTS: &str = "mic@2 has no constants: make the number a parameter, as in \
      `p scale T0`, or write the module in mic@1 or Core text";
 
@@ -342,7 +343,7 @@ fn with_type(cursor: &Cursor<'_>, start: usize, error: Diagnostic) -> Diagnostic
     error.help(format!("write `{written}`")).fix(fix)
 }
 
-/// Whether `word` begins an output in other formats.
+/// Returns whether `word` begins an output line in other formats.
 #[cold]
 fn is_output(word: &str) -> bool {
     const WORDS: [&str; 7] = ["output", "outputs", "outputs:", "out", "ret", "return", "o"];

@@ -13,7 +13,7 @@ use super::writer::Writer;
 use crate::input;
 use crate::refusal::{Refusal, refused};
 
-/// Writes a whole module, or says of each op that mic@2 lacks why it cannot be written.
+/// Writes a whole module, or returns an error for each op that mic@2 cannot express.
 pub(super) fn print(opcodes: &Opcodes, g: &Graph) -> Result<String, Diagnostics> {
     let mut found = Diagnostics::new();
     let mut writer = Writer::new(g);

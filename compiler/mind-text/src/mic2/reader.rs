@@ -1,4 +1,4 @@
-//! What has been read of a mic@2 text, and the pieces its lines are made of.
+//! State of reading a mic@2 text, and the parts of its lines.
 
 use mind_diag::{Code, Diagnostic, Fix, Span};
 use mind_ir::attr::Attr;
@@ -20,7 +20,7 @@ pub(super) type Ints = SmallVec<[i64; 8]>;
 /// The inputs of a node.
 pub(super) type Inputs = SmallVec<[ValueId; 6]>;
 
-/// The op behind the `a` and `p` lines, with the positions of its attributes.
+/// The op of the `a` and `p` lines, with the positions of its attributes.
 #[derive(Clone, Copy)]
 pub(super) struct InputOp {
     pub(super) def: &'static OpDef,
@@ -28,22 +28,22 @@ pub(super) struct InputOp {
     pub(super) param: usize,
 }
 
-/// What has been read of one text.
+/// State of reading one text.
 pub(super) struct Reader<'t> {
     pub(super) cursor: Cursor<'t>,
     pub(super) limits: &'t Limits,
-    /// The module. It stops growing at the first error; until then its values are numbered as in the
+    /// The module. Nothing is appended after the first error, because its values would no longer be numbered as in the
     /// text.
     pub(super) graph: &'t mut Graph,
-    /// Value ids given so far, those of lines with errors included.
+    /// Number of value ids so far, including those of lines with errors.
     pub(super) values: usize,
     /// Whether a line had an error.
     pub(super) broken: bool,
-    /// Whether a limit was passed, which ends the reading.
+    /// Whether a limit was exceeded, which ends the reading.
     pub(super) stopped: bool,
-    /// Takes the names of the text, where they are asked for.
+    /// Receives the names of the text, if given.
     pub(super) map: Option<&'t mut SourceMap>,
-    /// By symbol: whether an `S` line declared it.
+    /// By symbol: whether an `S` line declares it.
     declared: SmallVec<[bool; 32]>,
     /// By type: the position of the first `T` line that declares it.
     first_of: SmallVec<[u32; 16]>,
@@ -70,14 +70,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Records what the text from `start` to the cursor stands for.
+    /// Records the entity of the text from `start` to the cursor.
     pub(super) fn note(&mut self, start: usize, entity: Entity, role: Role) {
         if let Some(map) = &mut self.map {
             map.record(self.cursor.span(start), entity, role);
         }
     }
 
-    /// Records the inputs of the node line at `start`, which are the words behind its first.
+    /// Records the inputs of the node line at `start`, which are the words after its first.
     pub(super) fn note_inputs(&mut self, ids: &[i64], start: usize) {
         let Some(map) = &mut self.map else { return };
         let mut at = start + self.cursor.word_at(start).len();
@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// A word that is no integer, or one outside `i64`.
+    /// Errors for a word that is not an integer, or outside `i64`.
     #[inline]
     pub(super) fn ints(&mut self, def: &OpDef, ints: &mut Ints) -> Parsed<()> {
         loop {
@@ -117,7 +117,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the integer at the cursor; `what` says what it is for.
+    /// Reads the integer at the cursor. `what` describes its role in errors.
     pub(super) fn int(&mut self, what: &str) -> Parsed<i64> {
         let start = self.cursor.at();
         match self.cursor.int() {
@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
         self.with_id(error, start, what)
     }
 
-    /// The error for the word at `start`, which should be `what`, with the integer that it means.
+    /// Completes the error for the word at `start`, which should be `what`, with the integer that it means.
     #[cold]
     fn with_id(&self, error: Diagnostic, start: usize, what: &str) -> Diagnostic {
         let word = self.cursor.word_at(start);
@@ -174,7 +174,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The error for the word at `start`, the integer number `index` of a node line of `def`.
+    /// Returns the error for the word at `start`, the integer number `index` of a node line of `def`.
     #[cold]
     fn for_node(
         &self,
@@ -214,7 +214,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// The id of the input called `name`, if one of the lines so far declares it.
+    /// Returns the id of the input called `name`, if a line so far declares it.
     fn value_named(&self, name: &str) -> Option<usize> {
         let g = &self.graph;
         let sym = g.symbols().find(name)?;
@@ -223,12 +223,11 @@ impl<'t> Reader<'t> {
         Some(g.result(op).index())
     }
 
-    /// Looks up the values that the first words of the node line at `start` name. A negative id counts
-    /// as a large one.
+    /// Looks up the values for the ids in the node line at `start`. A negative id is treated as a large one.
     ///
     /// # Errors
     ///
-    /// E4001 one that no line above defines.
+    /// Returns E4001 for an id that no line above defines.
     #[inline]
     pub(super) fn inputs(&self, ids: &[i64], start: usize, inputs: &mut Inputs) -> Parsed<()> {
         for (index, &id) in ids.iter().enumerate() {
@@ -260,7 +259,7 @@ impl<'t> Reader<'t> {
             .help("a value can be used only below the line that defines it")
     }
 
-    /// The ids that can be named, for messages.
+    /// Returns the ids that are defined so far, for messages.
     pub(super) fn values_so_far(&self) -> String {
         match self.values {
             0 => "values so far: none".to_owned(),
@@ -268,7 +267,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Where the `index`-th word of the line at `start` is.
+    /// Returns the offset of the `index`-th word of the line at `start`.
     pub(super) fn word(&self, start: usize, index: usize) -> usize {
         let mut at = start;
         for _ in 0..index {
@@ -279,12 +278,11 @@ impl<'t> Reader<'t> {
         at
     }
 
-    /// Reads dimensions up to the end of the line into `dims`; `open` says whether `?` may stand among
-    /// them.
+    /// Reads dimensions up to the end of the line into `dims`. `?` is allowed if `open` is set.
     ///
     /// # Errors
     ///
-    /// Too many, malformed, or a symbol that no line above declares.
+    /// Errors for too many dimensions, a malformed one, or a symbol that no line above declares.
     pub(super) fn dims(&mut self, open: bool, dims: &mut Shape) -> Parsed<()> {
         loop {
             self.cursor.blanks();
@@ -356,11 +354,11 @@ impl<'t> Reader<'t> {
         Err(Box::new(error.help(format!("add `{line}` above")).fix(fix)))
     }
 
-    /// The symbol for the `name` at `start`.
+    /// Returns the symbol for the `name` at `start`.
     ///
     /// # Errors
     ///
-    /// More names than the limit.
+    /// Errors if there are more names than the limit.
     #[inline]
     pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
         let sym = self.graph.intern(name);
@@ -372,7 +370,7 @@ impl<'t> Reader<'t> {
         Ok(sym)
     }
 
-    /// Makes the `name` at `start` a dimension symbol.
+    /// Declares the `name` at `start` as a dimension symbol.
     pub(super) fn declare(&mut self, name: &str, start: usize) -> Parsed<Sym> {
         let sym = self.intern(name, start)?;
         if self.declared.len() <= sym.index() {
@@ -382,7 +380,7 @@ impl<'t> Reader<'t> {
         Ok(sym)
     }
 
-    /// Reads the identifier at the cursor; `what` says what it is, as in "a name".
+    /// Reads the identifier at the cursor. `what` describes its role in errors, for example "a name".
     #[inline]
     pub(super) fn ident(&mut self, what: &str) -> Parsed<&'t str> {
         let start = self.cursor.at();
@@ -393,7 +391,7 @@ impl<'t> Reader<'t> {
         Err(Box::new(self.cursor.not_ident_at(start, what)))
     }
 
-    /// Takes the type of the next `T` line.
+    /// Adds the type of the next `T` line.
     #[inline]
     pub(super) fn declare_type(&mut self, ty: Ty) {
         let types = &mut self.graph.preamble.types;
@@ -403,7 +401,7 @@ impl<'t> Reader<'t> {
         types.push(ty);
     }
 
-    /// Appends an input that stands at `span`, whose type is that of the `T` line of that position.
+    /// Appends the input at `span`, whose type is that of the given `T` line.
     #[inline]
     pub(super) fn push_input(
         &mut self,
@@ -435,7 +433,7 @@ impl<'t> Reader<'t> {
         self.push_at(def, operands, attrs, self.cursor.span_of_line(start));
     }
 
-    /// Appends an op that stands at `span`.
+    /// Appends the op at `span`.
     #[inline(always)]
     pub(super) fn push_at(
         &mut self,

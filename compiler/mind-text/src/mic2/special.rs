@@ -1,4 +1,4 @@
-//! Ops that mic@2 writes otherwise than their table entries say.
+//! Ops whose mic@2 lines differ from the regular layout of their table entries.
 
 use mind_diag::{Code, Diagnostic};
 use mind_ir::OpId;
@@ -12,17 +12,17 @@ use super::writer::Writer;
 use crate::refusal::Refusal;
 use crate::scan::Parsed;
 
-/// The functions of one op that differ from the rule.
+/// The irregular functions of one op.
 pub(super) struct Special {
     /// The op's name in the tables.
     pub(super) op: &'static str,
-    /// How it is read; as the table says, or not at all where mic@2 has no opcode for it.
+    /// Reads the line; `None` if it is regular or mic@2 has no opcode for the op.
     pub(super) read: Option<ReadNode>,
-    /// How it is written.
+    /// Writes the line; `None` if it is regular.
     pub(super) write: Option<WriteNode>,
 }
 
-/// Every op with a form of its own.
+/// All irregular ops.
 pub(super) const SPECIALS: &[Special] = &[
     Special {
         op: "core.reshape",
@@ -71,7 +71,7 @@ pub(super) const SPECIALS: &[Special] = &[
     },
 ];
 
-/// `rshp x d0 d1...`, where declared symbols may stand among the dimensions.
+/// Reads `rshp x d0 d1...`; a dimension may be a declared symbol.
 fn read_reshape(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<()> {
     r.cursor.blanks();
     let mut ids = Ints::new();
@@ -94,7 +94,7 @@ fn write_reshape(w: &mut Writer<'_>, op: OpId, _: &str) -> Result<(), Refusal> {
     }
 }
 
-/// `split x axis count [part]`, with `count` and `part` checked.
+/// Reads `split x axis count [part]`, and checks `count` and `part`.
 fn read_split(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<()> {
     let (mut ints, mut inputs) = (Ints::new(), Inputs::new());
     r.ints(def, &mut ints)?;
@@ -127,7 +127,7 @@ fn bad_split(r: &Reader<'_>, start: usize, word: usize, problem: String) -> Diag
         .help("the params are: axis, count, part; parts count from 0")
 }
 
-/// `gth data indices axis`, the axis always written. Every index is from 0 to below the extent.
+/// Writes `gth data indices axis`, always with the axis. mic@2 has no other bounds mode than the default.
 fn write_gather(w: &mut Writer<'_>, op: OpId, opcode: &str) -> Result<(), Refusal> {
     let attrs = w.graph.def(op).attrs.iter().zip(w.graph.attrs(op));
     for (attr, own) in attrs {
@@ -144,7 +144,7 @@ fn write_gather(w: &mut Writer<'_>, op: OpId, opcode: &str) -> Result<(), Refusa
     Ok(())
 }
 
-/// `sum x axes...`, followed by a reshape where the reduced axes are kept.
+/// Writes `sum x axes...`, followed by a reshape if the reduced axes are kept.
 fn write_reduction(w: &mut Writer<'_>, op: OpId, opcode: &str) -> Result<(), Refusal> {
     let g = w.graph;
     let keeps = g.attrs(op).contains(&Attr::Bool(true)) && !g.attrs(op).contains(&Attr::Ints(&[]));
@@ -166,13 +166,13 @@ fn write_reduction(w: &mut Writer<'_>, op: OpId, opcode: &str) -> Result<(), Ref
     }
 }
 
-/// An op that only inserts or removes extents of 1.
+/// Writes an op that only inserts or removes extents of 1 as a reshape.
 fn write_as_reshape(w: &mut Writer<'_>, op: OpId, _: &str) -> Result<(), Refusal> {
     let g = w.graph;
     w.reshape(Some(g.operands(op)[0]), w.known_type(g.result(op))?.shape)
 }
 
-/// A dot of two matrices, which is a matmul.
+/// Writes a dot of two matrices as a matmul.
 fn write_dot(w: &mut Writer<'_>, op: OpId, _: &str) -> Result<(), Refusal> {
     for &operand in w.graph.operands(op) {
         let rank = w.known_type(operand)?.rank();

@@ -1,4 +1,4 @@
-//! What has been written of a mic@2 text, and the pieces its lines are made of.
+//! State of writing a mic@2 text, and the parts of its lines.
 
 use mind_ir::graph::Graph;
 use mind_ir::types::{Dim, TypeView};
@@ -9,7 +9,7 @@ use crate::number::{write_int, write_uint};
 use crate::refusal::Refusal;
 use crate::scan::is_ident;
 
-/// What has been written of one text: the value lines, and the declarations that they need.
+/// State of writing one text: the value lines, and the declarations that they need.
 pub(super) struct Writer<'g> {
     pub(super) graph: &'g Graph,
     values: String,
@@ -20,12 +20,12 @@ pub(super) struct Writer<'g> {
     /// By symbol: whether it is among `symbols`.
     declared: Vec<bool>,
     types: SmallVec<[Ty; 4]>,
-    /// By type: one more than its position among `types`, or 0.
+    /// By type: its position among `types` plus 1, or 0.
     positions: Vec<u32>,
 }
 
 impl<'g> Writer<'g> {
-    /// A writer that begins with the declarations of the text that `graph` was read from.
+    /// Creates a writer that begins with the declarations of the text that `graph` was read from.
     pub(super) fn new(graph: &'g Graph) -> Writer<'g> {
         const BYTES_PER_LINE: usize = 16;
         let mut writer = Writer {
@@ -73,7 +73,7 @@ impl<'g> Writer<'g> {
         Ok(())
     }
 
-    /// The position of the `T` line for `ty`, added where there is none.
+    /// Returns the position of the `T` line for `ty`, which is added if there is none.
     fn position(&mut self, ty: Ty) -> Result<u32, Refusal> {
         if self.positions[ty.index()] == 0 {
             let shape = self.graph.types().get(ty).shape;
@@ -115,7 +115,7 @@ impl<'g> Writer<'g> {
         write_int(&mut self.values, value);
     }
 
-    /// Writes a reshape of `input`, or of the line before where that is none.
+    /// Writes a reshape of `input`, or of the previous line if `input` is `None`.
     pub(super) fn reshape(&mut self, input: Option<ValueId>, shape: &[Dim]) -> Result<(), Refusal> {
         let open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
         if shape.contains(&Dim::Dynamic) && shape.iter().filter(open).count() > 1 {
@@ -147,19 +147,19 @@ impl<'g> Writer<'g> {
         self.next_id += 1;
     }
 
-    /// Gives `value` the id of the last line.
+    /// Assigns the id of the last line to `value`.
     pub(super) fn define(&mut self, value: ValueId) {
         self.ids[value.index()] = self.next_id.wrapping_sub(1);
     }
 
-    /// The type of `value`, from verification or else as declared.
+    /// Returns the type of `value`: inferred by the verifier, or else declared.
     pub(super) fn known_type(&self, value: ValueId) -> Result<TypeView<'g>, Refusal> {
         let ty = self.graph.type_id(value).or(self.graph.declared(value));
         let ty = ty.ok_or("needs the type of a value that has none: verify the module first")?;
         Ok(self.graph.types().get(ty))
     }
 
-    /// The whole text, with `output` as the last line.
+    /// Returns the whole text, with `output` as the last line.
     pub(super) fn finish(self, header: &str, output: ValueId) -> String {
         const BYTES_PER_DECLARATION: usize = 24;
         let declarations = self.symbols.len() + self.types.len() + 2;

@@ -1,4 +1,4 @@
-//! Every row of the op tables survives printing and reading, whatever its attributes hold.
+//! Every op of the tables survives printing and parsing, with any attribute values.
 
 use mind_diag::Span;
 use mind_ir::attr::{Attr, AttrKind, Literal, OPEN_END, Padding};
@@ -10,7 +10,7 @@ use mind_ir::{OpId, ValueId};
 
 use crate::{dialect, parse, print};
 
-/// The value number `variant` of a kind that is neither a name nor a constant.
+/// Returns sample value `variant` of a kind that is neither a name nor a constant.
 fn sample(kind: AttrKind, variant: usize, symbol: Dim) -> Attr<'static> {
     const INTS: [&[i64]; 4] = [&[], &[0], &[1, -2, 3], &[i64::MIN, OPEN_END]];
     let dims: Vec<Dim> = vec![Dim::Fixed(2), symbol, Dim::Dynamic, Dim::Fixed(-1)];
@@ -37,7 +37,7 @@ fn sample(kind: AttrKind, variant: usize, symbol: Dim) -> Attr<'static> {
 
 const NAMES: [&str; 4] = ["x", "a \"b\"\\\n", "", "é"];
 
-/// A module that uses `def` once, its attributes being the values number `variant`.
+/// Returns a module that uses `def` once, with sample `variant` of each attribute.
 fn module(def: &'static OpDef, variant: usize) -> Graph {
     let mut g = Graph::new();
     let body = InsertPoint::End(g.body());
@@ -122,7 +122,7 @@ fn module(def: &'static OpDef, variant: usize) -> Graph {
     g
 }
 
-/// Whether two attributes of two graphs say the same.
+/// Returns whether two attributes of two graphs are equal.
 fn same(a: &Graph, x: Attr<'_>, b: &Graph, y: Attr<'_>) -> bool {
     let dim =
         |p: &Dim, q: &Dim| p.display(a.symbols()).to_string() == q.display(b.symbols()).to_string();
@@ -168,7 +168,7 @@ fn assert_same(a: &Graph, x: OpId, b: &Graph, y: OpId) {
     }
 }
 
-/// Both graphs have the same ops in the same bodies.
+/// Asserts that both graphs have the same ops in the same bodies.
 #[track_caller]
 pub(crate) fn assert_same_module(a: &Graph, b: &Graph) {
     let (xs, ys): (Vec<_>, Vec<_>) = (a.walk().collect(), b.walk().collect());

@@ -1,5 +1,5 @@
-//! A dialect that has what the core dialect has not: no names in Core text, ops without results, with
-//! several bodies, and attributes of every kind.
+//! A dialect with features that the core dialect lacks: ops without Core names, without results and with several
+//! bodies, and attributes of every kind.
 
 use mind_ir::opdef::Dialect;
 
@@ -39,7 +39,7 @@ mind_ir::ops! {
         names: {},
     }
 
-    /// A name that the core dialect took.
+    /// A name that the core dialect already uses.
     Sum = "test.sum" {
         operands: (value: Any),
         traits: [],

@@ -1,4 +1,4 @@
-//! Errors, as users see them.
+//! Errors as users see them.
 
 use mind_diag::Span;
 use mind_snapshot::snapshot;
@@ -6,7 +6,7 @@ use mind_text::limits::Limits;
 
 use crate::{SYNTAX, rendered, try_parse};
 
-/// The errors of each text, rendered.
+/// Renders the errors of each text.
 pub fn of_texts(texts: &[&str]) -> String {
     let of = |text: &&str| rendered(text, &try_parse(text).err().expect("an error"));
     texts.iter().map(of).collect::<Vec<_>>().join("\n")

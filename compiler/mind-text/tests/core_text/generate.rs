@@ -1,4 +1,4 @@
-//! Generated modules: printing and reading are inverse.
+//! Generated modules: printing and parsing are inverse.
 
 use mind_diag::Span;
 use mind_ir::attr::{Attr, AttrKind, Literal, Padding};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::coverage::assert_same_module;
 use crate::{dialect, parse, print};
 
-/// Decisions, taken one by one; 0 when none are left.
+/// Decisions, consumed in order; 0 when they run out.
 struct Choices(std::vec::IntoIter<u32>);
 
 impl Choices {
@@ -45,7 +45,7 @@ fn ty(g: &mut Graph, dtype: DType, choices: &mut Choices) -> Ty {
     g.intern_type(TensorType::new(dtype, shape).view())
 }
 
-/// Adds an op that reads some of `values`, and a body that is as random.
+/// Adds an op with some of `values` as operands, and random bodies.
 fn add_op(
     g: &mut Graph,
     block: BlockId,
@@ -166,7 +166,7 @@ fn end(g: &mut Graph, block: BlockId, values: &[ValueId], choices: &mut Choices)
     }
 }
 
-/// A module made by `decisions`; any will do.
+/// Returns the module for `decisions`; any list is valid.
 pub(crate) fn module(decisions: Vec<u32>) -> Graph {
     let mut choices = Choices(decisions.into_iter());
     let (mut g, mut values) = (Graph::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Input that wishes the parser ill.
+//! Hostile input.
 
 use mind_diag::{Diagnostics, SourceFile};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::generate::module;
 use crate::{errors, parse, print, try_parse};
 
-/// Reads `text`: a module that prints and reads back, or errors inside of lines.
+/// Asserts that `text` parses to a module that prints and parses again, or gives errors inside of lines.
 fn survives(text: &str) {
     match try_parse(text) {
         Ok(g) => {
@@ -27,7 +27,7 @@ fn survives(text: &str) {
     }
 }
 
-/// Words and signs that the format knows, to be put together at random.
+/// Words and signs of the format, to be combined at random.
 const TOKENS: &[&str] = &[
     "%",
     "%0",

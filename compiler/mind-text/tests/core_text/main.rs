@@ -1,4 +1,4 @@
-//! Core text: both spellings of every op, bodies, errors with their places, and hostile input.
+//! Core text: both spellings of every op, bodies, errors with their spans, and hostile input.
 
 mod bodies;
 mod coverage;
@@ -45,20 +45,20 @@ fn rendered(text: &str, found: &Diagnostics) -> String {
     render_text(found, &SourceFile::new("m", text), false)
 }
 
-/// `text` prints as `expected`, which reads back as itself.
+/// Asserts that `text` prints as `expected`, and that `expected` is canonical.
 #[track_caller]
 fn reads_as(text: &str, expected: &str) {
     assert_eq!(print(&parse(text)), expected);
     assert_eq!(print(&parse(expected)), expected);
 }
 
-/// `text` is printed as it stands.
+/// Asserts that `text` is canonical.
 #[track_caller]
 fn canonical(text: &str) {
     reads_as(text, text);
 }
 
-/// The module with the types that verification finds.
+/// Prints the module with its inferred types.
 #[track_caller]
 fn verified(text: &str) -> String {
     let mut g = parse(text);
@@ -67,7 +67,7 @@ fn verified(text: &str) -> String {
     print(&g)
 }
 
-/// Errors as `E4001 2:10 "%7": message`: code, line, column, what is marked.
+/// Returns errors as `E4001 2:10 "%7": message`: code, line, column, marked text.
 fn errors(text: &str) -> Vec<String> {
     let Err(found) = try_parse(text) else {
         return Vec::new();

@@ -1,8 +1,8 @@
-//! The shape examples of the specification as modules: their types after verification.
+//! The shape examples of the specification as modules, with their inferred types.
 
 use crate::verified;
 
-/// Whether `op` on inputs of `types` has the type `expected`.
+/// Asserts that `op` on inputs of `types` has the type `expected`.
 #[track_caller]
 fn infers(types: &[&str], op: &str, expected: &str) {
     let inputs = types.iter().enumerate();

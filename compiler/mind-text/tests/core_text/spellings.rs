@@ -5,7 +5,7 @@ use mind_snapshot::snapshot;
 
 use crate::{canonical, errors, parse, print, reads_as};
 
-/// Lines in the spelling of the specification or with what else may be left out. `%a` is a value.
+/// Lines in the spelling of the specification or with optional parts omitted. `%a` is a value.
 const LINES: &[&str] = &[
     r#"Input() {name: "x"} : Tensor<f32, [4, B, ?]>"#,
     r#"Input {role=input, name="a b\n\r\t\\\""}: tensor<bool[ ]>"#,
@@ -141,7 +141,7 @@ fn every_line_is_read_in_both_spellings_and_printed_in_one() {
     snapshot!(printed.collect::<Vec<_>>().join("\n"));
 }
 
-/// The word of an elementwise op of one operand, all of which are spelled alike.
+/// Returns the name of an elementwise op of one operand. All of them have the same syntax.
 fn unary_word(def: &OpDef) -> Option<&'static str> {
     let is_unary = def.scalar.is_some_and(|function| function.arity() == 1);
     def.names.core.filter(|_| is_unary)

@@ -1,4 +1,4 @@
-//! What these formats must get right where an earlier implementation of them did not.
+//! Behaviour that an earlier implementation of these formats got wrong.
 
 use mind_text::{Format, Limits, detect};
 

@@ -1,16 +1,16 @@
-//! Every error of a mic@1 text, with its place and message.
+//! Every error of a mic@1 text, with its span and message.
 
 use mind_snapshot::snapshot;
 use mind_text::Format;
 
 use crate::rendered;
 
-/// The errors of each text.
+/// Renders the errors of each text.
 fn texts(texts: &[&str]) -> String {
     rendered(Format::Mic1, texts)
 }
 
-/// The errors of each line below nodes 0 and 1; it is line 6.
+/// Renders the errors of each line after nodes 0 and 1; it is line 6.
 fn lines(lines: &[&str]) -> String {
     let above = "mic@1\nS0 \"x\"\nT0 [f32;4]\nN0 input S0 T0\nN1 input S0 T0\n";
     let text = |line: &&str| format!("{above}{line}\nO N0\n");
@@ -297,13 +297,13 @@ fn bodies() {
         "B N2\nE N2",
         "N2 relu N0\nB N3\nE N3",
         "E N0",
-        // Too few, too many.
+        // Too few or too many bodies.
         "N2 if N0 N1\nB N3\nE N3",
         "N2 if N0 N1",
         "N2 scan N0 N1 c=1 n=1\nB N3 N4\nE N3\nB N5 N6\nE N5",
-        // No end.
+        // A missing end.
         "N2 if N0 N1\nB N3\nE N3\nB N4\nN5 relu N4",
-        // Values of outside, and of a body that has ended.
+        // Values from outside of the body, and of a body that has ended.
         "N2 scan N0 N1 c=1 n=1\nB N3 N4\nN5 add N3 N1\nE N5",
         "N2 scan N0 N1 c=1 n=1\nB N3 N4\nE N0",
         "N2 scan N0 N1 c=1 n=1\nB N3 N4\nE N3\nN5 relu N3",
@@ -314,7 +314,7 @@ fn bodies() {
         "N2 scan N0 N1 c=1 n=1\nB T0 N3\nE N3",
         "N2 scan N0 N1 c=1 n=1\nB N3 x\nE N3",
         "N2 scan N0 N1 c=1 n=1\nB N3 T9 N4\nE N3",
-        // A node that is rejected is rejected with its bodies.
+        // The bodies of a rejected node are rejected with it.
         "N2 iff N0 N1\nB N3\nN4 relu N3\nE N4\nB N5\nE N5\nN6 relu N2",
         "N2 if N0 N1 x=1\nB N3\nN4 relu N9\nE N4\nB N5\nE N5",
         // Results.

@@ -1,16 +1,16 @@
-//! Every error of a mic@2 text, with its place and message.
+//! Every error of a mic@2 text, with its span and message.
 
 use mind_snapshot::snapshot;
 use mind_text::Format;
 
 use crate::rendered;
 
-/// The errors of each text.
+/// Renders the errors of each text.
 fn texts(texts: &[&str]) -> String {
     rendered(Format::Mic2, texts)
 }
 
-/// The errors of each node line below two inputs of value ids 0 and 1; it is line 6.
+/// Renders the errors of each node line after two inputs of value ids 0 and 1; it is line 6.
 fn nodes(lines: &[&str]) -> String {
     let text = |line: &&str| format!("mic@2\nS B\nT0 f32 4\na x T0\na y T0\n{line}\nO 0");
     rendered(Format::Mic2, lines.iter().map(text))

@@ -49,13 +49,13 @@ N0 input S0 T0
 N1 param S1 T1
 ";
 
-/// A node a line; `; ` stands between the lines of one node.
+/// One node per line; `; ` separates the lines of one node.
 const MIC1_NODES: &str = include_str!("mic1_nodes.txt");
 
 #[test]
 fn every_mic1_kind_survives_with_every_attribute() {
     for node in MIC1_NODES.lines().map(|node| node.replace("; ", "\n")) {
-        // The types print in the order of their first use, so a node without one comes last.
+        // The node without a type comes last, because types print in the order of their first use.
         canonical(Format::Mic1, &format!("{MIC1_INPUTS}{node}\nO N2\n"));
         let typed = format!(
             "{}{} T0\nO N2\n",

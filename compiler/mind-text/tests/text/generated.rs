@@ -1,4 +1,4 @@
-//! Generated modules over all rows of the op tables, and texts derived from them.
+//! Generated modules with all ops of the tables, and texts derived from them.
 
 use mind_diag::Span;
 use mind_ir::attr::{Attr, AttrKind, Literal, Padding};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::{FORMATS, dump, print, read, registry};
 
-/// Random parts of modules.
+/// Source of random parts of modules.
 struct Draw(Rng);
 
 impl Draw {
@@ -54,7 +54,7 @@ impl Draw {
         (0..self.below(4)).map(|_| self.int()).collect()
     }
 
-    /// The bytes of `count` elements that have one spelling each: no NaN with a payload.
+    /// Returns the bytes of `count` elements whose spelling is unique: no NaN with a payload.
     fn elements(&mut self, dtype: DType, count: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         for _ in 0..count {
@@ -71,13 +71,13 @@ impl Draw {
     }
 }
 
-/// Where ops are appended: a block, and the values that can be read there.
+/// The insertion block and the values that are visible in it.
 struct Scope {
     block: BlockId,
     values: Vec<ValueId>,
 }
 
-/// The most bodies in each other.
+/// Maximum nesting of bodies.
 const DEPTH: usize = 3;
 
 /// Appends a random op of kind `def`.
@@ -136,7 +136,7 @@ fn push(
             AttrKind::Dims => Attr::Dims(&dims),
             AttrKind::LiteralData => Attr::Literal(&literal),
             AttrKind::ElementType => Attr::DType(dtype),
-            // Neither format says how a weight is stored.
+            // Neither format can express how a weight is stored.
             AttrKind::Word(_) if def.has(Trait::Interface) => attr.default.unwrap(),
             AttrKind::Word(words) => Attr::Word(words[rng.below(words.len())]),
             AttrKind::Pad => Attr::Padding(match rng.below(3) {
@@ -165,7 +165,7 @@ fn push(
     let op = g.insert(at, new);
     scope.values.extend(g.results(op));
     if format == Format::Mic1 && rng.below(3) == 0 {
-        // Above those of all others, as long as the regions are empty.
+        // The labels above those of all other values, until the regions are filled.
         let last = g.results(op).get(g.results(op).len() - 1);
         g.set_label(last, g.label(last) + rng.below(1000) as u64);
     }
@@ -186,7 +186,7 @@ fn push(
     }
 }
 
-/// Appends random ops, and the end of the block.
+/// Appends random ops and the terminator of the block.
 fn fill(g: &mut Graph, rng: &mut Draw, scope: &mut Scope, (format, depth): (Format, usize)) {
     let registry = registry();
     let own = |def: &&OpDef| match format {
@@ -222,7 +222,7 @@ fn fill(g: &mut Graph, rng: &mut Draw, scope: &mut Scope, (format, depth): (Form
     g.insert(InsertPoint::End(scope.block), new);
 }
 
-/// A random module of ops that `format` can say.
+/// Returns a random module of ops that `format` can express.
 fn module(seed: u64, format: Format) -> Graph {
     let (mut g, mut rng) = (Graph::new(), Draw(Rng::new(seed)));
     let (block, values) = (g.body(), Vec::new());
@@ -254,7 +254,7 @@ fn mutate(text: &str, rng: &mut Draw) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Parses, and checks that every error lies on a line of the text.
+/// Parses, and checks that the span of every error is in the text.
 fn survive(text: &str) -> Result<(), TestCaseError> {
     for format in [Format::Mic1, Format::Mic2] {
         match FORMATS.parse(format, text, 0, &Limits::default()) {

@@ -1,5 +1,4 @@
-//! Text that is made to hurt: the end is an error or a module, never a panic, and costs what its length
-//! costs.
+//! Hostile text: the result is an error or a module, never a panic, and the cost is linear in the length.
 
 use mind_text::{Format, Limits};
 
@@ -207,7 +206,7 @@ fn white_space_that_is_no_blank_is_part_of_a_word_at_every_place() {
             "\u{b}", "\u{c}", "\r", "\u{85}", "\u{a0}", "\u{2028}", "\0\u{c}",
         ] {
             for at in 0..=text.len() {
-                // In addition, and instead of the rest of the line.
+                // Inserts the word, and replaces the rest of the line by it.
                 let (before, rest) = text.split_at(at);
                 let line = rest.find('\n').unwrap_or(rest.len());
                 let _ = outcome(format, &format!("{before}{space}{rest}"));

@@ -20,14 +20,14 @@ use mind_ir::types::Dim;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_text::{Format, Formats, Limits};
 
-/// The registry of every test.
+/// Returns the registry of all tests.
 fn registry() -> Registry {
     Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT])
 }
 
 static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats::new(&registry()));
 
-/// Reads a text that is sound.
+/// Parses a valid text.
 #[track_caller]
 fn read(format: Format, text: &str) -> Graph {
     match FORMATS.parse(format, text, 0, &Limits::default()) {
@@ -36,7 +36,7 @@ fn read(format: Format, text: &str) -> Graph {
     }
 }
 
-/// Reads a text that is not sound, and gives its errors as `line:column code message`.
+/// Returns the errors of an invalid text as `line:column code message`.
 #[track_caller]
 fn errors(format: Format, text: &str) -> Vec<String> {
     match FORMATS.parse(format, text, 0, &Limits::default()) {
@@ -45,7 +45,7 @@ fn errors(format: Format, text: &str) -> Vec<String> {
     }
 }
 
-/// The errors of each text that is not sound, as users see them.
+/// Renders the errors of each invalid text as users see them.
 #[track_caller]
 fn rendered(format: Format, texts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let of = |text: &str| match FORMATS.parse(format, text, 0, &Limits::default()) {
@@ -77,7 +77,7 @@ fn print(format: Format, g: &Graph) -> String {
     }
 }
 
-/// Reads and verifies a text that is sound.
+/// Parses and verifies a valid text.
 #[track_caller]
 fn verified(format: Format, text: &str) -> Graph {
     let mut graph = read(format, text);
@@ -86,13 +86,13 @@ fn verified(format: Format, text: &str) -> Graph {
     graph
 }
 
-/// The verifier's errors for a text that parses.
+/// Returns the verifier's errors for a text that parses.
 fn verify_errors(format: Format, text: &str) -> Vec<String> {
     let found = verify(&mut read(format, text), &VerifyConfig::default());
     lines(text, &found)
 }
 
-/// Everything that a text says of its module, one line per op.
+/// Prints all properties of a module, one line per op.
 fn dump(g: &Graph) -> String {
     let shape = |shape: &[Dim]| mind_ir::types::shape_text(shape, g.symbols());
     let attr = |attr: &Attr<'_>| match attr {
@@ -122,13 +122,13 @@ fn dump(g: &Graph) -> String {
     g.walk().map(line).collect()
 }
 
-/// Asserts that `text` is canonical: it prints as it was read.
+/// Asserts that `text` is canonical: it prints unchanged.
 #[track_caller]
 fn canonical(format: Format, text: &str) {
     assert_eq!(print(format, &read(format, text)), text);
 }
 
-/// Asserts that `text` prints as `expected`, and that this is canonical.
+/// Asserts that `text` prints as `expected`, and that `expected` is canonical.
 #[track_caller]
 fn prints(format: Format, text: &str, expected: &str) {
     assert_eq!(print(format, &read(format, text)), expected);

@@ -1,10 +1,10 @@
-//! The names that reading a text records.
+//! The names that parsing records.
 
 use mind_text::{Entity, Format, Limits, Role, SourceMap};
 
 use crate::FORMATS;
 
-/// The names in `text`, one a line: what stands there, what it does, what it stands for.
+/// Returns the names in `text`, one per entry: the text, its role and its entity.
 fn names(format: Format, text: &str) -> Vec<String> {
     let mut map = SourceMap::new();
     let _ = FORMATS.parse_mapped(format, text, 0, &Limits::default(), &mut map);

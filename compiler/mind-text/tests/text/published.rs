@@ -1,4 +1,4 @@
-//! The examples that the formats' own documents print.
+//! The examples in the documents of the formats.
 
 use crate::{Format, canonical, print, prints, read, verified, verify_errors};
 

@@ -1,4 +1,4 @@
-//! Sums of products.
+//! Matrix products and other contractions.
 
 use mind_core::ops::contract::stacked_product;
 use mind_core::ops::shape::permuted;
@@ -10,7 +10,7 @@ use super::kernel::{alike, number, one, operand, optional, scalar, stretched};
 use super::normalize::softmax_along;
 use crate::call::Call;
 
-/// The last two dimensions exchanged.
+/// Transposes the last two dimensions.
 fn flipped(cx: &EvalCx<'_>, x: &Tensor) -> Result<Tensor, EvalError> {
     let mut order: Vec<i64> = (0..x.rank() as i64).collect();
     let rank = order.len();
@@ -18,7 +18,7 @@ fn flipped(cx: &EvalCx<'_>, x: &Tensor) -> Result<Tensor, EvalError> {
     permuted(cx, x, &order)
 }
 
-/// Stacks of `[M, K]` by `[K, N]`, the batch dimensions broadcast, in the dtype of `x`.
+/// Batched product of `[M, K]` and `[K, N]`, with broadcast batch dimensions, in the dtype of `x`.
 fn product(cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor, EvalError> {
     let y = &alike(cx, y, x)?;
     let (left, [m, k]) = stack(x);
@@ -40,7 +40,7 @@ fn stack(x: &Tensor) -> (&[usize], [usize; 2]) {
     (batch, [matrix[0], matrix[1]])
 }
 
-/// `matmul`, vectors as matrices of one row or column.
+/// `matmul`; vectors are matrices of one row or column.
 pub(crate) fn matmul(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (x, y) = (operand(call, operands, "x"), operand(call, operands, "y"));
     let (row, column) = (x.rank() == 1, y.rank() == 1);
@@ -80,7 +80,7 @@ pub(crate) fn linear(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     one(result.with_shape(shape))
 }
 
-/// The two equations that there are.
+/// The two supported equations.
 pub(crate) fn einsum(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let start = call.index("values").unwrap_or(0);
     let (a, b) = (operands[start], operands[start + 1]);
@@ -92,7 +92,7 @@ pub(crate) fn einsum(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     one(permuted(cx, &result, back)?)
 }
 
-/// Scaled scores, masked, through softmax, by the values.
+/// Scaled dot-product attention: scaled scores, mask, softmax, product with the values.
 pub(crate) fn attention(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let [q, k, v] = ["query", "key", "value"].map(|name| operand(call, operands, name));
     let depth = *q.shape().last().unwrap_or(&1) as f64;

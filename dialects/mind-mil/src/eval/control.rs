@@ -6,14 +6,14 @@ use mind_ir::tensor::Tensor;
 
 use crate::call::{Call, integers};
 
-/// How often the body of one loop runs at most; a loop that has not ended then is an error.
+/// Maximum trip count of a loop; a longer loop is an error.
 const ITERATIONS: usize = 1 << 16;
 
 fn block(call: &Call<'_>, index: usize) -> BlockId {
     call.g.block(call.g.regions(call.op)[index])
 }
 
-/// What a block yields for its arguments; behind the operands stand the values that it reads from outside.
+/// Returns the values that a block yields. `operands` ends with the values that the block captures.
 fn yielded(
     call: &Call<'_>,
     cx: &EvalCx<'_>,
@@ -39,14 +39,14 @@ fn is_true(tensors: &[Tensor]) -> bool {
         .is_some_and(|flag| integers(flag).first() == Some(&1))
 }
 
-/// The first block where the predicate is true, else the second.
+/// Runs the first block if the predicate is true, else the second.
 pub(crate) fn cond(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let chosen = integers(operands[0]).first() == Some(&1);
     let results = yielded(call, cx, operands, usize::from(!chosen), &[])?;
     Ok(results.into_iter().collect())
 }
 
-/// The second block, over what it yields, while the first yields true.
+/// Runs the second block on its own results while the first yields true.
 pub(crate) fn while_loop(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let count = call.values("loop_vars").len();
     let mut values: Vec<Tensor> = operands[..count].iter().map(|&own| own.clone()).collect();

@@ -1,4 +1,4 @@
-//! Ops that act at every position alone.
+//! Elementwise ops.
 
 use mind_core::eval::convert;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
@@ -17,7 +17,7 @@ use crate::scalar::function_of;
 
 type Operands<'o, 't> = &'o [&'t Tensor];
 
-/// One function of core on argument `x`, by the name of the op.
+/// Applies the core function of the op's name to argument `x`.
 pub(crate) fn unary(
     call: &Call<'_>,
     cx: &EvalCx<'_>,
@@ -33,7 +33,7 @@ pub(crate) fn unary(
     })
 }
 
-/// A function that core does not have, of integers.
+/// Computes an integer function that core lacks.
 fn integer(name: &str, call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> Result<Tensor, EvalError> {
     cx.count(x.dtype(), x.shape())?;
     match name {
@@ -49,7 +49,7 @@ fn integer(name: &str, call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> Result<T
     }
 }
 
-/// A function that core does not have, in `f32`.
+/// Computes a function that core lacks, in `f32`.
 fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
     if let Some(function) = functions::named(call.name) {
         return one(map(cx, x, function)?);
@@ -62,7 +62,7 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
         "inverse" => Box::new(move |x| 1.0 / (x + epsilon)),
         "relu6" => Box::new(|x| x.clamp(0.0, 6.0)),
         "softsign" => Box::new(|x| x / (1.0 + x.abs())),
-        // NaN stays: it is neither below nor above a bound.
+        // NaN is kept, because it is neither below nor above a bound.
         "clip" => Box::new(move |x| at_most(at_least(x, alpha), beta)),
         "threshold" => Box::new(move |x| at_least(x, alpha)),
         "leaky_relu" => Box::new(move |x| if x >= 0.0 { x } else { alpha * x }),
@@ -84,7 +84,7 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
     one(map(cx, x, function)?)
 }
 
-/// `prelu` and `softplus_parametric`, whose parameters are one number a channel.
+/// `prelu` and `softplus_parametric`, whose parameters have one number per channel.
 pub(crate) fn per_channel(
     call: &Call<'_>,
     _: &EvalCx<'_>,
@@ -160,12 +160,12 @@ pub(crate) fn cast(call: &Call<'_>, cx: &EvalCx<'_>, operands: Operands<'_, '_>)
     one(convert::cast(cx, x, dtype)?)
 }
 
-/// The larger of `x` and `bound`; NaN stays.
+/// Returns the larger of `x` and `bound`; NaN is kept.
 fn at_least(x: f32, bound: f32) -> f32 {
     if x < bound { bound } else { x }
 }
 
-/// The smaller of `x` and `bound`; NaN stays.
+/// Returns the smaller of `x` and `bound`; NaN is kept.
 fn at_most(x: f32, bound: f32) -> f32 {
     if x > bound { bound } else { x }
 }

@@ -1,7 +1,7 @@
-//! Functions made of exponentials.
+//! Functions of exponentials.
 //!
-//! Computed in `f64` and rounded once: a rounded exponent, or the difference of numbers near to each other, would
-//! cost the last digits of an `f32`.
+//! They are computed in `f64` and rounded once, because a rounded exponent, or cancellation in a difference, would lose
+//! the last digits of an `f32`.
 
 use std::f64::consts::FRAC_2_PI;
 
@@ -21,7 +21,7 @@ pub(crate) fn elu(x: f32, alpha: f32) -> f32 {
 /// `ln(1 + e^x)`.
 pub(crate) fn softplus(x: f32) -> f32 {
     let x = f64::from(x);
-    // A NaN stays one in the sum.
+    // A NaN propagates through the sum.
     (x.max(0.0) + log1p_f64(exp_f64(-x.abs()))) as f32
 }
 

@@ -1,4 +1,4 @@
-//! What every evaluation needs.
+//! Helpers of evaluation.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::{Broadcast, ScalarFn, broadcast_extents};
@@ -9,17 +9,17 @@ use smallvec::smallvec;
 
 use crate::call::Call;
 
-/// The one result.
+/// Returns a single result.
 pub(crate) fn one(tensor: Tensor) -> EvalManyResult {
     Ok(smallvec![tensor])
 }
 
-/// The tensor of argument `name`. Panics where it is optional and left out.
+/// Returns the tensor of argument `name`. Panics if it is optional and omitted.
 pub(crate) fn operand<'t>(call: &Call<'_>, operands: &[&'t Tensor], name: &str) -> &'t Tensor {
     optional(call, operands, name).expect("a required argument is given")
 }
 
-/// The tensor of argument `name`.
+/// Returns the tensor of argument `name`, if it is given.
 pub(crate) fn optional<'t>(
     call: &Call<'_>,
     operands: &[&'t Tensor],
@@ -28,7 +28,7 @@ pub(crate) fn optional<'t>(
     call.index(name).map(|index| operands[index])
 }
 
-/// A function of core at every position.
+/// Applies a core function elementwise.
 pub(crate) fn scalar(
     cx: &EvalCx<'_>,
     function: ScalarFn,
@@ -37,7 +37,7 @@ pub(crate) fn scalar(
     function.eval(cx, operands)
 }
 
-/// The elements in `f32`, exactly or rounded once.
+/// Returns the elements in `f32`, exactly or rounded once.
 pub(crate) fn singles(tensor: &Tensor) -> Vec<f32> {
     crate::call::floats(tensor)
         .into_iter()
@@ -45,7 +45,7 @@ pub(crate) fn singles(tensor: &Tensor) -> Vec<f32> {
         .collect()
 }
 
-/// Numbers, rounded once to the dtype of `like`, in `shape`. Panics unless that is a float.
+/// Rounds numbers once to the dtype of `like`, in `shape`. Panics unless the dtype is a float.
 pub(crate) fn rounded<E: Copy + Into<f64>>(
     like: &Tensor,
     shape: Vec<usize>,
@@ -57,7 +57,8 @@ pub(crate) fn rounded<E: Copy + Into<f64>>(
     }, else unreachable!("verified operands are floats"))
 }
 
-/// `function` of each element, computed in `f32`; `whole::map` is for integers, which that does not hold exactly.
+/// Applies `function` to each element in `f32`. For integers use `whole::map`, because `f32` does not represent them
+/// exactly.
 pub(crate) fn map(
     cx: &EvalCx<'_>,
     x: &Tensor,
@@ -68,7 +69,7 @@ pub(crate) fn map(
     Ok(numbers(x, x.shape().to_vec(), &elements))
 }
 
-/// Numbers in the dtype of `like`; integers are cut off. Give `f64` where it may be `i32`.
+/// Converts numbers to the dtype of `like`; integers are truncated. `E` must be `f64` if that dtype may be `i32`.
 pub(crate) fn numbers<E: Copy + Into<f64>>(
     like: &Tensor,
     shape: Vec<usize>,
@@ -94,7 +95,7 @@ pub(crate) fn numbers<E: Copy + Into<f64>>(
 /// A shape, and two numbers for each of its positions.
 pub(crate) type Pairs = (Vec<usize>, Vec<(f64, f64)>);
 
-/// The element of `x` and that of `y` at each position of the shape both broadcast to.
+/// Returns the elements of `x` and `y` at each position of their broadcast shape.
 pub(crate) fn pairs(cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> Result<Pairs, EvalError> {
     let broadcast = Broadcast::of([x.shape(), y.shape()])?;
     cx.count(DType::F64, broadcast.shape())?;
@@ -104,7 +105,7 @@ pub(crate) fn pairs(cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> Result<Pairs, Ev
     Ok((broadcast.into_shape(), all))
 }
 
-/// `x`, repeated to `shape`.
+/// Broadcasts `x` to `shape`.
 pub(crate) fn stretched(cx: &EvalCx<'_>, x: &Tensor, shape: &[usize]) -> Result<Tensor, EvalError> {
     let joined = broadcast_extents(x.shape(), shape)?;
     let strides = match x.count() {
@@ -115,13 +116,13 @@ pub(crate) fn stretched(cx: &EvalCx<'_>, x: &Tensor, shape: &[usize]) -> Result<
     mind_core::eval::strided::copy(cx, x, 0, &axes)
 }
 
-/// A number in the dtype of `like`, of rank 0.
+/// Returns a scalar tensor in the dtype of `like`.
 pub(crate) fn number(like: &Tensor, value: f64) -> Tensor {
     with_float!(like.dtype(), T => Tensor::scalar(<T as FloatNum>::from_f64(value)),
         else unreachable!("verified operands are floats"))
 }
 
-/// `value` in the dtype of `x`: weights may be given in another float.
+/// Converts `value` to the dtype of `x`, because weights may be given in another float.
 pub(crate) fn alike(cx: &EvalCx<'_>, value: &Tensor, x: &Tensor) -> Result<Tensor, EvalError> {
     if value.dtype() != x.dtype() && value.dtype().is_float() && x.dtype().is_float() {
         mind_core::eval::convert::cast(cx, value, x.dtype())

@@ -1,6 +1,6 @@
-//! What ops compute, by family.
+//! Evaluation of ops, by family.
 //!
-//! Ops that core has compute as core's do. The others compute in `f32` and round once to the dtype.
+//! Ops that core has too are computed like core's. The others are computed in `f32` and rounded once to the dtype.
 
 pub mod contract;
 pub mod control;

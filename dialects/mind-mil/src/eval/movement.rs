@@ -1,4 +1,4 @@
-//! The same elements in another order or shape.
+//! Reshapes, transposes and other data movement.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::eval::strided;
@@ -13,7 +13,7 @@ use super::kernel::{one, operand};
 use super::ranges::known_ranges;
 use crate::call::{ArgState, Call, integers};
 
-/// The elements of `x` in the shape of the result, of which one extent may be whatever is left.
+/// Reshapes `x` to the shape of the result, of which one extent may be inferred.
 pub(crate) fn renamed(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let ty = call.g.ty(call.g.result(call.op));
@@ -39,7 +39,7 @@ pub(crate) fn renamed(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
     one(x.clone().with_shape(shape))
 }
 
-/// The elements of `x` in the shape that an operand gives: 0 copies an extent, -1 is whatever is left.
+/// Reshapes `x` to the shape in an operand: 0 copies an extent, -1 is inferred.
 pub(crate) fn reshape(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (x, asked) = (
         operand(call, operands, "x"),
@@ -143,7 +143,7 @@ pub(crate) fn split(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
     Ok(pieces.into_iter().collect())
 }
 
-/// The elements at `places`: for each result position an offset into `x`, by dimension.
+/// Gathers elements of `x`: `places` holds an offset for each result position, by dimension.
 fn picked(cx: &EvalCx<'_>, x: &Tensor, places: &[Vec<usize>]) -> Result<Tensor, EvalError> {
     fn run<T: Element>(elements: &[T], strides: &[usize], places: &[Vec<usize>]) -> Vec<T> {
         let mut offsets = vec![0usize];
@@ -210,7 +210,7 @@ pub(crate) fn by_size(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
     one(picked(cx, x, &places)?)
 }
 
-/// Slices at `indices`; a negative index counts from the end.
+/// Gathers slices at `indices`; a negative index counts from the end.
 pub(crate) fn gather(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (x, indices) = (
         operand(call, operands, "x"),
@@ -284,7 +284,7 @@ pub(crate) fn tile(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
     one(picked(cx, x, &places)?)
 }
 
-/// The other way round along `axes`.
+/// Reverses `axes`.
 pub(crate) fn reverse(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let rank = x.rank() as i64;
@@ -305,7 +305,7 @@ pub(crate) fn reverse(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
     one(picked(cx, x, &places)?)
 }
 
-/// Grown by a constant, a mirror image or the edge.
+/// Pads with a constant, a reflection or the edge.
 pub(crate) fn pad(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let pads = integers(operand(call, operands, "pad"));

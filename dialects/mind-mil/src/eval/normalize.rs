@@ -15,7 +15,7 @@ fn along(axes: &[i64], rank: usize) -> Along {
     Along::new(reduced.collect(), true)
 }
 
-/// As core's `Softmax`: the largest taken off, the exponentials, divided by their sum.
+/// Softmax as in core: subtracts the maximum, and divides the exponentials by their sum.
 pub(crate) fn softmax_along(cx: &EvalCx<'_>, x: &Tensor, axis: i64) -> Result<Tensor, EvalError> {
     let largest = max(cx, x, &along(&[axis], x.rank()))?;
     let shifted = scalar(cx, ScalarFn::Sub, &[x, &largest])?;
@@ -30,7 +30,7 @@ pub(crate) fn softmax(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
     one(softmax_along(cx, operand(call, operands, "x"), axis)?)
 }
 
-/// As core's `LayerNorm` over `axes`, then `gamma` and `beta`.
+/// Core's `LayerNorm` over `axes`, then `gamma` and `beta`.
 pub(crate) fn layer(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let axes = match call.ints("axes") {
@@ -65,8 +65,8 @@ pub(crate) fn layer(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
     one(result)
 }
 
-/// `(x - mean) / sqrt(variance + epsilon) * gamma + beta`, channel by channel; without `mean` those of
-/// each instance.
+/// Computes `(x - mean) / sqrt(variance + epsilon) * gamma + beta` per channel; if `mean` is omitted, with the moments
+/// of each instance.
 pub(crate) fn batch(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let list = |name: &str| optional(call, operands, name).map(singles);
@@ -97,7 +97,7 @@ fn moments(run: &[f32]) -> (f32, f32) {
     (center, squares.sum::<f32>() / count)
 }
 
-/// Divided by the root of the sum of squares over the last three dimensions.
+/// Divides by the root of the sum of squares over the last three dimensions.
 pub(crate) fn l2(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let epsilon = call.float("epsilon").unwrap_or(1e-6) as f32;

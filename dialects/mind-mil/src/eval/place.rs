@@ -1,4 +1,4 @@
-//! Elements by the place they stand at.
+//! Gathers elements by index.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Tensor, advance, row_major};
@@ -9,7 +9,7 @@ use super::ranges::known_ranges;
 use crate::call::{Call, floats, integers};
 use crate::infer::slice::Range;
 
-/// The elements of `x` at `offsets`, in `shape`.
+/// Returns the elements of `x` at `offsets`, in `shape`.
 pub(crate) fn picked(x: &Tensor, shape: Vec<usize>, offsets: &[usize]) -> Tensor {
     with_dtype!(x.dtype(), T => {
         let elements = x.elements::<T>();
@@ -17,7 +17,7 @@ pub(crate) fn picked(x: &Tensor, shape: Vec<usize>, offsets: &[usize]) -> Tensor
     })
 }
 
-/// The position that `index` means along an axis of `extent`; a negative one counts from the end.
+/// Returns the non-negative position of `index` along an axis of `extent`; a negative index counts from the end.
 pub(crate) fn inside(index: i64, axis: usize, extent: usize) -> Result<usize, EvalError> {
     let own = if index < 0 {
         index + extent as i64
@@ -32,7 +32,7 @@ pub(crate) fn inside(index: i64, axis: usize, extent: usize) -> Result<usize, Ev
     })
 }
 
-/// Slices at `indices`, for each of the leading batch dimensions its own.
+/// Gathers slices at `indices`, separately for each of the leading batch dimensions.
 pub(crate) fn batched(
     cx: &EvalCx<'_>,
     x: &Tensor,
@@ -77,7 +77,7 @@ pub(crate) fn batched(
     Ok(picked(x, shape, &offsets))
 }
 
-/// Slices at places that the last dimension of `indices` spells out.
+/// Gathers slices at the index tuples in the last dimension of `indices`.
 pub(crate) fn nd(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (x, indices) = (
         operand(call, operands, "x"),
@@ -111,7 +111,7 @@ pub(crate) fn nd(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Eval
     one(picked(x, shape, &offsets))
 }
 
-/// 1 at the place of each index along a new dimension, 0 elsewhere, or the two values given.
+/// One-hot vectors of each index along a new dimension, with the values 1 and 0 or the two given.
 pub(crate) fn one_hot(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let indices = operand(call, operands, "indices");
     let size = integers(operand(call, operands, "one_hot_vector_size"))[0];
@@ -140,7 +140,7 @@ pub(crate) fn one_hot(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
     one(numbers(&on, shape, &elements.collect::<Vec<f64>>()))
 }
 
-/// `x`, with `update` in the place of a slice.
+/// Replaces a slice of `x` by `update`.
 pub(crate) fn update(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (x, update) = (
         operand(call, operands, "x"),
@@ -170,7 +170,7 @@ pub(crate) fn update(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     }))
 }
 
-/// A band around the diagonal of the last two dimensions; a bound below 0 keeps that side.
+/// Keeps a band around the diagonal of the last two dimensions; a negative bound keeps that whole side.
 pub(crate) fn band(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let bound = |name: &str| {

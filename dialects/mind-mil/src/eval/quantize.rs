@@ -1,4 +1,4 @@
-//! Numbers on a scale, and constants kept sparse.
+//! Quantisation and sparse constants.
 
 use mind_core::ops::quantize::quantized;
 use mind_core::scale::Granularity;
@@ -11,14 +11,15 @@ use super::kernel::{numbers, one, operand, optional, singles};
 use crate::call::{Call, integers};
 use crate::element::Element;
 
-/// `input / scale` rounded to the nearest integer, ties to even, plus the zero point, cut to the element type.
+/// Returns `input / scale` rounded to the nearest integer, ties to even, plus the zero point, saturated to the element
+/// type.
 pub(crate) fn quantize(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (input, scale) = (
         operand(call, operands, "input"),
         operand(call, operands, "scale"),
     );
     let element = Element::parse(call.word("output_dtype")).unwrap_or(Element::Int8);
-    // A list of one scale is for the whole tensor.
+    // A list with a single scale is per-tensor.
     let scale = match scale.count() {
         1 => scale.clone().with_shape(Vec::new()),
         _ => scale.clone(),
@@ -39,7 +40,7 @@ pub(crate) fn quantize(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -
     one(numbers(&result, input.shape().to_vec(), &cut))
 }
 
-/// `tensor` in `shape`: its one element at every position if there is one.
+/// Reshapes `tensor` to `shape`, repeating it if it has a single element.
 fn alike(tensor: &Tensor, shape: &[usize]) -> Tensor {
     if tensor.count() != 1 {
         return tensor.clone();
@@ -56,8 +57,8 @@ pub(crate) fn cast(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
     one(mind_core::eval::convert::cast(cx, source, to)?)
 }
 
-/// The elements that are not zero, put where a mask has ones: a bit for each element, packed into bytes from the
-/// lowest on where `shape` is given.
+/// Expands a sparse constant: places its elements where the mask is set. If `shape` is given, the mask is packed,
+/// lowest bit first.
 pub(crate) fn dense(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (data, mask) = (
         operand(call, operands, "nonzero_data"),
@@ -96,7 +97,7 @@ pub(crate) fn dense(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
     }))
 }
 
-/// The positions in a tensor of `shape` where a mask is set, each with its index, as many as there are `elements`.
+/// Returns the positions where a mask is set, as indices; their number must be `elements`.
 fn places(mask: &Tensor, elements: usize) -> Result<Vec<Vec<usize>>, EvalError> {
     let mut index = vec![0usize; mask.rank()];
     let mut places = Vec::new();
@@ -113,7 +114,8 @@ fn places(mask: &Tensor, elements: usize) -> Result<Vec<Vec<usize>>, EvalError> 
     Ok(places)
 }
 
-/// The block of a tensor of `shape` that `index` is in, of as many blocks along each dimension as `blocks` says.
+/// Returns the number of the block that contains `index`, for a tensor of `shape` with `blocks` blocks along each
+/// dimension.
 pub(crate) fn block(index: &[usize], shape: &[usize], blocks: &[usize]) -> usize {
     let dims = index.iter().zip(shape).zip(blocks);
     dims.fold(0, |at, ((&step, &extent), &count)| {
@@ -122,7 +124,7 @@ pub(crate) fn block(index: &[usize], shape: &[usize], blocks: &[usize]) -> usize
     })
 }
 
-/// The mask, and the entry of a table for each index that is kept.
+/// Returns the mask, and the table entry of each stored index.
 pub(crate) fn looked_up(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let own = |name| operand(call, operands, name);
     let (mask, indices, lut) = (own("indices_mask"), own("indices_nonzero_data"), own("lut"));
@@ -149,7 +151,7 @@ pub(crate) fn looked_up(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) 
     Ok(smallvec![mask.clone(), data])
 }
 
-/// The mask, and `scale (data - offset)` of each element that is kept, block by block.
+/// Returns the mask, and `scale (data - offset)` of each stored element, block by block.
 pub(crate) fn scaled(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let own = |name| operand(call, operands, name);
     let (mask, data, scale) = (own("data_mask"), own("nonzero_data"), own("scale"));

@@ -1,4 +1,4 @@
-//! The ranges of slices, once a run knows them.
+//! Ranges of slices that are known at run time.
 
 use mind_ir::eval::EvalError;
 use mind_ir::tensor::Tensor;
@@ -8,7 +8,7 @@ use super::kernel::operand;
 use crate::call::{Call, integers};
 use crate::infer::slice::{Range, between};
 
-/// The ranges of a slice of `x`.
+/// Returns the ranges of a slice of `x`.
 pub(super) fn known_ranges(
     call: &Call<'_>,
     operands: &[&Tensor],

@@ -1,4 +1,4 @@
-//! Channels against height and width, sorting, and tensors made of nothing.
+//! Depth-to-space, sorting, and generated tensors.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use mind_ir::with_dtype;
 use super::kernel::{numbers, one, operand, singles};
 use crate::call::{Call, floats, integers};
 
-/// The four ops that trade channels for height and width, by the name of the op.
+/// The four ops that exchange channels for height and width, by name.
 pub(crate) fn blocks(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let names = ["block_size", "upscale_factor", "downscale_factor"];
@@ -59,13 +59,13 @@ pub(crate) fn blocks(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     one(permuted(cx, &apart, &order)?.with_shape(joined.to_vec()))
 }
 
-/// The order of core's `Sort`: -0 equals +0, and all NaNs are equal, above everything.
+/// The order of core's `Sort`: -0 equals +0, and all NaNs are equal and greater than every number.
 fn compared(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b)
         .unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
-/// The `k` largest or smallest along `axis` and their places; of equal ones the first.
+/// Returns the `k` largest or smallest elements along `axis` and their indices; ties are in index order.
 pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let axis = call
@@ -107,7 +107,7 @@ pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Eva
     Ok(tensors.into_iter().collect())
 }
 
-/// The places of the elements along `axis` in rising order, or falling; of equal ones the first.
+/// Returns the permutation that sorts `axis` in ascending or descending order; ties are in index order.
 pub(crate) fn argsort(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let rank = x.rank().max(1) as i64;
@@ -187,7 +187,7 @@ pub(crate) fn shape(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
     one(numbers(&like, vec![x.rank()], &extents))
 }
 
-/// `scale (data - offset)`, each factor along its axis or block by block.
+/// Computes `scale (data - offset)`, with a scale along an axis or per block.
 pub(crate) fn dequantized(
     call: &Call<'_>,
     cx: &EvalCx<'_>,
@@ -241,7 +241,7 @@ pub(crate) fn dequantized(
     one(numbers(scale, data.shape().to_vec(), &elements))
 }
 
-/// The entries of a table at `indices`: one table for all, or a table for each block.
+/// Returns the table entries at `indices`, from one table or from one per block.
 pub(crate) fn lut(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (indices, lut) = (
         operand(call, operands, "indices"),
@@ -272,7 +272,7 @@ pub(crate) fn lut(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Eva
     }))
 }
 
-/// Entries of a table for `count` indices that are packed from the lowest bits on, as many bits as the table takes.
+/// Unpacks `count` indices, lowest bits first; their width is given by the number of table entries.
 fn packed_places(bytes: &[i64], entries: usize, count: usize) -> Result<Vec<usize>, EvalError> {
     if !entries.is_power_of_two() {
         let problem = format!("a table of {entries} entries is of no whole number of bits");
@@ -289,8 +289,8 @@ fn packed_places(bytes: &[i64], entries: usize, count: usize) -> Result<Vec<usiz
     Ok((0..count).map(entry).collect())
 }
 
-/// Entries of the tables of `lut` for each position of `shape`: a table for each block of the indices, whose entries
-/// are vectors along `axis`.
+/// Returns the offsets of the table entries of `lut` for each position of `shape`. There is one table per block of the
+/// indices, and entries are vectors along `axis`.
 fn vector_places(
     indices: &[i64],
     extents: &[usize],

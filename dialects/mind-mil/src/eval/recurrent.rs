@@ -1,7 +1,7 @@
 //! Recurrent layers.
 //!
-//! Every step is computed in `f32`, each sum one chain of fused multiply-adds that starts from the bias: over the
-//! input, then over the hidden state. Results are rounded once, at the end.
+//! Every step is computed in `f32`. Each sum is one chain of fused multiply-adds that starts with the bias and runs
+//! over the input, then over the hidden state. Results are rounded once, at the end.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::math::{exp_f32, tanh_f32};
@@ -19,7 +19,7 @@ struct Weights {
     peephole: Option<Vec<f32>>,
 }
 
-/// What a layer runs over: `steps` of `batch` rows of `inputs`.
+/// The extents of a layer: `steps` of `batch` rows of `inputs`.
 #[derive(Clone, Copy)]
 struct Extents {
     steps: usize,
@@ -32,7 +32,7 @@ fn misfit(what: &str) -> EvalError {
     EvalError::Shape(format!("`{what}` does not fit the layer"))
 }
 
-/// The weights of a direction, whose arguments end with `end`.
+/// Returns the weights of a direction, whose arguments end with `end`.
 fn weights(
     call: &Call<'_>,
     operands: &[&Tensor],
@@ -63,7 +63,7 @@ fn weights(
     })
 }
 
-/// An activation by its name.
+/// Returns the activation called `word`.
 fn activation(word: &str, default: &'static str) -> Result<fn(f32) -> f32, EvalError> {
     let word = if word.is_empty() { default } else { word };
     Ok(match word {
@@ -84,7 +84,7 @@ fn activation(word: &str, default: &'static str) -> Result<fn(f32) -> f32, EvalE
     })
 }
 
-/// `start + row of weights times input`, a chain.
+/// Returns `start` plus the product of a row of weights and `input`, as one chain of fused multiply-adds.
 fn chain(start: f32, weights: &[f32], row: usize, input: &[f32]) -> f32 {
     let factors = &weights[row * input.len()..][..input.len()];
     let pairs = factors.iter().zip(input);
@@ -96,7 +96,7 @@ impl Weights {
         self.bias.as_ref().map_or(0.0, |list| list[row])
     }
 
-    /// What a gate sums up for one unit of one row.
+    /// Returns the pre-activation of a gate for one unit of one row.
     fn sum(&self, row: usize, x: &[f32], h: &[f32]) -> f32 {
         chain(
             chain(self.bias(row), &self.input, row, x),
@@ -111,11 +111,11 @@ impl Weights {
     }
 }
 
-/// A hidden state, and a cell state for those who have one, of one row.
+/// The hidden state of one row, and its cell state if the layer has one.
 type State = (Vec<f32>, Vec<f32>);
 
-/// Runs `step` over a sequence, from its end where `backwards`; the hidden state of every step, in the order of
-/// the sequence, and the last states of every row.
+/// Runs `step` over a sequence, from its end if `backwards`. Returns the hidden state of every step, in sequence order,
+/// and the last states of every row.
 fn unrolled(
     extents: Extents,
     x: &[f32],

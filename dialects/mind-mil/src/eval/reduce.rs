@@ -9,7 +9,7 @@ use super::kernel::{map, one, operand, scalar};
 use super::whole;
 use crate::call::{ArgState, Call};
 
-/// The reduction that the op is named for.
+/// The reduction of the op's name.
 pub(crate) fn reduce(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let axes = match call.ints("axes") {
@@ -42,11 +42,11 @@ pub(crate) fn reduce(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
         "reduce_log_sum" => apply(ScalarFn::Log, &sum(cx, x, &along)?)?,
         "reduce_prod" => product(cx, x, &reduced, keep)?,
         "reduce_log_sum_exp" => log_sum_exp(cx, x, reduced, keep)?,
-        other => unreachable!("`{other}` is no reduction"),
+        other => unreachable!("`{other}` is not a reduction"),
     })
 }
 
-/// The product of the elements along the axes, one after the other in `f64`, rounded once; of integers in 64 bits.
+/// Multiplies the elements along the axes in order: floats in `f64`, rounded once, and integers in 64 bits.
 fn product(cx: &EvalCx<'_>, x: &Tensor, reduced: &[bool], keep: bool) -> Result<Tensor, EvalError> {
     let thin = x.shape().iter().zip(reduced);
     let thin: Vec<usize> = thin
@@ -106,7 +106,7 @@ pub(crate) fn cumsum(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> E
     let inner: usize = x.shape()[axis + 1..].iter().product();
     let extent = x.shape()[axis];
     let (exclusive, reverse) = (call.flag("exclusive"), call.flag("reverse"));
-    // The places in the order of the sum, and whether a place is the first of its line.
+    // The offsets in the order of the sum, each with whether it begins a line.
     let starts = (0..x.count()).filter(|at| (at / inner).is_multiple_of(extent));
     let places = starts.flat_map(|start| {
         (0..extent).map(move |step| {
@@ -125,7 +125,7 @@ pub(crate) fn cumsum(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> E
     one(whole::wrapped(x.dtype(), shape, &sums))
 }
 
-/// The sum of the elements up to each place, itself left out where `exclusive`.
+/// Returns the prefix sums; the element itself is excluded if `exclusive`.
 fn partial<T: Copy + Default>(
     places: impl Iterator<Item = (usize, bool)>,
     elements: &[T],

@@ -1,4 +1,4 @@
-//! Height and width of other extents.
+//! Resizing, resampling and cropping.
 
 use mind_core::eval::convert::cast;
 use mind_core::eval::resize::{ResizedAxis, resize};
@@ -12,7 +12,7 @@ use super::place::picked;
 use crate::call::{Call, integers};
 use crate::infer::sample::{dimensions, filter, grid};
 
-/// Other extents, as core's `Resize` computes them.
+/// Resizes as core's `Resize` does.
 pub(crate) fn resized(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let target = target(call, operands, x)?;
@@ -28,7 +28,7 @@ pub(crate) fn resized(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
     one(resize(cx, &filter, &axes, x)?)
 }
 
-/// Images at coordinates, as core's `GridSample` computes them.
+/// Samples images at coordinates as core's `GridSample` does.
 pub(crate) fn resample(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let (sampling, from_zero) = grid(call).map_err(|error| EvalError::Shape(error.to_string()))?;
@@ -43,7 +43,7 @@ pub(crate) fn resample(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -
     one(sampling.sample(cx, Layout::Nchw, x, &places)?)
 }
 
-/// The extents of the result.
+/// Returns the extents of the result.
 fn target(call: &Call<'_>, operands: &[&Tensor], x: &Tensor) -> Result<Vec<usize>, EvalError> {
     let mut target = x.shape().to_vec();
     if call.name == "resize" {
@@ -73,7 +73,7 @@ fn target(call: &Call<'_>, operands: &[&Tensor], x: &Tensor) -> Result<Vec<usize
         .collect())
 }
 
-/// The last two dimensions, cut at both ends.
+/// Crops the last two dimensions at both ends.
 pub(crate) fn crop(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let front = |name: &str| {

@@ -1,4 +1,4 @@
-//! Elements put at places that a tensor gives.
+//! Scatter.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Tensor, advance, row_major};
@@ -9,7 +9,7 @@ use super::place::inside;
 use super::whole;
 use crate::call::{Call, floats, integers};
 
-/// How an update joins the element at its place.
+/// How an update is combined with the existing element.
 #[derive(Clone, Copy)]
 pub(crate) enum Mode {
     Add,
@@ -22,11 +22,11 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// The mode of a call, `add` if it is left out.
+    /// Returns the mode of a call, `add` if it is omitted.
     ///
     /// # Errors
     ///
-    /// E4108 another word.
+    /// Returns E4108 for another word.
     pub(crate) fn of(call: &Call<'_>) -> Result<Mode, Box<VerifyError>> {
         Ok(match call.word("mode") {
             "" | "add" => Mode::Add,
@@ -56,7 +56,7 @@ fn joined(mode: Mode, old: f64, new: f64) -> f64 {
     }
 }
 
-/// `data` with each of `updates` joined to the element at its offset, in the order of the updates; each step is
+/// Combines each of `updates` with the element of `data` at its offset, in the order of the updates; each step is
 /// rounded to the dtype.
 fn scattered(
     call: &Call<'_>,
@@ -99,7 +99,7 @@ fn scattered(
     one(numbers(data, data.shape().to_vec(), &elements))
 }
 
-/// `number`, rounded to the dtype of `like`.
+/// Rounds `number` to the dtype of `like`.
 fn half_of(like: &Tensor, number: f64) -> f32 {
     floats(&super::kernel::number(like, number))[0] as f32
 }
@@ -166,7 +166,7 @@ pub(crate) fn along_axis(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor])
     scattered(call, cx, operands, &offsets)
 }
 
-/// Elements or slices at places that the last dimension of `indices` spells out.
+/// Scatters elements or slices at the index tuples in the last dimension of `indices`.
 pub(crate) fn nd(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (data, indices) = (
         operand(call, operands, "data"),
@@ -211,7 +211,7 @@ fn fits(updates: &Tensor, shape: &[usize]) -> Result<(), EvalError> {
     }
 }
 
-/// The places of the elements that are not zero, a row for each.
+/// Returns the positions of the nonzero elements, one row each.
 pub(crate) fn non_zero(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let mut index = vec![0usize; x.rank()];

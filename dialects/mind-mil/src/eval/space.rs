@@ -1,4 +1,4 @@
-//! Positions as batch, reversed, and as windows.
+//! Space-to-batch, batch-to-space, sequence reversal and sliding windows.
 
 use mind_core::ops::shape::permuted;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
@@ -8,7 +8,7 @@ use super::kernel::{one, operand};
 use super::place::picked;
 use crate::call::{Call, integers};
 
-/// The extents of a block, and what is taken off or put on at both ends of height and width.
+/// Returns the extents of a block, and the crops or paddings of height and width.
 fn block(call: &Call<'_>, around: &str) -> Option<([usize; 2], [usize; 4])> {
     let list = |name: &str| -> Option<Vec<usize>> {
         let entries = call.ints(name).known()?;
@@ -25,7 +25,7 @@ fn misfit(x: &Tensor) -> EvalError {
     EvalError::Shape(format!("{:?} has no such blocks", x.shape()))
 }
 
-/// Batches as positions of blocks, then cut at the ends.
+/// Moves blocks from the batch to space, then crops.
 pub(crate) fn from_batch(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let (Some(([p, q], crops)), &[n, c, h, w]) = (block(call, "crops"), x.shape()) else {
@@ -44,7 +44,7 @@ pub(crate) fn from_batch(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor])
     one(window(&whole, kept, [crops[0], crops[2]]))
 }
 
-/// The part of `x` in `shape` that begins `start` into height and width.
+/// Returns the part of `x` with `shape` whose height and width begin at `start`.
 fn window(x: &Tensor, shape: Vec<usize>, start: [usize; 2]) -> Tensor {
     let strides = row_major(x.shape());
     let mut index = vec![0usize; shape.len()];
@@ -63,7 +63,7 @@ fn window(x: &Tensor, shape: Vec<usize>, start: [usize; 2]) -> Tensor {
     picked(x, shape, &offsets)
 }
 
-/// Zeros put around height and width, then positions of blocks as batches.
+/// Pads height and width with zeros, then moves blocks to the batch.
 pub(crate) fn to_batch(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let (Some(([p, q], pads)), &[n, c, h, w]) = (block(call, "paddings"), x.shape()) else {
@@ -96,7 +96,7 @@ pub(crate) fn to_batch(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -
     one(apart.with_shape(vec![n * p * q, c, height / p, width / q]))
 }
 
-/// The first elements along one axis in falling order, as many as `lengths` says for each place of another.
+/// Reverses the first elements along one axis; `lengths` has their number for each position of another axis.
 pub(crate) fn reverse(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (x, lengths) = (
         operand(call, operands, "x"),
@@ -135,7 +135,7 @@ pub(crate) fn reverse(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
     one(picked(x, x.shape().to_vec(), &offsets))
 }
 
-/// Windows of `size` along `axis`, one after the other.
+/// Returns the windows of `size` along `axis`.
 pub(crate) fn sliding(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let axis = call.axis(call.int("axis").unwrap_or(0), x.rank());

@@ -1,4 +1,4 @@
-//! Convolutions run backwards.
+//! Transposed convolutions.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Tensor, advance, row_major};
@@ -8,9 +8,10 @@ use super::kernel::{one, operand, optional, rounded, singles};
 use crate::call::Call;
 use crate::infer::window::Windows;
 
-/// `conv_transpose`: each element of `x` times the kernel, added up where kernels overlap, the bias added last.
+/// `conv_transpose`: sums the kernel times each element of `x` where kernels overlap, and adds the bias last.
 ///
-/// Sums run over the input channels of a group, then the positions of the kernel that reach a place, each step a
+/// Sums run over the input channels of a group, then over the contributing positions of the kernel; each step is a
+/// fused multiply-add in `f32`.
 /// fused multiply-add in `f32`.
 pub(crate) fn conv_transpose(
     call: &Call<'_>,
@@ -83,7 +84,7 @@ pub(crate) fn conv_transpose(
     one(rounded(x, shape, &results))
 }
 
-/// The positions of the kernel that reach the result at `at`, each with the offset in a plane that it spreads.
+/// Returns the positions of the kernel that contribute to the result at `at`, each with the input offset in a plane.
 fn reads(
     windows: &Windows,
     cuts: &[i64],

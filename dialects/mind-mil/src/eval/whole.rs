@@ -1,4 +1,4 @@
-//! Integers: exact in 64 bits, then wrapping to their dtype, as core's arithmetic is.
+//! Integer ops: exact in 64 bits, then wrapping to their dtype, as in core.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::Broadcast;
@@ -9,7 +9,7 @@ use super::kernel::one;
 use super::scatter::Mode;
 use crate::call::integers;
 
-/// Integers in the integer `dtype`, wrapping.
+/// Converts integers to `dtype`, wrapping.
 pub(crate) fn wrapped(dtype: DType, shape: Vec<usize>, elements: &[i64]) -> Tensor {
     let elements = elements.iter();
     match dtype {
@@ -23,22 +23,23 @@ pub(crate) fn wrapped(dtype: DType, shape: Vec<usize>, elements: &[i64]) -> Tens
         DType::U64 => Tensor::of(shape, elements.map(|&x| x as u64).collect()),
         DType::Bool => Tensor::of(shape, elements.map(|&x| x != 0).collect()),
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
-            unreachable!("{dtype} is no dtype of integers")
+            unreachable!("{dtype} is not an integer dtype")
         }
     }
 }
 
-/// `function` of each element.
+/// Applies `function` to each element.
 pub(crate) fn map(x: &Tensor, function: impl Fn(i64) -> i64) -> Tensor {
     let elements: Vec<i64> = integers(x).into_iter().map(function).collect();
     wrapped(x.dtype(), x.shape().to_vec(), &elements)
 }
 
-/// `floor_div` and `pow`.
+/// Computes `floor_div` and `pow`.
 ///
 /// # Errors
 ///
-/// E6005 where core's quotient has none: a divisor of 0, the least integer by -1, and a negative power of 0.
+/// Returns E6005 where core's quotient is undefined: for a divisor of 0, the least integer divided by -1, and a
+/// negative power of 0.
 pub(crate) fn binary(name: &str, cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> EvalManyResult {
     let broadcast = Broadcast::of([x.shape(), y.shape()])?;
     cx.count(x.dtype(), broadcast.shape())?;
@@ -52,7 +53,7 @@ pub(crate) fn binary(name: &str, cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> Eva
     one(wrapped(x.dtype(), broadcast.into_shape(), &result))
 }
 
-/// The largest integer that is not above `lhs / rhs`.
+/// Returns the quotient, rounded down.
 fn floor_div(dtype: DType, lhs: i64, rhs: i64) -> Result<i64, EvalError> {
     let least = if dtype == DType::I32 {
         i64::from(i32::MIN)
@@ -76,7 +77,7 @@ fn undefined(lhs: i64, rhs: i64) -> EvalError {
     }
 }
 
-/// `base` to the power `exponent`, cut off toward zero.
+/// Returns `base` to the power `exponent`, truncated toward zero.
 fn power(base: i64, exponent: i64) -> Result<i64, EvalError> {
     if exponent >= 0 {
         return Ok(base.wrapping_pow(exponent as u32));
@@ -89,11 +90,11 @@ fn power(base: i64, exponent: i64) -> Result<i64, EvalError> {
     }
 }
 
-/// What an update makes of the element at its place.
+/// Combines an update with the existing element.
 ///
 /// # Errors
 ///
-/// E6005 as [`binary`].
+/// Returns E6005 as [`binary`] does.
 pub(crate) fn joined(mode: Mode, dtype: DType, old: i64, new: i64) -> Result<i64, EvalError> {
     let result = match mode {
         Mode::Add => old.wrapping_add(new),

@@ -1,4 +1,4 @@
-//! Convolutions and pools.
+//! Convolutions and pooling.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Tensor, advance, row_major};
@@ -27,8 +27,7 @@ fn windows(
     Ok((windows, counts.collect()))
 }
 
-/// For each position of the kernel the offset in a plane that the window at `at` reads; none in the
-/// padding.
+/// Returns for each position of the kernel the offset in a plane that the window at `at` reads; `None` in the padding.
 fn taps(windows: &Windows, at: &[usize], extents: &[usize]) -> Vec<Option<usize>> {
     let kernel: Vec<usize> = windows
         .axes
@@ -55,7 +54,7 @@ fn taps(windows: &Windows, at: &[usize], extents: &[usize]) -> Vec<Option<usize>
     }
 }
 
-/// `conv`: one chain of fused multiply-adds over the kernel, then the channels, the bias added last.
+/// `conv`: one chain of fused multiply-adds over the kernel, then the channels; the bias is added last.
 pub(crate) fn conv(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (x, weight) = (
         operand(call, operands, "x"),
@@ -121,7 +120,7 @@ pub(crate) fn pool(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
                 .map(|offset| elements[channel * plane + offset]);
             results[channel * places + place] = match call.name {
                 "max_pool" => read.fold(f32::NEG_INFINITY, |most, x| {
-                    // NaN stays: no element is above it.
+                    // NaN is kept, because no element is greater.
                     if x > most || x.is_nan() { x } else { most }
                 }),
                 "l2_pool" => read.map(|own| own * own).sum::<f32>().sqrt(),

@@ -1,4 +1,4 @@
-//! Sums of products without windows.
+//! Matrix products and other contractions.
 
 use indexmap::IndexSet;
 use mind_ir::types::{Dim, Shape};
@@ -7,7 +7,7 @@ use mind_ir::verify::{InferManyResult, VerifyError};
 use super::rule::{agree, joined, rank, typed};
 use crate::call::{Call, error, is_constant};
 
-/// `[.., M, K]` by `[.., K, N]`, either transposed on request, the batch dimensions broadcast.
+/// Multiplies `[.., M, K]` by `[.., K, N]`; either may be transposed. The batch dimensions are broadcast.
 pub(crate) fn matmul(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 1..=usize::MAX)?;
     rank(call, "y", 1..=usize::MAX)?;
@@ -40,11 +40,11 @@ pub(crate) fn matmul(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, shape)
 }
 
-/// Factors of one element type, but that a constant may be another float.
+/// Checks that the factors have the same element type; a constant may be another float.
 ///
 /// # Errors
 ///
-/// E4107.
+/// Returns E4107 if they differ.
 fn one_float(call: &Call<'_>, names: [&'static str; 2]) -> Result<(), Box<VerifyError>> {
     let [x, y] = names.map(|name| call.ty(name).dtype);
     let constant = names
@@ -62,7 +62,7 @@ fn one_float(call: &Call<'_>, names: [&'static str; 2]) -> Result<(), Box<Verify
     Err(error(4107, problem, Some(help.to_owned())))
 }
 
-/// `[.., I]` by `weight` `[O, I]`, plus `bias` `[O]`.
+/// Multiplies `[.., I]` by `weight` `[O, I]` and adds `bias` `[O]`.
 pub(crate) fn linear(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 1..=usize::MAX)?;
     rank(call, "weight", 2..=2)?;
@@ -84,7 +84,7 @@ pub(crate) fn linear(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, shape)
 }
 
-/// The two equations that there are: `nchw,nwhu->nchu` and `abc,cbd->abd`, in any letters.
+/// Accepts two equations: `nchw,nwhu->nchu` and `abc,cbd->abd`, with any letters.
 pub(crate) fn einsum(call: &Call<'_>) -> InferManyResult {
     let values = call.values("values");
     call.length("values", values.len(), 2)?;
@@ -124,7 +124,7 @@ pub(crate) fn einsum(call: &Call<'_>) -> InferManyResult {
     typed(a.dtype, shape)
 }
 
-/// The equation with its letters renamed to `a`, `b`, `c` in the order they come.
+/// Renames the letters of an equation to `a`, `b`, `c` in order of appearance.
 fn letters(equation: &str) -> String {
     let mut seen = IndexSet::new();
     let renamed = equation.chars().take(64).map(|letter| {
@@ -137,7 +137,7 @@ fn letters(equation: &str) -> String {
     renamed.collect()
 }
 
-/// `[.., L, E]`, `[.., S, E]`, `[.., S, V]` to `[.., L, V]`, all leading dimensions alike.
+/// Maps `[.., L, E]`, `[.., S, E]` and `[.., S, V]` to `[.., L, V]`; all leading dimensions are equal.
 pub(crate) fn attention(call: &Call<'_>) -> InferManyResult {
     for name in ["query", "key", "value"] {
         rank(call, name, 3..=usize::MAX)?;

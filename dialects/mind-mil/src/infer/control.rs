@@ -7,7 +7,7 @@ use mind_ir::verify::{InferManyResult, VerifyError};
 
 use crate::call::Call;
 
-/// What block `index` yields.
+/// Returns the values that block `index` yields.
 fn yields<'g>(call: &Call<'g>, index: usize) -> &'g [ValueId] {
     let g = call.g;
     let end = g.terminator(g.block(g.regions(call.op)[index]));
@@ -22,11 +22,11 @@ fn differ(call: &Call<'_>, declared: ValueId, inferred: ValueId) -> Box<VerifyEr
     })
 }
 
-/// What both blocks yield; extents that differ are not known.
+/// Returns the types that both blocks yield; extents that differ are unknown.
 ///
 /// # Errors
 ///
-/// E2001 values of different dtypes or ranks, E4109 as many of them as results.
+/// Returns E2001 for values of different dtypes or ranks, and E4109 if a block does not yield one value per result.
 pub(crate) fn cond(call: &Call<'_>) -> InferManyResult {
     let (first, second) = (yields(call, 0), yields(call, 1));
     let wanted = call.g.results(call.op).len();
@@ -49,12 +49,12 @@ pub(crate) fn cond(call: &Call<'_>) -> InferManyResult {
     first.iter().zip(second).map(joined).collect()
 }
 
-/// The types of the blocks' arguments, which the variables and what the second block yields have too.
+/// Returns the types of the blocks' arguments, which are also those of the variables and of the second block's values.
 ///
 /// # Errors
 ///
-/// E2001 a value of another type, a first block that yields no truth value, E4109 as many of them as
-/// variables.
+/// Returns E2001 for a value of another type or a condition that is not a truth value, and E4109 unless there is one
+/// value per variable.
 pub(crate) fn while_loop(call: &Call<'_>) -> InferManyResult {
     let (g, variables) = (call.g, call.values("loop_vars"));
     let blocks = [0, 1].map(|index| g.arguments(g.block(g.regions(call.op)[index])));

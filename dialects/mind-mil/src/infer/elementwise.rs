@@ -1,4 +1,4 @@
-//! Ops that act at every position alone.
+//! Elementwise ops.
 
 use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::verify::{InferManyResult, VerifyError};
@@ -9,12 +9,12 @@ use crate::element::Element;
 
 pub(crate) use super::rule::declared;
 
-/// As argument `x`.
+/// Returns the type of argument `x`.
 pub(crate) fn same(call: &Call<'_>) -> InferManyResult {
     one(call.ty("x").to_owned())
 }
 
-/// `gelu`, whose mode is a word.
+/// Checks the mode of `gelu`; returns the type of `x`.
 pub(crate) fn gelu(call: &Call<'_>) -> InferManyResult {
     call.one_of(
         "mode",
@@ -23,7 +23,7 @@ pub(crate) fn gelu(call: &Call<'_>) -> InferManyResult {
     same(call)
 }
 
-/// `x`, with a constant `epsilon` that is not negative.
+/// Checks that the constant `epsilon` is not negative; returns the type of `x`.
 pub(crate) fn epsilon(call: &Call<'_>) -> InferManyResult {
     match call.float("epsilon") {
         Some(epsilon) if epsilon < 0.0 => {
@@ -33,7 +33,7 @@ pub(crate) fn epsilon(call: &Call<'_>) -> InferManyResult {
     }
 }
 
-/// `clip`: alpha below beta.
+/// Checks the bounds of `clip`: alpha is below beta.
 pub(crate) fn clip(call: &Call<'_>) -> InferManyResult {
     match (call.float("alpha"), call.float("beta")) {
         (Some(alpha), Some(beta)) if alpha >= beta => Err(call.refused(
@@ -45,7 +45,7 @@ pub(crate) fn clip(call: &Call<'_>) -> InferManyResult {
     }
 }
 
-/// `alpha` (and `beta`) with one entry per channel.
+/// Checks that `alpha` (and `beta`) have one entry per channel.
 pub(crate) fn per_channel(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 3..=5)?;
     let channels = call.ty("x").shape[1];
@@ -99,7 +99,7 @@ pub(crate) fn select(call: &Call<'_>) -> InferManyResult {
     typed(a.dtype, joined(call, call.ty("cond").shape, &chosen)?)
 }
 
-/// `x` in the element type `dtype`.
+/// Returns the type of `x` with the element type `dtype`.
 pub(crate) fn cast(call: &Call<'_>) -> InferManyResult {
     use crate::opset::Opset;
     let old = ["fp16", "fp32", "int32", "bool"];
@@ -116,7 +116,7 @@ pub(crate) fn cast(call: &Call<'_>) -> InferManyResult {
     one(TensorType::new(dtype, call.ty("x").shape.iter().copied()))
 }
 
-/// As `x`, along an `axis` of it.
+/// Checks `axis`; returns the type of `x`.
 pub(crate) fn along(call: &Call<'_>) -> InferManyResult {
     let rank = call.ty("x").rank();
     if let Some(axis) = call.int("axis") {
@@ -125,7 +125,7 @@ pub(crate) fn along(call: &Call<'_>) -> InferManyResult {
     same(call)
 }
 
-/// As `x`, along `axes` of it.
+/// Checks `axes`; returns the type of `x`.
 pub(crate) fn along_axes(call: &Call<'_>) -> InferManyResult {
     if let ArgState::Known(axes) = call.ints("axes") {
         call.axes(&axes, call.ty("x").rank())?;
@@ -133,7 +133,7 @@ pub(crate) fn along_axes(call: &Call<'_>) -> InferManyResult {
     same(call)
 }
 
-/// A tensor of what `shape` lists.
+/// Returns a tensor type with the extents in `shape`.
 pub(crate) fn filled(call: &Call<'_>) -> InferManyResult {
     let dtype = call
         .value("value")
@@ -144,7 +144,7 @@ pub(crate) fn filled(call: &Call<'_>) -> InferManyResult {
     }
 }
 
-/// The extents of `x`, as a list.
+/// Returns the type of a list with one entry per dimension of `x`.
 pub(crate) fn shape(call: &Call<'_>) -> InferManyResult {
     let rank = call.ty("x").rank() as i64;
     match call.value("output_dtype") {
@@ -153,7 +153,7 @@ pub(crate) fn shape(call: &Call<'_>) -> InferManyResult {
     }
 }
 
-/// The numbers from `start` to below `end`.
+/// Returns the type of the list of numbers from `start` to below `end`.
 pub(crate) fn range(call: &Call<'_>) -> InferManyResult {
     let number = |name| {
         call.tensor(name)
@@ -170,7 +170,7 @@ pub(crate) fn range(call: &Call<'_>) -> InferManyResult {
     }
 }
 
-/// One value in the shape of `ref_tensor`.
+/// Returns the shape of `ref_tensor` with the dtype of the value.
 pub(crate) fn filled_like(call: &Call<'_>) -> InferManyResult {
     let dtype = call
         .value("value")
@@ -181,7 +181,7 @@ pub(crate) fn filled_like(call: &Call<'_>) -> InferManyResult {
     ))
 }
 
-/// `indices`, with the length of the vectors at `axis`.
+/// Inserts the length of the vectors into the shape of `indices` at `axis`.
 pub(crate) fn one_hot(call: &Call<'_>) -> InferManyResult {
     let indices = call.ty("indices");
     let axis = call.axis(call.int("axis").unwrap_or(-1), indices.rank() + 1)?;

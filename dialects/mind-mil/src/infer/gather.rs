@@ -1,4 +1,4 @@
-//! Elements at places that a tensor gives.
+//! Gather and scatter.
 
 use mind_ir::types::{DType, Dim, Shape};
 use mind_ir::verify::InferManyResult;
@@ -37,7 +37,7 @@ pub(crate) fn gather(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, shape)
 }
 
-/// The shape of `indices`.
+/// Returns the shape of `indices`.
 pub(crate) fn along_axis(call: &Call<'_>) -> InferManyResult {
     let (x, indices) = (call.ty("x"), call.ty("indices"));
     call.axis(call.int("axis").unwrap_or(0), x.rank())?;
@@ -68,7 +68,7 @@ pub(crate) fn nd(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, shape)
 }
 
-/// A row for each element that is not zero, with its place.
+/// Returns the type of the list of positions of nonzero elements, one row per element.
 pub(crate) fn non_zero(call: &Call<'_>) -> InferManyResult {
     let rank = call.ty("x").rank() as i64;
     typed(
@@ -77,7 +77,7 @@ pub(crate) fn non_zero(call: &Call<'_>) -> InferManyResult {
     )
 }
 
-/// As `data`, some of it replaced.
+/// Returns the type of `data`.
 pub(crate) fn scatter(call: &Call<'_>) -> InferManyResult {
     Mode::of(call)?;
     one(call.ty("data").to_owned())

@@ -7,7 +7,7 @@ use super::rule::{declared, rank, typed};
 use super::sample::grid;
 use crate::call::Call;
 
-/// The last two dimensions, multiplied.
+/// Multiplies the last two dimensions.
 pub(crate) fn upsample(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 3..=usize::MAX)?;
     let factors = ["scale_factor_height", "scale_factor_width"].map(|name| {
@@ -19,7 +19,7 @@ pub(crate) fn upsample(call: &Call<'_>) -> InferManyResult {
     })
 }
 
-/// The last two dimensions, of the extents named.
+/// Sets the last two dimensions to the given extents.
 pub(crate) fn target(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 3..=usize::MAX)?;
     let named = ["target_size_height", "target_size_width"].map(|name| call.int(name));
@@ -42,7 +42,7 @@ fn spatial(call: &Call<'_>, extent: impl Fn(usize, i64) -> Option<i64>) -> Infer
     typed(x.dtype, shape)
 }
 
-/// Images `[N, C, H, W]` at coordinates `[N, Ho, Wo, 2]`.
+/// Samples images `[N, C, H, W]` at coordinates `[N, Ho, Wo, 2]`.
 pub(crate) fn resample(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 4..=4)?;
     rank(call, "coordinates", 4..=4)?;
@@ -53,7 +53,7 @@ pub(crate) fn resample(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, shape)
 }
 
-/// Height and width, cut at both ends.
+/// Crops height and width at both ends.
 pub(crate) fn crop(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 3..=usize::MAX)?;
     let cuts =
@@ -63,11 +63,11 @@ pub(crate) fn crop(call: &Call<'_>) -> InferManyResult {
     })
 }
 
-/// The last `resized_dims` dimensions as the end of `shape` names them; 0 leaves an extent as it is.
+/// Sets the last `resized_dims` dimensions to the end of `shape`; 0 keeps an extent.
 ///
 /// # Errors
 ///
-/// E4108 a negative extent, more dimensions than there are.
+/// Returns E4108 for a negative extent or more dimensions than the rank.
 pub(crate) fn resize(call: &Call<'_>) -> InferManyResult {
     let (Some(named), Some(resized)) = (call.ints("shape").known(), call.int("resized_dims"))
     else {

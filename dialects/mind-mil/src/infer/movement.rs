@@ -1,4 +1,4 @@
-//! The same elements in another order or shape.
+//! Reshapes, transposes and other data movement.
 
 use mind_ir::ValueId;
 use mind_ir::opdef::Inferred;
@@ -10,7 +10,7 @@ use super::rule::{agree, declared, mapped, one, rank, text, typed};
 use crate::call::{ArgState, Call, integers};
 use crate::structure::constant_of;
 
-/// As many elements in `shape`, where -1 is whatever is left and 0 copies an extent.
+/// Reshapes to `shape`, in which -1 is inferred and 0 copies an extent.
 pub(crate) fn reshape(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let ArgState::Known(target) = call.ints("shape") else {
@@ -63,8 +63,8 @@ pub(crate) fn reshape(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, shape)
 }
 
-/// As many elements in extents of other tensors: of each the dimensions from `begins` to below `ends`, or to the
-/// last where `end_masks` says so.
+/// Reshapes to extents of other tensors: of each the dimensions from `begins` to below `ends`, or up to the last if
+/// `end_masks` is set.
 pub(crate) fn reshape_like(call: &Call<'_>) -> InferManyResult {
     let refs = call.values("ref_tensors");
     let lists = ["begins", "ends", "end_masks"].map(|name| call.values(name));
@@ -107,7 +107,7 @@ pub(crate) fn reshape_like(call: &Call<'_>) -> InferManyResult {
     one(own)
 }
 
-/// The dimensions in the order of `perm`.
+/// Permutes the dimensions by `perm`.
 pub(crate) fn transpose(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let ArgState::Known(perm) = call.ints("perm") else {
@@ -133,7 +133,7 @@ pub(crate) fn transpose(call: &Call<'_>) -> InferManyResult {
     )
 }
 
-/// New dimensions at `axes` of the result.
+/// Inserts dimensions of extent 1 at `axes` of the result.
 pub(crate) fn expand(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let ArgState::Known(axes) = call.ints("axes") else {
@@ -152,7 +152,7 @@ pub(crate) fn expand(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, dims.collect())
 }
 
-/// Without `axes`, or without every dimension of extent 1.
+/// Removes `axes`, or every dimension of extent 1.
 pub(crate) fn squeeze(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let axes = match call.ints("axes") {
@@ -176,7 +176,7 @@ pub(crate) fn squeeze(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, kept.map(|at| x.shape[at]).collect())
 }
 
-/// The dimensions before `axis` as one, those behind it as another.
+/// Joins the dimensions before `axis` into one, and those from `axis` on into another.
 pub(crate) fn flatten(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let axis = call.axis(call.int("axis").unwrap_or(1), x.rank().max(1))?;
@@ -193,7 +193,7 @@ pub(crate) fn flatten(call: &Call<'_>) -> InferManyResult {
     )
 }
 
-/// The `values` one after the other along `axis`; scalars make a list.
+/// Concatenates the `values` along `axis`; scalars make a list.
 pub(crate) fn concat(call: &Call<'_>) -> InferManyResult {
     let values = call.values("values");
     let Some(&first) = values.first() else {
@@ -229,7 +229,7 @@ pub(crate) fn concat(call: &Call<'_>) -> InferManyResult {
     typed(first.dtype, shape)
 }
 
-/// The type of a value that has dtype and rank of the first.
+/// Returns the type of a value after checking that it has the dtype and rank of the first.
 fn alike<'g>(
     call: &Call<'g>,
     value: mind_ir::ValueId,
@@ -251,7 +251,7 @@ fn alike<'g>(
     Ok(ty)
 }
 
-/// The `values` along a new dimension.
+/// Joins the `values` along a new dimension.
 pub(crate) fn stack(call: &Call<'_>) -> InferManyResult {
     let values = call.values("values");
     let Some(&first) = values.first() else {
@@ -275,7 +275,7 @@ pub(crate) fn stack(call: &Call<'_>) -> InferManyResult {
     typed(first.dtype, shape)
 }
 
-/// Pieces along `axis`, equally long or of `split_sizes`.
+/// Splits along `axis`, into equal parts or into `split_sizes`.
 pub(crate) fn split(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let axis = call.axis(call.int("axis").unwrap_or(0), x.rank())?;
@@ -317,7 +317,7 @@ pub(crate) fn split(call: &Call<'_>) -> InferManyResult {
     Ok(sizes.into_iter().map(piece).collect())
 }
 
-/// Repeated `reps` times along each dimension.
+/// Repeats each dimension `reps` times.
 pub(crate) fn tile(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let ArgState::Known(reps) = call.ints("reps") else {
@@ -336,7 +336,7 @@ pub(crate) fn tile(call: &Call<'_>) -> InferManyResult {
     )
 }
 
-/// The last dimensions, grown by pairs in `pad`.
+/// Pads the last dimensions by the pairs in `pad`.
 pub(crate) fn pad(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let mode = call.one_of("mode", &["constant", "reflect", "replicate"])?;
@@ -371,7 +371,7 @@ pub(crate) fn pad(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, shape)
 }
 
-/// Channels against height and width, by `factor`.
+/// Moves channels to height and width, by `factor`.
 pub(crate) fn depth_to_space(call: &Call<'_>) -> InferManyResult {
     let (name, factor) = factor(call)?;
     rank(call, "x", 4..=4)?;
@@ -391,7 +391,7 @@ pub(crate) fn depth_to_space(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, dims.into_iter().collect())
 }
 
-/// Height and width against channels, by `factor`.
+/// Moves height and width to channels, by `factor`.
 pub(crate) fn space_to_depth(call: &Call<'_>) -> InferManyResult {
     let (name, factor) = factor(call)?;
     rank(call, "x", 4..=4)?;
@@ -423,17 +423,17 @@ fn factor(call: &Call<'_>) -> Result<(&'static str, i64), Box<VerifyError>> {
     }
 }
 
-/// Whatever comes in.
+/// Returns the type of the operand.
 pub(crate) fn identity(call: &Call<'_>) -> InferManyResult {
     one(call.ty("x").to_owned())
 }
 
-/// The tensor in a state.
+/// Returns the type of the tensor in a state.
 pub(crate) fn read_state(call: &Call<'_>) -> InferManyResult {
     one(call.ty("input").to_owned())
 }
 
-/// Nothing: the state takes the tensor.
+/// Returns no types, because the op has no result.
 pub(crate) fn write_state(call: &Call<'_>) -> InferManyResult {
     let (state, data) = (call.ty("input"), call.ty("data"));
     if state.meet(data).is_none() {

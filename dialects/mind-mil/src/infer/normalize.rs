@@ -63,7 +63,7 @@ fn channels(
     Ok(())
 }
 
-/// Over the last three dimensions.
+/// Normalises over the last three dimensions.
 pub(crate) fn l2(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 3..=usize::MAX)?;
     same(call)

@@ -1,4 +1,4 @@
-//! Compressed constants, and numbers on a scale.
+//! Quantisation and compressed constants.
 
 use mind_ir::opdef::Inferred;
 use mind_ir::types::{DType, Dim, Shape, TensorType};
@@ -9,14 +9,14 @@ use super::rule::{declared, mapped, typed};
 use crate::call::{ArgState, Call};
 use crate::element::Element;
 
-/// The shape of the data, in the dtype of the scale.
+/// Returns the shape of the data with the dtype of the scale.
 pub(crate) fn affine(call: &Call<'_>) -> InferManyResult {
     let data = call.ty("quantized_data");
     call.axis(call.int("axis").unwrap_or(0), data.rank())?;
     typed(call.ty("scale").dtype, data.shape.iter().copied().collect())
 }
 
-/// The shape of `data`, in the dtype of `scale`.
+/// Returns the shape of `data` with the dtype of `scale`.
 pub(crate) fn blockwise(call: &Call<'_>) -> InferManyResult {
     let (data, scale) = (call.ty("data"), call.ty("scale"));
     call.length("scale", scale.rank(), data.rank())?;
@@ -34,7 +34,7 @@ pub(crate) fn blockwise(call: &Call<'_>) -> InferManyResult {
     typed(scale.dtype, data.shape.iter().copied().collect())
 }
 
-/// What a table says for each index.
+/// Returns the type of the table entries for all indices.
 pub(crate) fn lut(call: &Call<'_>) -> InferManyResult {
     let dtype = call.ty("lut").dtype;
     match call.ints("shape") {
@@ -55,7 +55,7 @@ pub(crate) fn lut(call: &Call<'_>) -> InferManyResult {
     }
 }
 
-/// The elements that are not zero, put where a mask has ones.
+/// Returns the dense type of a sparse constant: `shape`, or the shape of its mask if that is omitted.
 pub(crate) fn sparse(call: &Call<'_>) -> InferManyResult {
     let dtype = call.ty("nonzero_data").dtype;
     match call.ints("shape") {
@@ -65,11 +65,11 @@ pub(crate) fn sparse(call: &Call<'_>) -> InferManyResult {
     }
 }
 
-/// The mask of a sparse constant, and its elements in the dtype of the table or scale.
+/// Returns the types of the mask of a sparse constant and of its elements, which have the dtype of the table or scale.
 ///
 /// # Errors
 ///
-/// E4109 a table or scale of another rank than the mask has.
+/// Returns E4109 if the rank of the table or scale differs from that of the mask.
 pub(crate) fn sparse_pair(call: &Call<'_>) -> InferManyResult {
     let (mask, data, name, further) = match call.name {
         "constexpr_lut_to_sparse" => ("indices_mask", "indices_nonzero_data", "lut", 2),
@@ -84,21 +84,21 @@ pub(crate) fn sparse_pair(call: &Call<'_>) -> InferManyResult {
     ])
 }
 
-/// `source_val` in the element type `output_dtype`.
+/// Returns the type of `source_val` with the element type `output_dtype`.
 pub(crate) fn cast(call: &Call<'_>) -> InferManyResult {
     let dtype = Element::parse(call.one_of("output_dtype", &["fp32"])?)
         .map_or(DType::F32, Element::carrier);
     typed(dtype, call.ty("source_val").shape.iter().copied().collect())
 }
 
-/// `input` on a scale, as integers.
+/// Returns the quantised type of `input`.
 pub(crate) fn quantize(call: &Call<'_>) -> InferManyResult {
     let word = call.one_of("output_dtype", &["int8", "uint8", "int4", "uint4"])?;
     let dtype = Element::parse(word).map_or(DType::I8, Element::carrier);
     typed(dtype, call.ty("input").shape.iter().copied().collect())
 }
 
-/// `input` off a scale, in the dtype of `scale`.
+/// Returns the type of `input` with the dtype of `scale`.
 pub(crate) fn dequantize(call: &Call<'_>) -> InferManyResult {
     typed(
         call.ty("scale").dtype,

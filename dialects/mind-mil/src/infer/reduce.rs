@@ -9,7 +9,7 @@ use super::rule::{one, typed};
 use crate::call::{ArgState, Call};
 use crate::element::Element;
 
-/// `axes` of `x` removed, or 1 with `keep_dims`; no `axes` means all.
+/// Removes `axes` of `x`, or sets them to 1 with `keep_dims`; without `axes` all are reduced.
 pub(crate) fn reduce(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let axes = match call.ints("axes") {
@@ -46,7 +46,7 @@ pub(crate) fn position(call: &Call<'_>) -> InferManyResult {
     typed(dtype, reduced(x.shape, &[axis], call.flag("keep_dims")))
 }
 
-/// The dtype of a result that counts, named by the argument `name`.
+/// Returns the dtype of indices, as given by the argument `name`.
 fn indices(call: &Call<'_>, name: &str, words: &[&str]) -> Result<DType, Box<VerifyError>> {
     match call.value(name) {
         Some(_) => {
@@ -57,7 +57,7 @@ fn indices(call: &Call<'_>, name: &str, words: &[&str]) -> Result<DType, Box<Ver
     }
 }
 
-/// The `k` largest, or smallest, and where they stand.
+/// Returns the types of the `k` largest or smallest elements and of their indices.
 pub(crate) fn topk(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let axis = call.axis(call.int("axis").unwrap_or(-1), x.rank())?;
@@ -77,7 +77,7 @@ pub(crate) fn topk(call: &Call<'_>) -> InferManyResult {
     Ok(smallvec![values, Inferred::New(indices)])
 }
 
-/// The order that would sort `x` along `axis`.
+/// Returns the type of the permutation that sorts `x` along `axis`.
 pub(crate) fn argsort(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     call.axis(call.int("axis").unwrap_or(-1), x.rank())?;

@@ -1,4 +1,4 @@
-//! What every type rule needs.
+//! Helpers of type rules.
 
 use mind_ir::types::{DType, Dim, Shape, TensorType, TypeView, shape_text};
 use mind_ir::verify::{InferManyResult, VerifyError};
@@ -8,37 +8,37 @@ use mind_ir::opdef::Inferred;
 
 use crate::call::Call;
 
-/// The one result's type.
+/// Returns the type of a single result.
 pub(crate) fn one(ty: TensorType) -> InferManyResult {
     Ok(smallvec![Inferred::New(ty)])
 }
 
-/// Whatever the text declares, where only a run knows.
+/// Returns the declared type, for results whose shape depends on data.
 pub(crate) fn declared(call: &Call<'_>) -> InferManyResult {
     let results = call.g.results(call.op).into_iter();
     Ok(results.map(|_| Inferred::Declared).collect())
 }
 
-/// The type of `dtype` in `shape`.
+/// Returns the type of a single result of `dtype` and `shape`.
 pub(crate) fn typed(dtype: DType, shape: Shape) -> InferManyResult {
     one(TensorType { dtype, shape })
 }
 
-/// The shape both broadcast to.
+/// Returns the broadcast shape.
 ///
 /// # Errors
 ///
-/// E3001.
+/// Returns E3001 if the shapes are not compatible.
 pub(crate) fn joined(call: &Call<'_>, a: &[Dim], b: &[Dim]) -> Result<Shape, Box<VerifyError>> {
     mind_ir::types::broadcast(a, b)
         .map_err(|clash| Box::new(VerifyError::broadcast(call.g, a, b, clash)))
 }
 
-/// The rank is one of `ranks`.
+/// Checks that the rank is one of `ranks`.
 ///
 /// # Errors
 ///
-/// E3002.
+/// Returns E3002 if it is not.
 pub(crate) fn rank(
     call: &Call<'_>,
     name: &'static str,
@@ -61,11 +61,11 @@ pub(crate) fn rank(
     }))
 }
 
-/// Both extents may be the same.
+/// Checks that both extents can be equal.
 ///
 /// # Errors
 ///
-/// E3003.
+/// Returns E3003 if they differ.
 pub(crate) fn agree(
     call: &Call<'_>,
     dimension: &str,
@@ -84,11 +84,11 @@ pub(crate) fn agree(
     })
 }
 
-/// An extent that was computed; none is not positive.
+/// Checks that all computed extents are positive.
 ///
 /// # Errors
 ///
-/// E3006.
+/// Returns E3006 if one is not.
 pub(crate) fn positive(call: &Call<'_>, shape: &Shape) -> Result<(), Box<VerifyError>> {
     match shape.iter().position(|dim| matches!(dim, Dim::Fixed(..=0))) {
         Some(dimension) => Err(Box::new(VerifyError::NotPositive {
@@ -100,14 +100,14 @@ pub(crate) fn positive(call: &Call<'_>, shape: &Shape) -> Result<(), Box<VerifyE
     }
 }
 
-/// `dim` after `change`, where it is known.
+/// Applies `change` to `dim` if it is known.
 pub(crate) fn mapped(dim: Dim, change: impl Fn(i64) -> Option<i64>) -> Dim {
     dim.fixed()
         .and_then(change)
         .map_or(Dim::Dynamic, Dim::Fixed)
 }
 
-/// The text of a type's shape.
+/// Returns the shape of a type as text.
 pub(crate) fn text(call: &Call<'_>, ty: TypeView<'_>) -> String {
     shape_text(ty.shape, call.g.symbols())
 }

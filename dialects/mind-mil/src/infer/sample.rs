@@ -1,4 +1,4 @@
-//! What ops that resize images are in core.
+//! Translates the arguments of resizing ops to those of core.
 
 use mind_core::ops::sample::{
     Coordinates, Filter, GridCoordinates, GridPadding, GridSampling, Interpolation, Rounding,
@@ -7,7 +7,7 @@ use mind_ir::verify::VerifyError;
 
 use crate::call::Call;
 
-/// The sampling mode of an op that draws lines between elements.
+/// Returns the sampling mode of an op that interpolates linearly.
 ///
 /// Source: Core ML MIL, `resize_bilinear`, "Notes".
 fn coordinates(call: &Call<'_>) -> Coordinates {
@@ -28,11 +28,11 @@ fn coordinates(call: &Call<'_>) -> Coordinates {
     }
 }
 
-/// How an op samples the dimensions that it resizes.
+/// Returns how an op samples the dimensions that it resizes.
 ///
 /// # Errors
 ///
-/// Nearest elements between which the op's reference does not decide.
+/// Errors if the result depends on a tie between nearest elements that the op's reference leaves open.
 pub fn filter(call: &Call<'_>) -> Result<Filter, Box<VerifyError>> {
     let is_nearest = call.name.ends_with("nearest_neighbor")
         || call.word("interpolation_mode") == "NEAREST_NEIGHBOR";
@@ -56,7 +56,7 @@ pub fn filter(call: &Call<'_>) -> Result<Filter, Box<VerifyError>> {
     })
 }
 
-/// The dimensions that an op resizes: the last two, or for `resize` as many as it names.
+/// Returns the dimensions that an op resizes: the last two, or for `resize` as many as it gives.
 pub fn dimensions(call: &Call<'_>, rank: usize) -> std::ops::Range<usize> {
     let count = match call.name {
         "resize" => usize::try_from(call.int("resized_dims").unwrap_or(0)).unwrap_or(0),
@@ -65,11 +65,11 @@ pub fn dimensions(call: &Call<'_>, rank: usize) -> std::ops::Range<usize> {
     rank.saturating_sub(count)..rank
 }
 
-/// How `resample` reads its coordinates, and whether they are from 0 to 1.
+/// Returns how `resample` interprets its coordinates, and whether they are normalised to 0 to 1.
 ///
 /// # Errors
 ///
-/// A word that is none of its arguments', or a mirror image between which and another the op's reference does not decide.
+/// Errors for an invalid word, or for a reflection mode that the op's reference leaves open.
 pub fn grid(call: &Call<'_>) -> Result<(GridSampling, bool), Box<VerifyError>> {
     let mode = match call.word("sampling_mode") {
         "nearest" => Interpolation::Nearest,

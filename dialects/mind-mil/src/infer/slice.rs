@@ -1,4 +1,4 @@
-//! Parts of a tensor at places known when compiling.
+//! Slices with bounds known at compile time.
 
 use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::{InferManyResult, VerifyError};
@@ -11,19 +11,19 @@ use crate::call::{ArgState, Call};
 pub struct Range {
     /// The first position.
     pub start: i64,
-    /// From one position to the next; negative runs backwards.
+    /// The step between positions, which may be negative.
     pub step: i64,
-    /// How many positions.
+    /// Number of positions.
     pub count: i64,
-    /// Whether the dimension goes away.
+    /// Whether the dimension is removed.
     pub squeezed: bool,
 }
 
-/// The ranges of `slice_by_index` over `shape`; `None` if a bound or an extent is not known.
+/// Returns the ranges of `slice_by_index` over `shape`; `None` if a bound or an extent is unknown.
 ///
 /// # Errors
 ///
-/// E4109 lists of another length, E4108 a step of 0, an empty or outlying range.
+/// Returns E4109 for lists of another length, and E4108 for a step of 0 or a range that is empty or out of bounds.
 pub fn ranges(call: &Call<'_>, shape: &[Dim]) -> Result<Option<Vec<Range>>, Box<VerifyError>> {
     match (call.ints("begin"), call.ints("end")) {
         (ArgState::Known(begin), ArgState::Known(end)) => between(call, shape, &begin, &end),
@@ -31,11 +31,11 @@ pub fn ranges(call: &Call<'_>, shape: &[Dim]) -> Result<Option<Vec<Range>>, Box<
     }
 }
 
-/// As [`ranges`], from `begin` to `end`, which a run may know.
+/// Returns the ranges as [`ranges`] does, for the given `begin` and `end`, which may be known at run time only.
 ///
 /// # Errors
 ///
-/// Those of [`ranges`].
+/// Returns the errors of [`ranges`].
 pub fn between(
     call: &Call<'_>,
     shape: &[Dim],
@@ -121,7 +121,7 @@ fn outside(call: &Call<'_>, name: &str, bound: i64, at: usize, extent: i64) -> B
     call.refused(name, &found, "such that something is left")
 }
 
-/// The positions from `begin` to below `end`.
+/// Slices from `begin` to below `end`.
 pub(crate) fn by_index(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let Some(ranges) = ranges(call, x.shape)? else {
@@ -131,7 +131,7 @@ pub(crate) fn by_index(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, kept.map(|range| Dim::Fixed(range.count)).collect())
 }
 
-/// `size` positions from `begin`; a size of -1 is the rest.
+/// Slices `size` positions from `begin`; a size of -1 extends to the end.
 pub(crate) fn by_size(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let ArgState::Known(sizes) = call.ints("size") else {
@@ -171,7 +171,7 @@ pub(crate) fn by_size(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, shape)
 }
 
-/// `x`, parts of it replaced.
+/// Returns the type of `x`, a slice of which is replaced.
 pub(crate) fn update(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     ranges(call, x.shape)?;

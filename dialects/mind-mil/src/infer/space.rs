@@ -1,4 +1,4 @@
-//! Positions as batch, and as windows.
+//! Space-to-batch, batch-to-space and sliding windows.
 
 use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::{InferManyResult, VerifyError};
@@ -6,14 +6,15 @@ use mind_ir::verify::{InferManyResult, VerifyError};
 use super::rule::{declared, mapped, positive, rank, typed};
 use crate::call::Call;
 
-/// Height and width of a block, and what each end of both loses or gains.
+/// Height and width of a block, and the crops or paddings of both ends.
 type Block = ([i64; 2], [i64; 4]);
 
-/// The extents of a block, and what is taken off or put on at both ends of height and width.
+/// Returns the extents of a block, and the crops or paddings of height and width.
 ///
 /// # Errors
 ///
-/// E4108 an extent that is not positive, an end that is negative, E4109 lists of another length.
+/// Returns E4108 for an extent that is not positive or a negative crop or padding, and E4109 for lists of another
+/// length.
 fn block(call: &Call<'_>, around: &'static str) -> Result<Option<Block>, Box<VerifyError>> {
     let list = |name: &'static str, count: usize, least: i64| {
         let Some(entries) = call.ints(name).known() else {

@@ -1,4 +1,4 @@
-//! Convolutions and pools.
+//! Convolutions and pooling.
 
 use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::{InferManyResult, VerifyError};
@@ -6,23 +6,23 @@ use mind_ir::verify::{InferManyResult, VerifyError};
 use super::rule::{agree, declared, mapped, positive, rank, typed};
 use crate::call::{ArgState, Call};
 
-/// How a window slides along one dimension.
+/// Geometry of a window along one dimension.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// Positions that the window covers, holes included.
+    /// Extent of the window, including dilation.
     pub reach: i64,
-    /// From one window to the next.
+    /// Step from one window to the next.
     pub stride: i64,
-    /// Between two positions of the window.
+    /// Step between two positions of the window.
     pub dilation: i64,
-    /// Positions of the window.
+    /// Number of positions of the window.
     pub kernel: i64,
     /// Padding before and after.
     pub pads: [i64; 2],
 }
 
 impl Axis {
-    /// Positions that a convolution run backwards leaves off at the front, where `extent` positions give `out`.
+    /// Returns the positions that a transposed convolution crops at the front, if `extent` positions give `out`.
     pub fn cut(&self, pad_type: &str, extent: i64, out: i64) -> i64 {
         if pad_type == "custom" {
             return self.pads[0];
@@ -35,23 +35,24 @@ impl Axis {
     }
 }
 
-/// How the windows of a convolution or a pool slide.
+/// Geometry of the windows of a convolution or a pool.
 #[derive(Clone, Debug)]
 pub struct Windows {
     /// One entry per spatial dimension.
     pub axes: Vec<Axis>,
-    /// Whether a last, partial window counts.
+    /// Whether a last, partial window is included.
     pub ceil: bool,
 }
 
 const PAD_TYPES: [&str; 4] = ["valid", "custom", "same", "same_lower"];
 
 impl Windows {
-    /// How the windows of `call` slide over `extents`, with a kernel of `kernel` positions.
+    /// Returns the geometry of the windows of `call` over `extents`, with a kernel of `kernel` positions.
     ///
     /// # Errors
     ///
-    /// E4010 strides, dilations or pads that are not as they should be, E4108, E4109.
+    /// Returns E4010 for invalid strides, dilations or pads, E4108 for an invalid word and E4109 for a list of another
+    /// length.
     pub fn of(
         call: &Call<'_>,
         kernel: &[i64],
@@ -117,7 +118,7 @@ impl Windows {
         })
     }
 
-    /// The number of windows along each dimension.
+    /// Returns the number of windows along each dimension.
     pub fn counts(&self, extents: &[Dim]) -> Shape {
         let pairs = self.axes.iter().zip(extents);
         let count = |(axis, &extent): (&Axis, &Dim)| {
@@ -140,7 +141,7 @@ impl Windows {
     }
 }
 
-/// `[N, C, ..]` under a `weight` of `[O, C / groups, ..]`.
+/// Convolves `[N, C, ..]` with a `weight` of `[O, C / groups, ..]`.
 pub(crate) fn conv(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 3..=5)?;
     let x = call.ty("x");
@@ -202,7 +203,7 @@ fn bias(call: &Call<'_>, out: Dim) -> Result<(), Box<VerifyError>> {
     Ok(())
 }
 
-/// `[N, C, ..]` spread by a `weight` of `[C, O / groups, ..]`.
+/// Transposed convolution of `[N, C, ..]` with a `weight` of `[C, O / groups, ..]`.
 pub(crate) fn conv_transpose(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 3..=5)?;
     let x = call.ty("x");

@@ -84,18 +84,18 @@ const fn defs() -> [&'static OpDef; structure::OPS.len() + count()] {
 /// The rows of every op that has signatures, family by family.
 pub const ROWS: &[&MilOp] = &rows();
 
-/// The table entries of the dialect: what a program is made of, then every op.
+/// The table entries of the dialect: the ops of a program's structure, then those with a row.
 pub const OPS: &[&OpDef] = &defs();
 
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static MilOp>> =
     LazyLock::new(|| ROWS.iter().map(|row| (row.name, *row)).collect());
 
-/// The row of the op that text calls `name`.
+/// Returns the row of the op called `name` in text.
 pub fn named(name: &str) -> Option<&'static MilOp> {
     BY_NAME.get(name).copied()
 }
 
-/// The row behind a table entry; `None` for those of what a program is made of, and of other dialects.
+/// Returns the row of a table entry; `None` for the ops of a program's structure and of other dialects.
 pub fn row(def: &OpDef) -> Option<&'static MilOp> {
     named(def.name.strip_prefix("mil.")?)
 }

@@ -69,7 +69,7 @@ mil_ops! {
         eval: eval::rearrange::fill_like,
     }
 
-    /// The dimensions before `axis` as one, those behind it as another.
+    /// The dimensions before `axis` as one, those from `axis` on as another.
     FLATTEN2D = "flatten2d" {
         shapes: "rank 2",
         since: [
@@ -198,7 +198,7 @@ mil_ops! {
         eval: eval::movement::tile,
     }
 
-    /// The `k` largest elements along `axis`, or smallest, and where they stand.
+    /// The `k` largest elements along `axis`, or smallest, and their indices.
     TOPK = "topk" {
         shapes: "`x` with `k` along `axis`, twice",
         since: [

@@ -1,4 +1,4 @@
-//! Nested blocks, run.
+//! Evaluation of nested blocks.
 
 use mind_coreml::mil::{self, Spelling};
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};

@@ -1,4 +1,4 @@
-//! Every row is evaluated, or says why not.
+//! Every row has an evaluation or a reason why not.
 
 use mind_mil::ops::ROWS;
 

@@ -6,7 +6,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_text::Limits;
 
-/// Integers of both signs, small, on both sides of 2^24, and at the ends.
+/// Integers of both signs: small, on both sides of 2^24, and extreme.
 const NUMBERS: [i32; 15] = [
     0,
     1,
@@ -25,7 +25,7 @@ const NUMBERS: [i32; 15] = [
     i32::MAX,
 ];
 
-/// What a program of these statements over `x` and `y` computes, or the message of why not.
+/// Evaluates a program of these statements over `x` and `y`; returns the result or the error message.
 fn ran(shape: &[usize], statements: &str, x: Vec<i32>, y: Vec<i32>) -> Result<Vec<i32>, String> {
     let text = format!(
         "program(1.3)\n[]\n{{\n func main<ios18>(tensor<int32, {shape:?}> x, tensor<int32, {shape:?}> y) {{\n\
@@ -49,7 +49,7 @@ fn wrap(number: i128) -> i32 {
     number as i32
 }
 
-/// `base` to the power `exponent`, modulo 2^64.
+/// Returns `base` to the power `exponent`, modulo 2^64.
 fn power(base: i32, exponent: i32) -> i128 {
     match (base, exponent) {
         (_, 0..) => i128::from(i64::from(base).wrapping_pow(exponent as u32)),

@@ -50,7 +50,7 @@ fn parts() -> (&'static str, Vec<Mutation<'static>>) {
     (program, mutations.collect())
 }
 
-/// The code of the first error in a program; `None` if there is no error.
+/// Returns the code of the first error in a program, if any.
 fn first_error(text: &str) -> Option<String> {
     let found = match mil::parse(text, 0, &Limits::default(), Spelling::Compiler) {
         Err(found) => found,

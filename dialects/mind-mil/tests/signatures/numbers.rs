@@ -1,4 +1,4 @@
-//! What ops compute, against numbers that others computed.
+//! Results of ops compared with reference numbers.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ const INFERRED: &str = include_str!("inferred.json");
 /// `reference.py` in `fp32`: ops that coremltools does not infer.
 const REFERENCED: &str = include_str!("referenced.json");
 
-/// How far evaluation may be from the numbers, relatively and absolutely.
+/// Maximum relative and absolute error of evaluation.
 const ERROR: f64 = 2e-6;
 
-/// Evaluated ops without numbers of others, with the reason.
+/// Evaluated ops without reference numbers, with the reason.
 const EXCUSED: &[(&str, &str)] = &[(
     "while_loop",
     "what its blocks compute is held to numbers; blocks.rs counts",

@@ -1,4 +1,4 @@
-//! Rules in a driver that replaces at once.
+//! Rules in the greedy driver.
 
 use mind_ir::opdef::OpDef;
 use mind_ir::{Graph, OpId};
@@ -8,12 +8,12 @@ use crate::ruleset::RuleSet;
 use crate::ruleset::fast_math::FastMath;
 use crate::ruleset::rule_info::RuleIx;
 
-/// One form of a rule, of one direction and with one op for `op`, by its number in the rule set.
+/// One form of a rule: one direction, with one op substituted for `op`. The number is its index in the rule set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GreedyRule(usize);
 
 impl RuleSet {
-    /// The rules for the greedy driver, of the exact class and of `classes`, in text order.
+    /// Returns the forms for the greedy driver, of the exact class and of `classes`, in text order.
     pub fn greedy(&self, classes: FastMath) -> impl Iterator<Item = GreedyRule> {
         let acts = move |index: &usize| {
             let rule = &self.rules[*index];
@@ -22,7 +22,8 @@ impl RuleSet {
         (0..self.rules.len()).filter(acts).map(GreedyRule)
     }
 
-    /// The forms of the rule of this name that put its right side for its left one, or if `reversed` the other way round.
+    /// Returns the forms of the rule named `name` that rewrite its left side to its right side, or the reverse if
+    /// `reversed`.
     pub fn forms(&self, name: &str, reversed: bool) -> impl Iterator<Item = GreedyRule> {
         let is_form = move |index: &usize| {
             let rule = &self.rules[*index];
@@ -31,33 +32,33 @@ impl RuleSet {
         (0..self.rules.len()).filter(is_form).map(GreedyRule)
     }
 
-    /// The rule that `form` is a form of.
+    /// Returns the rule of which `form` is a form.
     pub fn rule_of(&self, form: GreedyRule) -> RuleIx {
         self.rules[form.0].name
     }
 
-    /// The kind of op that `form` acts on.
+    /// Returns the definition of the root op of `form`.
     pub fn root_of(&self, form: GreedyRule) -> &'static OpDef {
         self.ops.def(self.rules[form.0].pattern.root)
     }
 
-    /// Which result of an op of its [kind](RuleSet::root_of) `form` replaces.
+    /// Returns the index of the result of the [root op](RuleSet::root_of) that `form` replaces.
     pub fn result_of(&self, form: GreedyRule) -> usize {
         self.ops.result(self.rules[form.0].pattern.root)
     }
 
-    /// Whether `form` may act on an op of its [kind](RuleSet::root_of) whose operands are computed by the ops of `defs`, if
-    /// by any; `same` if the first two of them are one value. A cheap test that rejects most ops.
+    /// Returns whether `form` may match an op of its [root](RuleSet::root_of) whose operands are defined by `defs`;
+    /// `same` says whether its first two operands are one value. This is a cheap filter that rejects most ops.
     pub fn may_match(&self, form: GreedyRule, defs: &[Option<&'static OpDef>], same: bool) -> bool {
         self.rules[form.0].operand_filter.admits(defs, same)
     }
 
-    /// What `form` puts in place of `op`, which is of its [kind](RuleSet::root_of): terms, each after those it reads,
-    /// the last one for the [result](RuleSet::result_of). The types of new ops are not checked.
+    /// Returns the replacement that `form` makes of `op`, an op of its [root](RuleSet::root_of): terms in topological
+    /// order, the last of which replaces the [result](RuleSet::result_of). The types of new ops are not checked.
     ///
     /// # Errors
     ///
-    /// How far the best match came.
+    /// The stage at which the best match failed.
     pub fn replacement<'b>(
         &self,
         form: GreedyRule,
@@ -67,7 +68,7 @@ impl RuleSet {
     ) -> Result<&'b [NewTerm], NoMatch> {
         let rule = &self.rules[form.0];
         let root = rule.pattern.root;
-        // What nobody reads stays: an op of which another result is read computes it anyway.
+        // An unused result is not replaced, because the op still computes it for its other results.
         if self.ops.is_projection(root)
             && g.uses(g.results(op).get(self.ops.result(root))).is_empty()
         {

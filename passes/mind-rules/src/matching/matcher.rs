@@ -1,4 +1,4 @@
-//! The matching machine: runs a pattern's instructions over an e-graph or a module.
+//! The matching machine: runs the instructions of a pattern over an e-graph or a module.
 
 use mind_ir::types::Dim;
 
@@ -10,54 +10,54 @@ use crate::matching::slots::{Reg, Slot, Slots};
 use crate::matching::subject::Subject;
 use crate::op_table::OpIx;
 
-/// The most operands of an op that are matched one by one, or split in several ways.
+/// Maximum number of operands of an op that are matched individually or split in several ways.
 const MAX_OPERANDS: usize = 128;
 
-/// Where a pattern was found.
+/// A match.
 pub struct Found<'f, S: Subject> {
     /// The register file, the root first.
     pub registers: &'f [S::Value],
-    /// Bound attributes, dtypes, extents, lists of values.
+    /// Bound attributes, dtypes, extents and lists of values.
     pub slots: &'f Slots<S::Value, S::Attr>,
-    /// The ops matched, each with its value, in the order of the pattern's terms.
+    /// The matched ops, each with its value, in the order of the pattern's terms.
     pub ops: &'f [(S::Value, S::Op)],
 }
 
-/// Where a match failed.
+/// A failed attempt to match.
 pub struct Failure<'f, S: Subject> {
-    /// How many steps of the pattern it had passed.
+    /// The number of instructions that succeeded.
     pub depth: usize,
-    /// The step that failed.
+    /// The instruction that failed.
     pub step: Failed<'f, S::Op>,
-    /// The register file, as far as it is filled.
+    /// The register file; only registers set by earlier instructions are meaningful.
     pub registers: &'f [S::Value],
-    /// What was bound before it.
+    /// The slots bound by earlier instructions.
     pub slots: &'f Slots<S::Value, S::Attr>,
 }
 
 /// The step at which a match failed.
 #[derive(Clone, Copy)]
 pub enum Failed<'f, O> {
-    /// An instruction that no op and no value satisfied.
+    /// An instruction that no op or value satisfies.
     Instruction(&'f Instruction),
-    /// An op of the right kind whose attributes or number of operands differ.
+    /// An op of the expected definition with other attributes or another number of operands.
     Op(&'f Instruction, O),
 }
 
-/// What hears of failures.
+/// Callback for failures.
 pub type Hear<'a, S> = dyn FnMut(Failure<'_, S>) + 'a;
 
-/// What is done with a match. Matching goes on while it says so.
+/// Callback for matches; the search continues while it returns true.
 pub type Accept<'a, S> = dyn FnMut(Found<'_, S>) -> bool + 'a;
 
-/// The memory of the machine, for one search after another.
+/// Reusable memory of the machine.
 pub struct Workspace<V, A, O> {
     registers: Vec<V>,
     slots: Slots<V, A>,
     ops: Vec<(V, O)>,
 }
 
-/// The memory for searches in subjects such as `S`.
+/// The workspace for searches in subjects of type `S`.
 pub type WorkspaceFor<S> =
     Workspace<<S as Subject>::Value, <S as Subject>::Attr, <S as Subject>::Op>;
 
@@ -72,7 +72,7 @@ impl<V, A, O> Default for Workspace<V, A, O> {
 }
 
 impl<V: Copy, A: Copy, O> Workspace<V, A, O> {
-    /// The memory for `pattern`, every register holding `root`.
+    /// Sizes the memory for `pattern`, with `root` in every register.
     fn prepared(mut self, pattern: &Pattern, root: V) -> Workspace<V, A, O> {
         self.registers.clear();
         self.registers.resize(pattern.registers, root);
@@ -92,7 +92,7 @@ impl<V: Copy, A: Copy, O> Workspace<V, A, O> {
     }
 }
 
-/// Hands the matches of `pattern` at the value `root` to `accept`. False where that wanted no more.
+/// Passes each match of `pattern` at the value `root` to `accept`. Returns false if `accept` stopped the search.
 pub fn search<S: Subject>(
     subject: &S,
     pattern: &Pattern,
@@ -110,7 +110,7 @@ pub fn search<S: Subject>(
     !machine.done
 }
 
-/// As [`search`], with the pattern's first op being `op` alone; `hear` is told where matches fail.
+/// Like [`search`], but the root of the pattern matches only `op`, and `hear` is called for each failure.
 pub fn attempt<S: Subject>(
     subject: &S,
     pattern: &Pattern,
@@ -152,7 +152,7 @@ impl<'m, 'a, S: Subject> Machine<'m, 'a, S> {
         }
     }
 
-    /// Tells where the match fails, if that is asked for.
+    /// Reports a failure to the listener, if there is one.
     fn fails(&mut self, step: Failed<'_, S::Op>) {
         if let Some(hear) = &mut self.hear {
             hear(Failure {
@@ -171,20 +171,20 @@ struct Machine<'m, 'a, S: Subject> {
     slots: Slots<S::Value, S::Attr>,
     ops: Vec<(S::Value, S::Op)>,
     accept: &'m mut Accept<'a, S>,
-    /// Whether ops that compute a constant match.
+    /// Whether ops that compute a constant may match.
     opens_constants: bool,
     done: bool,
-    /// How many steps of the pattern lie behind.
+    /// The number of instructions executed on the current path.
     depth: usize,
-    /// The only op that counts as the first one, where that is asked for.
+    /// The only op that may match the root, if restricted.
     first: Option<S::Op>,
     hear: Option<&'m mut Hear<'a, S>>,
 }
 
-/// What follows the instructions at hand.
+/// Continuation after the current instructions.
 enum Then<'t> {
     Accept,
-    /// The next value of a list, and `rest` behind the last one.
+    /// The next value of a list; `rest` after the last value.
     Next {
         each: &'t Each,
         at: usize,
@@ -194,7 +194,7 @@ enum Then<'t> {
 }
 
 impl<S: Subject> Machine<'_, '_, S> {
-    /// Runs the instructions and what follows. The depth is bounded by the pattern's length and
+    /// Runs the instructions and the continuation. The recursion depth is bounded by the length of the pattern and
     /// [`MAX_OPERANDS`].
     fn run(&mut self, instructions: &[Instruction], then: &Then<'_>) {
         if self.done {
@@ -298,7 +298,7 @@ impl<S: Subject> Machine<'_, '_, S> {
         }
     }
 
-    /// Goes on behind the last instruction of a pattern, or of what each value of a list must be.
+    /// Runs the continuation after the last instruction of a pattern or of the body of an [`Each`].
     fn end(&mut self, then: &Then<'_>) {
         match *then {
             Then::Accept => {
@@ -319,7 +319,7 @@ impl<S: Subject> Machine<'_, '_, S> {
                     let value = self.value(reg);
                     self.slots.lists[usize::from(list)].push(value);
                 }
-                // The values that follow use the same registers.
+                // Saved because the values that follow use the same registers.
                 let registers = self.registers.clone();
                 self.each(each, at + 1, rest, then);
                 self.registers = registers;
@@ -330,7 +330,7 @@ impl<S: Subject> Machine<'_, '_, S> {
         }
     }
 
-    /// Matches the values of a list from `at` on.
+    /// Matches the values of a list from index `at`.
     fn each(&mut self, each: &Each, at: usize, rest: &[Instruction], then: &Then<'_>) {
         match self.list(each.list).get(at).copied() {
             None => self.run(rest, then),
@@ -347,7 +347,7 @@ impl<S: Subject> Machine<'_, '_, S> {
         }
     }
 
-    /// Gives operands to the items of a pattern, in every way there is.
+    /// Distributes operands over the items of a pattern, in every possible way.
     fn take_apart(
         &mut self,
         items: &[Item],
@@ -388,7 +388,8 @@ impl<S: Subject> Machine<'_, '_, S> {
         }
     }
 
-    /// The op of this kind that computes `value`, the `nth` of them, if the pattern may open it.
+    /// Returns the `nth` op of definition `op` that computes `value`; `None` if the pattern may not look through a
+    /// constant.
     fn op(&self, value: S::Value, op: OpIx, nth: usize) -> Option<S::Op> {
         let is_open = || self.opens_constants || self.subject.constant(S::number(value)).is_none();
         let op = self.subject.op(value, op, nth)?;

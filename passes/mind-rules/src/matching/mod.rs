@@ -1,4 +1,4 @@
-//! Matching: patterns as instructions, the machine that runs them, and what a match is replaced by.
+//! Matching: patterns compiled to instructions, the machine that runs them, and replacements.
 
 pub(crate) mod greedy;
 pub mod matcher;

@@ -1,4 +1,4 @@
-//! Matching in a module.
+//! The subject for matching in a module.
 
 use std::cell::OnceCell;
 
@@ -14,25 +14,26 @@ use crate::matching::subject::{Knowledge, Subject};
 use crate::op_table::{OpIx, OpTable};
 use mind_ir::scalar::Facts;
 
-/// The most bytes of a constant that is looked into: each op that may match looks anew.
+/// Maximum size, in bytes, of a constant that is evaluated. The limit is low because constants are evaluated again for
+/// each op that may match.
 const CONSTANT_LIMIT: u64 = 4096;
 
-/// How many ops above a value are asked for facts.
+/// Number of ops above a value through which facts are derived.
 const FACT_DEPTH: usize = 4;
 
-/// A module, and what was found out of the constants in it.
+/// A module, with a cache of its evaluated constants.
 pub(crate) struct InModule<'g> {
     g: &'g Graph,
     ops: &'g OpTable,
     constants: Constants,
 }
 
-/// The constants looked at, as a list that grows behind shared references.
+/// The evaluated constants: a linked list that can grow through shared references.
 #[derive(Default)]
 struct Constants(OnceCell<Box<(ValueId, Option<Constant>, Constants)>>);
 
 impl<'g> InModule<'g> {
-    /// A module of ops of this table, of which nothing was looked at yet.
+    /// Returns the subject for a module whose ops are in this table.
     pub(crate) fn new(g: &'g Graph, ops: &'g OpTable) -> InModule<'g> {
         InModule {
             g,
@@ -44,7 +45,7 @@ impl<'g> InModule<'g> {
 
 impl<'g> Subject for InModule<'g> {
     type Value = ValueId;
-    /// The op, and the index of the attribute in its table entry.
+    /// The op, and the index of the attribute in its definition.
     type Attr = (OpId, usize);
     type Op = OpId;
 
@@ -120,7 +121,7 @@ impl Knowledge for InModule<'_> {
     }
 }
 
-/// The value that a pattern with the root `kind` matches of `op`.
+/// Returns the value of `op` that a pattern with the root `kind` matches.
 pub(crate) fn result_value(g: &Graph, ops: &OpTable, kind: OpIx, op: OpId) -> ValueId {
     g.results(op).get(ops.result(kind))
 }

@@ -1,4 +1,4 @@
-//! A test of the operands of an op that rejects most ops before matching.
+//! Filter on the operands of the root, which rejects most ops before matching.
 
 use mind_ir::opdef::{OpDef, Trait};
 use smallvec::SmallVec;
@@ -8,18 +8,18 @@ use crate::matching::pattern::{Instruction, Pattern};
 use crate::matching::slots::Reg;
 use crate::op_table::OpTable;
 
-/// What the operands of the root must be for a rule to act on it.
+/// Necessary conditions on the operands of the root.
 #[derive(Debug, Default)]
 pub(crate) struct OperandFilter {
-    /// By position; empty if nothing is known.
+    /// The requirement for each operand; empty if nothing is known.
     operands: SmallVec<[Need; 2]>,
-    /// Whether the operands may change places.
+    /// Whether the operands commute.
     swap: bool,
-    /// Whether both operands must be one value.
+    /// Whether both operands must be the same value.
     same: bool,
 }
 
-/// What an operand must be.
+/// Requirement for an operand.
 #[derive(Clone, Copy, Debug)]
 enum Need {
     Any,
@@ -30,7 +30,7 @@ enum Need {
 }
 
 impl OperandFilter {
-    /// The prefilter of a rule with this pattern and condition.
+    /// Returns the filter of a rule with this pattern and condition.
     pub(crate) fn new(
         pattern: &Pattern,
         condition: Option<&Condition>,
@@ -72,8 +72,8 @@ impl OperandFilter {
         }
     }
 
-    /// Whether the rule may act on an op of the root's kind whose operands are computed by the ops of `defs`, if by any;
-    /// `same` if the first two of them are one value.
+    /// Returns whether the rule may match an op of its root whose operands are defined by `defs`; `same` says whether
+    /// the first two operands are one value.
     pub(crate) fn admits(&self, defs: &[Option<&'static OpDef>], same: bool) -> bool {
         match (self.operands.as_slice(), defs) {
             ([need], &[def]) => need.admits(def),
@@ -88,7 +88,7 @@ impl OperandFilter {
 }
 
 impl Need {
-    /// Whether an operand that `def` computes, or no op, is such a one.
+    /// Returns whether an operand defined by `def`, if by an op, satisfies the requirement.
     fn admits(self, def: Option<&'static OpDef>) -> bool {
         match self {
             Need::Any => true,
@@ -100,7 +100,7 @@ impl Need {
     }
 }
 
-/// Whether `condition` holds only if the value in `reg` is a constant.
+/// Returns whether `condition` can hold only if the value in `reg` is a constant.
 fn needs_constant(condition: &Condition, reg: Reg) -> bool {
     match condition {
         Condition::All(parts) => parts.iter().any(|part| needs_constant(part, reg)),

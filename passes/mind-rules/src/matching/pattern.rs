@@ -1,4 +1,4 @@
-//! Rules made ready for matching.
+//! Rules compiled for matching.
 
 use mind_ir::attr::AttrKind;
 
@@ -11,54 +11,55 @@ use crate::ruleset::fast_math::FastMath;
 use crate::ruleset::rule_info::RuleIx;
 use crate::ruleset::rule_info::{Engine, Phase};
 
-/// One direction of a rule for one op.
+/// One direction of a rule, for one op.
 #[derive(Debug)]
 pub struct Rule {
-    /// The rule.
+    /// The source rule.
     pub name: RuleIx,
-    /// The op that `op` names.
+    /// The op substituted for `op`.
     pub op: Option<OpIx>,
-    /// When it acts in the e-graph.
+    /// The phase in which the e-graph applies it.
     pub phase: Phase,
-    /// Whether this is `<=>` read from right to left.
+    /// Whether this is the right-to-left direction of `<=>`.
     pub reversed: bool,
-    /// What must be allowed for the rule to act.
+    /// The fast-math class that must be enabled for the rule.
     pub class: FastMath,
-    /// The relative error that `approx` allows.
+    /// The relative error allowed by the class `approx`.
     pub(crate) tolerance: f64,
-    /// Which engines use it.
+    /// The engines that use it.
     pub engine: Engine,
-    /// The left side.
+    /// The left side, compiled.
     pub pattern: Pattern,
     pub(crate) operand_filter: OperandFilter,
-    /// What must hold of a match.
+    /// The condition on a match.
     pub condition: Option<Condition>,
-    /// What a match leads to.
+    /// The effect of a match.
     pub effect: Effect,
-    /// What the rule calls what it binds.
+    /// The names in the source of everything the rule binds.
     pub names: RuleNames,
 }
 
-/// What a match leads to.
+/// The effect of a match.
 #[derive(Debug)]
 pub enum Effect {
-    /// The root equals this.
+    /// The root is equal to this template.
     Rewrite(Template),
-    /// All matches that differ in one value alone are parts of this, over that value joined.
+    /// Matches that differ in one value only are merged: the root of each is a part of this template applied to the
+    /// concatenation of these values.
     Merge(Template, Join),
-    /// The matched ops may run as one group of this kind.
+    /// The matched ops may be fused as a group of this kind.
     Group(&'static str),
 }
 
-/// What to look for: instructions for the matching machine, and how many registers and slots of each kind they use.
+/// Instructions for the matching machine, and the number of registers and slots of each kind that they use.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "each item says what its fields are")]
 pub struct Pattern {
     /// The op of the root.
     pub root: OpIx,
     pub instructions: Vec<Instruction>,
-    /// Whether ops that compute a constant match. No group computes one, and a constant such as 0 is what countless ops
-    /// in an e-graph compute.
+    /// Whether ops that compute a constant may match. Fusions exclude them because a group does not compute a constant,
+    /// and because an e-graph has countless ops that compute a constant such as 0.
     pub opens_constants: bool,
     pub registers: usize,
     pub attrs: usize,
@@ -69,7 +70,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Whether it matches a result of an op of several.
+    /// Returns whether the pattern matches a result of a multi-result op.
     pub fn matches_projection(&self, ops: &OpTable) -> bool {
         fn any(instructions: &[Instruction], ops: &OpTable) -> bool {
             instructions.iter().any(|each| match each {
@@ -88,7 +89,7 @@ impl Pattern {
         any(&self.instructions, ops)
     }
 
-    /// How many ops lie on the longest way from its root to a value.
+    /// Returns the number of ops on the longest path from the root to a value.
     pub fn depth(&self) -> usize {
         fn depths(instructions: &[Instruction], of: &mut Depths) {
             for each in instructions {
@@ -135,7 +136,7 @@ impl Pattern {
     }
 }
 
-/// How many ops lie above what registers and lists hold; those not named are the root.
+/// The number of ops above the contents of each register and list. Registers that are not listed hold the root.
 #[derive(Default)]
 struct Depths {
     registers: Vec<(Reg, usize)>,
@@ -157,13 +158,13 @@ impl Depths {
     }
 }
 
-/// One step of matching. Each either fails or goes on to the next.
+/// One step of matching, which fails or continues with the next one.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "each item says what its fields are")]
 pub enum Instruction {
-    /// For every op of this kind with `operands` operands that computes the value in `reg`, and has such
-    /// attributes: puts its operands into the registers from `out` on. With `swap`, also the other way
-    /// round.
+    /// For each op of this definition that computes the value in `reg` and has `operands` operands and matching
+    /// attributes: loads its operands into the registers from `out`. With `swap`, the operands are also tried in
+    /// reverse order.
     Open {
         reg: Reg,
         op: OpIx,
@@ -172,119 +173,119 @@ pub enum Instruction {
         operands: Reg,
         swap: bool,
     },
-    /// The same for any number of operands, split in every way that `items` allow.
+    /// The same for an op with any number of operands, split in every way that `items` allow.
     OpenList {
         reg: Reg,
         op: OpIx,
         attrs: Box<[AttrPattern]>,
         items: Box<[Item]>,
     },
-    /// The value in `reg` is a splat of this one, within its dtype.
+    /// The value in `reg` is a splat of this number, up to the precision of its dtype.
     Near { reg: Reg, value: f64 },
-    /// Both registers hold one value.
+    /// Both registers hold the same value.
     Same(Reg, Reg),
     /// Both lists hold the same values.
     SameList(Slot, Slot),
-    /// The value in `reg` has such a type.
+    /// The value in `reg` has a matching type.
     Type { reg: Reg, ty: TypePattern },
-    /// Puts the first value of a list into `reg`; an empty list fails.
+    /// Loads the first value of a list into `reg`; fails if the list is empty.
     First { list: Slot, reg: Reg },
-    /// Makes the list in `list` the one value in `reg`.
+    /// Sets the list to the single value in `reg`.
     Start { reg: Reg, list: Slot },
-    /// Matches every value of a list but the first.
+    /// Matches all values of a list except the first.
     Each(Each),
 }
 
-/// What every value of a list but the first must be.
+/// A pattern for all values of a list except the first, which is matched by the instructions before it.
 #[derive(Debug)]
 pub struct Each {
     /// The list.
     pub list: Slot,
-    /// Where each value is put for `body`.
+    /// The register that holds the current value for `body`.
     pub reg: Reg,
     /// The pattern of each value.
     pub body: Box<[Instruction]>,
-    /// What is added to a list when the body has matched.
+    /// Registers that are appended to lists after the body has matched.
     pub collect: Box<[(Reg, Slot)]>,
 }
 
-/// An operand of a pattern for any number of operands.
+/// An operand in a pattern with any number of operands.
 #[derive(Clone, Copy, Debug)]
 pub enum Item {
     /// One operand.
     One(Reg),
-    /// Any number of them.
+    /// Any number of operands.
     Many(Slot),
 }
 
-/// What an attribute must be.
+/// A pattern for an attribute.
 #[derive(Clone, Debug)]
 pub enum AttrPattern {
-    /// Anything; the slot holds it from here on.
+    /// Any value; binds the slot.
     Bind(Slot),
-    /// What the slot holds.
+    /// The value bound to the slot.
     Same(Slot),
-    /// This.
+    /// This value.
     Equals(AttrValue),
 }
 
-/// A part of a pattern that binds at its first place and compares at every other.
+/// A name in a pattern: its first occurrence binds, every other one compares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// The first place.
+    /// The first occurrence.
     Bind(Slot),
-    /// Another place.
+    /// A later occurrence.
     Same(Slot),
 }
 
-/// What a type must be.
+/// A pattern for a type.
 #[derive(Debug)]
 pub struct TypePattern {
-    /// The dtype, if it is written.
+    /// The dtype, if the rule constrains it.
     pub dtype: Option<Part>,
-    /// The shape, if it is written.
+    /// The shape, if the rule constrains it.
     pub shape: Option<ShapePattern>,
 }
 
-/// What a shape must be: some extents, any number of others, some extents.
+/// A pattern for a shape: leading extents, any number of others, trailing extents.
 #[derive(Debug)]
 pub struct ShapePattern {
-    /// The extents written first.
+    /// The leading extents.
     pub front: Box<[DimPattern]>,
-    /// The name of the others, if there may be any.
+    /// The name of the extents in between, if they are allowed.
     pub rest: Option<Part>,
-    /// The extents written last.
+    /// The trailing extents.
     pub back: Box<[DimPattern]>,
 }
 
-/// What an extent must be.
+/// A pattern for an extent.
 #[derive(Clone, Copy, Debug)]
 pub enum DimPattern {
     /// This extent.
     Fixed(i64),
-    /// A named one.
+    /// A named extent.
     Part(Part),
 }
 
-/// What replaces a match: terms, each after those it reads; the last one is the root.
+/// The replacement of a match: terms in topological order, the last of which is the root.
 #[derive(Debug)]
 pub struct Template {
-    /// Each after those it reads.
+    /// The terms; each reads only earlier ones.
     pub terms: Vec<TemplateTerm>,
 }
 
-/// The value that a template joins over several matches.
+/// The operand of a template that is concatenated over several matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Join {
-    /// The position of the joining op among the terms.
+    /// The position of the concatenating op among the terms.
     pub term: usize,
-    /// The register of what is joined.
+    /// The register of the value that is concatenated.
     pub reg: Reg,
 }
 
 impl Template {
-    /// The first op that takes any number of operands, along the axis that is its one attribute, and is
-    /// given one value.
+    /// Returns the first variadic op whose only attribute is an axis and whose only operand is a matched value, for
+    /// example a `concat` of one value.
     pub fn join(&self, ops: &OpTable) -> Option<Join> {
         let joins = |term: usize| match &self.terms[term] {
             TemplateTerm::Op { op, operands, .. } => {
@@ -305,7 +306,7 @@ impl Template {
         (0..self.terms.len()).find_map(joins)
     }
 
-    /// Whether it is of one length for every match.
+    /// Returns whether the template has the same number of terms for every match.
     pub fn is_fixed(&self) -> bool {
         let fixed = |term: &TemplateTerm| match term {
             TemplateTerm::Op { operands, .. } => operands
@@ -321,15 +322,15 @@ impl Template {
 #[derive(Debug)]
 #[expect(missing_docs, reason = "each item says what its fields are")]
 pub enum TemplateTerm {
-    /// What a register holds.
+    /// The value in a register.
     Register(Reg),
-    /// An op over earlier terms; one attribute per row of its table entry.
+    /// An op over earlier terms, with one expression for each attribute of its definition.
     Op {
         op: OpIx,
         attrs: Box<[Expression]>,
         operands: Box<[TemplateOperand]>,
     },
-    /// `number` at every position of a value like the one in `reg`, or once, in its dtype.
+    /// The constant `number` in the dtype of the value in `reg`: a scalar, or a splat of that value's shape.
     Like {
         reg: Reg,
         scalar: bool,
@@ -337,22 +338,22 @@ pub enum TemplateTerm {
     },
 }
 
-/// An operand of a template's op.
+/// An operand of an op of a template.
 #[derive(Debug)]
 pub enum TemplateOperand {
     /// An earlier term of the same template.
     Term(usize),
-    /// Every value of a list.
+    /// All values of a list.
     List(Slot),
-    /// One term per value of some lists of one length.
+    /// One term for each position of some lists of equal length.
     Each(Box<Repeated>),
 }
 
-/// A template for each value of some lists.
+/// A template that is instantiated for each position of some lists.
 #[derive(Debug)]
 pub struct Repeated {
-    /// The lists, each with the register that holds its value in turn.
+    /// The lists, each with the register that holds its current value.
     pub lists: Box<[(Slot, Reg)]>,
-    /// What each value becomes.
+    /// The template of each position.
     pub template: Template,
 }

@@ -1,4 +1,4 @@
-//! What a rule makes of a match, with its lists and computed attributes worked out.
+//! Instantiation of templates: expands lists and evaluates computed attributes.
 
 use smallvec::SmallVec;
 
@@ -8,13 +8,13 @@ use crate::matching::pattern::{Template, TemplateOperand, TemplateTerm};
 use crate::matching::subject::Subject;
 use crate::op_table::OpIx;
 
-/// A term of the right side, over values of type `V`.
+/// A term of the right side, for values of type `V`.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "each variant says what its fields are")]
 pub enum Planned<V> {
-    /// A value of the match.
+    /// A value bound by the match.
     Value(V),
-    /// `number` at every position of a value like this one, or once, in its dtype.
+    /// The constant `number` in the dtype of `value`: a scalar, or a splat of its shape.
     Like {
         value: V,
         scalar: bool,
@@ -28,8 +28,8 @@ pub enum Planned<V> {
     },
 }
 
-/// Adds the terms that `template` stands for in a match to `terms`, each after those it reads; returns the position of
-/// the root, which is the last one. `None` if an attribute cannot be told.
+/// Appends the terms of `template` for a match to `terms`, in topological order, and returns the position of the root,
+/// which is the last one. Returns `None` if an attribute cannot be computed.
 pub fn plan<S: Subject>(
     template: &Template,
     scope: &Scope<'_, S>,

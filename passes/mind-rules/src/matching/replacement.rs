@@ -1,4 +1,4 @@
-//! What a rule puts in place of an op of a module.
+//! Replacements that rules make in a module.
 
 use mind_ir::opdef::OpDef;
 use mind_ir::tensor::Tensor;
@@ -14,38 +14,38 @@ use crate::matching::pattern::{Effect, Rule};
 use crate::matching::plan::{Planned, plan};
 use crate::op_table::OpTable;
 
-/// A term of what replaces an op.
+/// A term of a replacement.
 #[derive(Clone, Debug)]
 pub enum NewTerm {
-    /// A value that is there.
+    /// An existing value.
     Value(ValueId),
     /// A constant.
     Constant(Tensor),
-    /// An op.
+    /// A new op.
     Op {
-        /// Its row.
+        /// Its definition.
         def: &'static OpDef,
-        /// One attribute per row of its table entry.
+        /// One value for each attribute of its definition.
         attrs: SmallVec<[AttrValue; 1]>,
         /// Its operands, as positions of earlier terms.
         operands: SmallVec<[usize; 4]>,
     },
 }
 
-/// Why a rule does not act at an op.
+/// The reason why a rule does not apply to an op.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NoMatch {
-    /// The ops are others than those of the left side.
+    /// The left side does not match.
     Pattern,
-    /// The left side matches, but the condition does not hold, or it cannot be told.
+    /// The left side matches, but the condition does not hold or cannot be decided.
     Condition,
-    /// The condition holds, but the right side has an attribute or a constant that does not exist, or
-    /// reads the result that it replaces.
+    /// The condition holds, but the right side has an attribute or a constant that cannot be computed, or it reads the
+    /// result that it replaces.
     RightSide,
 }
 
 impl NoMatch {
-    /// The reason in words.
+    /// Returns the reason as a message.
     pub fn text(self) -> &'static str {
         match self {
             NoMatch::Pattern => "the left side does not match",
@@ -55,16 +55,16 @@ impl NoMatch {
     }
 }
 
-/// What is asked of a match.
+/// The requirements on a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Asked {
-    /// That the ops are those of the left side.
+    /// The left side matches.
     Pattern,
-    /// That the condition holds too.
+    /// The condition also holds.
     Condition,
 }
 
-/// The memory of replacements, for one after another.
+/// Reusable memory for replacements.
 #[derive(Default)]
 pub struct ReplacementBuffers {
     matching: WorkspaceFor<InModule<'static>>,
@@ -72,12 +72,13 @@ pub struct ReplacementBuffers {
     terms: Vec<NewTerm>,
 }
 
-/// What `rule` puts in place of `op`: terms, each after those it reads, the last one for the result that it matches. The types of new
-/// ops are not checked; a value in place of the result has its type if the condition is asked for.
+/// Returns the replacement that `rule` makes of `op`: terms in topological order, the last of which replaces the
+/// matched result. The types of new ops are not checked. If the condition is required and an existing value replaces
+/// the result, the value has the type of the result.
 ///
 /// # Errors
 ///
-/// How far the best match came.
+/// The stage at which the best match failed.
 pub(crate) fn replacement<'b>(
     rule: &Rule,
     ops: &OpTable,
@@ -117,7 +118,7 @@ pub(crate) fn replacement<'b>(
         }
         planned.clear();
         terms.clear();
-        // Another match may give a value of the right type.
+        // Rejected instead of failing, because another match may yield a value of the right type.
         let fits = |last: &Planned<ValueId>| match last {
             Planned::Value(value) if asked == Asked::Condition => {
                 g.type_id(*value) == g.type_id(root)
@@ -134,7 +135,7 @@ pub(crate) fn replacement<'b>(
     if made { Ok(terms) } else { Err(best) }
 }
 
-/// Adds the terms, none of which may read the result that goes.
+/// Appends the terms; `None` if one of them reads the replaced result `goes`.
 fn add_terms(
     ops: &OpTable,
     g: &Graph,
@@ -172,7 +173,7 @@ fn add_terms(
     Some(())
 }
 
-/// `number` at every position of a value like `value`.
+/// Returns `number` as a splat of the type of `value`; `None` if the shape is not static or the constant is too large.
 fn like(g: &Graph, value: ValueId, number: Number) -> Option<Tensor> {
     let ty = g.ty(value);
     let count = usize::try_from(ty.count()?).ok()?;

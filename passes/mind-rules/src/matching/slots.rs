@@ -1,14 +1,14 @@
-//! Where a match keeps what the names of a rule stand for.
+//! Bindings of the names of a rule.
 
 use mind_ir::types::{DType, Dim};
 
-/// A register of the matching machine: it holds a value. Register 0 is the root.
+/// A register of the matching machine, which holds a value. Register 0 is the root.
 pub type Reg = u8;
 
-/// The place of a bound attribute, dtype, extent, list of extents or list of values.
+/// The index of a bound attribute, dtype, extent, list of extents or list of values.
 pub type Slot = u8;
 
-/// What a match holds besides its registers: attributes as `A`, lists of values as `V`.
+/// The bindings of a match besides its registers: attributes of type `A`, lists of values of type `V`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "one field a kind of name")]
 pub struct Slots<V, A> {
@@ -31,7 +31,7 @@ impl<V, A> Default for Slots<V, A> {
     }
 }
 
-/// What a rule calls the things that it binds, by register or slot.
+/// The source names of a rule's bindings, by register or slot.
 #[derive(Clone, Default, Debug)]
 #[expect(missing_docs, reason = "one field a kind of name")]
 pub struct RuleNames {
@@ -44,7 +44,7 @@ pub struct RuleNames {
 }
 
 impl RuleNames {
-    /// What the rule calls the value in `reg`.
+    /// Returns the source name of the value in `reg`, for example `?x`.
     pub fn value(&self, reg: Reg) -> Option<String> {
         let named = self.values.iter().find(|(own, _)| *own == reg);
         named.map(|(_, name)| format!("?{name}"))

@@ -13,23 +13,23 @@ use crate::core::error::{Fault, Parsed, SyntaxError};
 use crate::core::table::{Form, Key, OpSyntax};
 use crate::source_map::{Entity, Role};
 
-/// What is written for the attributes of one op. Reused from op to op.
+/// The attributes written for one op. Reused from op to op.
 #[derive(Default)]
 pub(super) struct Attributes {
-    /// One entry per key of the op, with the bytes it stands at.
+    /// The value of each key of the op, with its start and end.
     written: Vec<Option<(Written, Range<usize>)>>,
     lists: Lists,
 }
 
 impl Attributes {
-    /// Forgets everything, for an op with `keys` keys.
+    /// Clears everything, for an op with `keys` keys.
     pub(super) fn start(&mut self, keys: usize) {
         self.written.clear();
         self.written.resize(keys, None);
         self.lists.clear();
     }
 
-    /// What is written for the op's first key of `form`, and where.
+    /// Returns the value of the op's first key of `form`, and its start and end.
     pub(super) fn of_form(&self, op: &OpSyntax, form: Form) -> Option<(&Written, &Range<usize>)> {
         let at = op.keys.iter().position(|key| key.form == form)?;
         self.written[at]
@@ -37,7 +37,7 @@ impl Attributes {
             .map(|(written, place)| (written, place))
     }
 
-    /// The extents in `written`; none in anything but a list of extents.
+    /// Returns the extents in `written`; empty for anything but a list of extents.
     pub(super) fn extents(&self, written: &Written) -> &[Dim] {
         match written {
             Written::Dims(range) => self.lists.dims(range.clone()),
@@ -45,7 +45,7 @@ impl Attributes {
         }
     }
 
-    /// Reads the attributes between braces; the opening one is taken.
+    /// Reads the attributes in braces, after the opening brace.
     pub(super) fn read_braces(&mut self, src: &mut Source<'_>, op: &OpSyntax) -> Parsed<()> {
         src.list(b'}', "`,` or `}`", |src| {
             let Some(name) = src.cursor.word()? else {
@@ -65,8 +65,8 @@ impl Attributes {
         })
     }
 
-    /// Reads the argument in parentheses at position `index` behind the operands, and gives the
-    /// position of the next.
+    /// Reads argument `index` after the operands in parentheses, and returns the index of the next argument. Ranges set
+    /// three attributes, for example `starts`, `ends` and `steps` of a slice.
     pub(super) fn read_argument(
         &mut self,
         src: &mut Source<'_>,
@@ -114,11 +114,11 @@ impl Attributes {
         }
     }
 
-    /// The attributes in the order of the op's table entry, defaults filled in.
+    /// Returns the attributes in the order of the op's table entry, with defaults.
     ///
     /// # Errors
     ///
-    /// An attribute that must be written is not.
+    /// Errors if an attribute without default is missing.
     pub(super) fn values<'a>(
         &'a self,
         op: &OpSyntax,
@@ -169,7 +169,7 @@ fn unknown_key(op: &OpSyntax, name: &str, suggest: bool) -> SyntaxError {
     }
 }
 
-/// The error for an argument in parentheses that no attribute takes.
+/// Returns the error for an argument in parentheses that has no attribute.
 fn surplus(src: &mut Source<'_>, op: &OpSyntax) -> Box<Fault> {
     let (start, end) = src.cursor.token();
     let names: Vec<_> = op
@@ -193,7 +193,7 @@ fn surplus(src: &mut Source<'_>, op: &OpSyntax) -> Box<Fault> {
     .at(start, end)
 }
 
-/// Whether the next word is one of the op's keys with `=` or `:` behind it, which belongs in braces.
+/// Returns whether the next word is one of the op's keys followed by `=` or `:`, which belongs in braces.
 fn op_has_key_here(src: &mut Source<'_>, op: &OpSyntax) -> bool {
     let start = src.cursor.at();
     let word = src.cursor.word().ok().flatten();
@@ -203,8 +203,7 @@ fn op_has_key_here(src: &mut Source<'_>, op: &OpSyntax) -> bool {
     named
 }
 
-/// Whether the list that is next holds ranges: its first item has a colon, or it is empty and the last
-/// argument.
+/// Returns whether the next list holds ranges: its first item has a colon, or it is empty and the last argument.
 fn looks_like_ranges(src: &mut Source<'_>) -> bool {
     let start = src.cursor.at();
     let opened = src.cursor.eat(b'[');

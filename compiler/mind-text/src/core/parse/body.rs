@@ -1,4 +1,4 @@
-//! Bodies: their braces, arguments and last lines.
+//! Bodies: their braces, arguments and terminators.
 
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
@@ -12,30 +12,30 @@ use crate::source_map::Role;
 
 /// A body being read.
 pub(super) struct Body {
-    /// Its block; none in a rejected body, whose lines are checked but create nothing.
+    /// Its block; `None` in a rejected body, whose lines are checked but create nothing.
     pub(super) block: Option<BlockId>,
-    /// What tells its ids from those of other bodies; 0 in the module's own.
+    /// Identifies the scope of its ids; 0 for the module's own body.
     pub(super) scope: u32,
     pub(super) stage: Stage,
-    /// The op it belongs to, and which of the op's bodies it is.
+    /// The op that it belongs to, and its index among the op's bodies.
     owner: Option<(OpId, usize)>,
-    /// Where its brace stands.
+    /// Offset of its opening brace.
     opened: usize,
 }
 
 /// How far a body has been read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
-    /// Nothing yet: `args:` may come.
+    /// Nothing yet: `args:` is allowed.
     Start,
-    /// Some line.
+    /// At least one line.
     Lines,
-    /// Its last line.
+    /// Its terminator.
     Ended,
 }
 
 impl Body {
-    /// The module's own.
+    /// Creates the module's own body.
     pub(super) fn module(g: &Graph) -> Body {
         Body {
             block: Some(g.body()),
@@ -48,21 +48,21 @@ impl Body {
 }
 
 impl Parser<'_> {
-    /// The innermost open body.
+    /// Returns the innermost open body.
     pub(super) fn body(&self) -> &Body {
         self.bodies
             .last()
             .expect("the module's own body stays open")
     }
 
-    /// The innermost open body.
+    /// Returns the innermost open body.
     pub(super) fn body_mut(&mut self) -> &mut Body {
         self.bodies
             .last_mut()
             .expect("the module's own body stays open")
     }
 
-    /// Opens the body number `index` of `op`, whose brace stands at `at`.
+    /// Opens body `index` of `op`, whose brace is at `at`.
     pub(super) fn open_body(&mut self, op: OpId, index: usize, at: usize) -> Parsed<()> {
         if self.bodies.len() > MAX_NESTING {
             self.open_rejected(at);
@@ -73,7 +73,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Opens the body of an op that was rejected.
+    /// Opens a body of a rejected op.
     pub(super) fn open_rejected(&mut self, at: usize) {
         self.push(None, None, at);
     }
@@ -121,7 +121,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `args: %4, %5`; a type may stand behind an id. The keyword, at `start`, is taken.
+    /// Reads `args: %4, %5`, optionally with types. The cursor is after the keyword, which starts at `start`.
     pub(super) fn arguments(&mut self, start: usize) -> Parsed<()> {
         let end = self.src.cursor.at();
         if self.bodies.len() == 1 || self.body().stage != Stage::Start {
@@ -184,7 +184,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads `yield: %8`. The keyword, at `start`, is taken.
+    /// Reads `yield: %8`. The cursor is after the keyword, which starts at `start`.
     pub(super) fn end_body(&mut self, start: usize) -> Parsed<()> {
         let end = self.src.cursor.at();
         if self.bodies.len() == 1 {
@@ -201,7 +201,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads `outputs: %1, %2`. The keyword, at `start`, is taken.
+    /// Reads `outputs: %1, %2`. The cursor is after the keyword, which starts at `start`.
     pub(super) fn outputs(&mut self, start: usize) -> Parsed<()> {
         if let Some(fault) = self.open_body_fault() {
             self.report.add(&fault);
@@ -214,7 +214,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads the ids behind `outputs:` or `yield:` and ends the block with them.
+    /// Reads the ids after `outputs:` or `yield:` and creates the block's terminator.
     fn read_yielded(
         &mut self,
         start: usize,
@@ -258,18 +258,17 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The error for the innermost body that is still open, if one is whose op was not rejected.
+    /// Returns the error for the innermost open body whose op was not rejected, if there is one.
     pub(super) fn open_body_fault(&self) -> Option<Box<Fault>> {
         let open = self.bodies.iter().rev().find(|body| body.owner.is_some())?;
         Some(SyntaxError::OpenBody.at(open.opened, open.opened + 1))
     }
 
-    /// Reports a line behind the last one of the innermost body, which is rejected with it. The line
-    /// starts at `start`.
+    /// Reports the line at `start`, which follows the terminator of the innermost body, and rejects that body.
     ///
     /// # Errors
     ///
-    /// Behind the last line of the module, where reading ends.
+    /// Errors after the last line of the module; parsing then ends.
     pub(super) fn after_end(&mut self, start: usize) -> Parsed<()> {
         let end = self.src.cursor.token_end(start);
         if self.bodies.len() == 1 {

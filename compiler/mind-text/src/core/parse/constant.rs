@@ -1,4 +1,4 @@
-//! The elements of a constant, from what is written for its parts.
+//! The elements of a constant, computed from its attributes.
 
 use std::ops::Range;
 
@@ -18,18 +18,18 @@ pub(super) struct Constant {
     pub(super) dtype: DType,
     /// `None` for a splat.
     pub(super) count: Option<usize>,
-    /// The type of the constant, where its shape is known.
+    /// The type of the constant, if its shape is known.
     pub(super) declared: Option<Ty>,
 }
 
 impl Constant {
-    /// Reads the elements of the op's constant into `bytes`; `None` for an op that holds no constant.
-    /// `name` is where the op's name stands, `declared` the type behind its colon.
+    /// Reads the elements of the op's constant into `bytes`; returns `None` for an op without a constant. `name` is the
+    /// start and end of the op's name, `declared` the type after its colon.
     ///
     /// # Errors
     ///
-    /// No data, or both data and fill; no dtype; a dtype or shape other than declared; E3010 for
-    /// data nested other than its shape.
+    /// Errors if data and fill are both missing or both given, if the dtype is missing, or if dtype or shape differ from
+    /// the declared type. Returns E3010 for data whose nesting does not match its shape.
     pub(super) fn read(
         src: &mut Source<'_>,
         op: &OpSyntax,

@@ -1,4 +1,4 @@
-//! The line of an instruction, before its ids are looked up.
+//! The line of an instruction, before its ids are resolved.
 
 use std::ops::Range;
 
@@ -13,27 +13,26 @@ use crate::core::labels::Label;
 use crate::core::table::{OpSyntax, OpTable};
 use crate::source_map::{Entity, Role};
 
-/// What the line of an instruction says, its attributes aside. Reused from line to line.
+/// The line of an instruction without its attributes. Reused from line to line.
 #[derive(Default)]
 pub(super) struct Header {
     /// The ids before `=`.
     pub(super) results: Vec<Label>,
     pub(super) operands: Vec<Label>,
-    /// The declared types: one per result, none where `_` stands; or no entry at all.
+    /// The declared types: one per result, `None` for `_`; or empty if no types are written.
     pub(super) types: Vec<Option<Ty>>,
-    /// Where the op's name stands.
+    /// Start and end of the op's name.
     pub(super) name: Range<usize>,
-    /// Where the instruction stands, up to its body.
+    /// Start and end of the instruction, without its body.
     pub(super) span: Range<usize>,
-    /// Where its body opens.
+    /// Offset of the brace that opens its body.
     pub(super) body: Option<usize>,
 }
 
 impl Header {
-    /// Reads an instruction up to the end of its line, and gives its op. Its attributes are left in
-    /// `attrs`.
+    /// Reads an instruction up to the end of its line, and returns its op. Its attributes are left in `attrs`.
     ///
-    /// After an error [`results`](Header::results) holds the ids that were seen.
+    /// After an error [`results`](Header::results) holds the ids that were read.
     pub(super) fn read<'s>(
         &mut self,
         src: &mut Source<'_>,
@@ -171,7 +170,7 @@ impl Header {
         })
     }
 
-    /// Reads one type, or several with commas between them; `_` for none.
+    /// Reads one type, or several separated by commas; `_` is an omitted type.
     fn read_types(&mut self, src: &mut Source<'_>) -> Parsed<()> {
         loop {
             src.cursor.peek();

@@ -1,4 +1,4 @@
-//! Instructions: looking up their ids and creating their ops.
+//! Instructions: resolves their ids and creates their ops.
 
 use mind_ir::attr::Literal;
 use mind_ir::graph::{InsertPoint, NewOp};
@@ -11,8 +11,8 @@ use crate::core::labels::{Entry, Label, State};
 use crate::core::table::OpSyntax;
 
 impl Parser<'_> {
-    /// Reads an instruction and creates its op. The ids of one that is rejected are remembered, so that
-    /// reading them is not another error.
+    /// Reads an instruction and creates its op. The results of a rejected instruction are recorded, so that their uses
+    /// are not further errors.
     pub(super) fn instruction(&mut self) -> Parsed<()> {
         let created = self.create();
         if !matches!(created, Ok(Some(_))) {
@@ -29,8 +29,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads an instruction and creates its op; `None` if an operand or the whole body was rejected
-    /// before.
+    /// Reads an instruction and creates its op. Returns `None` if the definition of an operand or the enclosing body
+    /// was rejected.
     fn create(&mut self) -> Parsed<Option<OpId>> {
         let op = self
             .header
@@ -71,11 +71,11 @@ impl Parser<'_> {
         Ok(Some(created))
     }
 
-    /// Marks the results of the line as about to be defined.
+    /// Marks the results of the line as pending.
     ///
     /// # Errors
     ///
-    /// E4002 for an id that is defined already.
+    /// Returns E4002 for an id that is already defined.
     pub(super) fn announce(&mut self) -> Parsed<()> {
         let scope = self.body().scope;
         for &label in &self.header.results {
@@ -98,7 +98,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Remembers the results of a rejected line.
+    /// Records the results of a rejected line.
     pub(super) fn reject_results(&mut self) {
         let scope = self.body().scope;
         for &label in &self.header.results {
@@ -114,11 +114,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Looks the operands up; false when one was rejected before.
+    /// Resolves the operands. Returns false if the definition of one was rejected.
     ///
     /// # Errors
     ///
-    /// E4001, or E2007 if the number of operands is wrong too.
+    /// Returns E4001 for an undefined operand, or E2007 if the number of operands is wrong too.
     fn operands(&mut self, op: &OpSyntax) -> Parsed<bool> {
         let mut known = true;
         self.values.clear();
@@ -153,8 +153,8 @@ impl Parser<'_> {
         Ok(known)
     }
 
-    /// The value that `label` stands for; `None` if its line was rejected or its absence reported. In a
-    /// rejected body, which may have opened by mistake, no value is out of reach.
+    /// Returns the value of `label`; `None` if its line was rejected or its absence is already reported. In a rejected
+    /// body, scopes are not checked, because the body may have been opened by mistake.
     pub(super) fn value(&mut self, label: Label) -> Result<Option<ValueId>, Unusable> {
         let (scope, rejected) = (self.body().scope, self.body().block.is_none());
         let Some(known) = self.labels.get(label.id) else {
@@ -172,8 +172,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Names the results after their ids and declares their types; `constant` is the type that a
-    /// constant's attributes declare.
+    /// Labels the results with their ids and declares their types. `constant` is the type that a constant's attributes
+    /// declare.
     fn define(&mut self, op: OpId, constant: Option<Ty>) {
         let scope = self.body().scope;
         for (at, value) in self.src.graph.results(op).into_iter().enumerate() {
@@ -193,7 +193,7 @@ impl Parser<'_> {
     }
 }
 
-/// Why an id cannot be read.
+/// Why an id cannot be used.
 pub(super) enum Unusable {
     Undefined,
     Captured,
@@ -201,7 +201,7 @@ pub(super) enum Unusable {
 }
 
 impl Parser<'_> {
-    /// The error for `user` reading `label`.
+    /// Returns the error for `user`, which uses `label`.
     pub(super) fn unusable(&self, why: Unusable, label: Label, user: String) -> SyntaxError {
         let label = label.id;
         match why {
@@ -212,7 +212,7 @@ impl Parser<'_> {
     }
 }
 
-/// Checks the numbers of results, of types and of bodies.
+/// Checks the numbers of results, types and bodies.
 fn check_counts(op: &OpSyntax, header: &super::Header) -> Parsed<()> {
     let (name, found) = (&header.name, header.results.len());
     if op

@@ -1,4 +1,4 @@
-//! The lines of the interface, which come before the instructions.
+//! Interface lines, which precede the instructions.
 
 use mind_ir::interface::{Classes, Classifier, Color, Feature, MetadataKey, Output};
 
@@ -18,7 +18,7 @@ static OUTPUT_KEYS: [&str; 3] = ["description", "image", "name"];
 /// The keys of a classifier.
 static CLASSIFIER_KEYS: [&str; 3] = ["classes", "description", "probabilities"];
 
-/// The colors of images.
+/// The color layouts of images.
 static COLORS: [&str; 4] = [
     Color::Rgb.name(),
     Color::Bgr.name(),
@@ -26,11 +26,12 @@ static COLORS: [&str; 4] = [
     Color::Gray16.name(),
 ];
 
-/// The words of metadata.
+/// The predefined metadata keys.
 static METADATA_KEYS: &[&str] = MetadataKey::WORDS;
 
 impl Parser<'_> {
-    /// Reads `metadata: author="Jane", "com.example.key"="value"`. The keyword, at `start`, is taken.
+    /// Reads `metadata: author="Jane", "com.example.key"="value"`. The cursor is after the keyword, which starts at
+    /// `start`.
     pub(super) fn metadata(&mut self, start: usize) -> Parsed<()> {
         self.before_instructions("metadata", start)?;
         loop {
@@ -51,7 +52,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `input: x {description="a photo", image=rgb}`. The keyword, at `start`, is taken.
+    /// Reads `input: x {description="a photo", image=rgb}`. The cursor is after the keyword, which starts at `start`.
     pub(super) fn input_feature(&mut self, start: usize) -> Parsed<()> {
         self.before_instructions("input", start)?;
         self.src.cursor.peek();
@@ -70,7 +71,8 @@ impl Parser<'_> {
         self.end_line()
     }
 
-    /// Reads `classifier: label {classes=["cat", "dog"], probabilities=odds}`. The keyword, at `start`, is taken.
+    /// Reads `classifier: label {classes=["cat", "dog"], probabilities=odds}`. The cursor is after the keyword, which
+    /// starts at `start`.
     pub(super) fn classifier(&mut self, start: usize) -> Parsed<()> {
         self.before_instructions("classifier", start)?;
         self.src.cursor.peek();
@@ -100,9 +102,11 @@ impl Parser<'_> {
         self.end_line()
     }
 
+    /// Checks that the line `keyword` at `start` precedes the first instruction of the module.
+    ///
     /// # Errors
     ///
-    /// The line `keyword` at `start` is not before the first instruction of the module.
+    /// Errors if it does not.
     fn before_instructions(&mut self, keyword: &'static str, start: usize) -> Parsed<()> {
         if self.bodies.len() == 1 && self.body().stage == Stage::Start {
             return Ok(());
@@ -111,7 +115,7 @@ impl Parser<'_> {
         Err(SyntaxError::Misplaced { keyword, rule }.at(start, self.src.cursor.at()))
     }
 
-    /// Reads the optional braces after the id of the output at a position.
+    /// Reads the optional braces after the id of output `at`.
     pub(super) fn output_entry(&mut self, at: usize) -> Parsed<()> {
         if self.src.cursor.peek() != b'{' {
             return Ok(());
@@ -164,7 +168,7 @@ fn read_feature(src: &mut Source<'_>, key: &str, feature: &mut Feature) -> Parse
     Ok(())
 }
 
-/// Reads a key of metadata: a word, or the key of a user in quotes.
+/// Reads a metadata key: a predefined word, or a user-defined key in quotes.
 fn metadata_key(src: &mut Source<'_>) -> Parsed<MetadataKey> {
     if src.cursor.peek() == b'"' {
         return Ok(MetadataKey::User(src.cursor.string()?.into_owned()));
@@ -173,7 +177,7 @@ fn metadata_key(src: &mut Source<'_>) -> Parsed<MetadataKey> {
     Ok(MetadataKey::of_word(word).unwrap_or_else(|| MetadataKey::User(word.to_owned())))
 }
 
-/// Reads a name or other text, in quotes unless it is an identifier.
+/// Reads a name or other text, which is in quotes unless it is an identifier.
 fn name(src: &mut Source<'_>) -> Parsed<String> {
     if src.cursor.peek() == b'"' {
         return Ok(src.cursor.string()?.into_owned());

@@ -7,18 +7,18 @@ use crate::core::cursor::{Cursor, excerpt};
 use crate::core::error::{MAX_NESTING, Parsed, SyntaxError};
 use crate::number::{NumberError, element_form, read_element};
 
-/// How the lists of a constant's data are nested.
+/// Nesting of the lists of a constant's data.
 #[derive(Debug)]
 pub(super) struct Nesting {
-    /// The length of the lists at each level, outermost first; empty for a lone element.
+    /// The length of the lists at each level, outermost first; empty for a single element.
     pub(super) extents: SmallVec<[usize; 4]>,
-    /// How many elements there are.
+    /// Number of elements.
     pub(super) count: usize,
 }
 
 impl Nesting {
-    /// Whether data nested like this fills `shape`: by itself, or as one list of all elements, whose
-    /// length is compared elsewhere.
+    /// Returns whether the nesting matches `shape`: exactly, or as a single list of all elements, whose length is
+    /// checked elsewhere.
     pub(super) fn fits(&self, shape: &[Dim]) -> bool {
         let same = |(&extent, dim): (&usize, &Dim)| match *dim {
             Dim::Fixed(expected) => usize::try_from(expected) == Ok(extent),
@@ -30,18 +30,17 @@ impl Nesting {
         }
     }
 
-    /// The extents as `[2, 1]`.
+    /// Returns the extents as text, for example `[2, 1]`.
     pub(super) fn text(&self) -> String {
         format!("{:?}", self.extents.as_slice())
     }
 }
 
-/// Moves past the data that is next, a lone element or nested lists, and gives its
-/// offset.
+/// Skips the next data, a single element or nested lists, and returns its offset.
 ///
 /// # Errors
 ///
-/// Brackets that do not match on this line, or are nested too deeply.
+/// Errors for brackets that do not match on this line, or are nested too deeply.
 pub(super) fn skip_data(cursor: &mut Cursor<'_>) -> Parsed<usize> {
     if cursor.peek() != b'[' {
         return skip_element(cursor);
@@ -71,7 +70,7 @@ pub(super) fn skip_data(cursor: &mut Cursor<'_>) -> Parsed<usize> {
     }
 }
 
-/// Moves past the element that is next and gives its offset.
+/// Skips the next element and returns its offset.
 pub(super) fn skip_element(cursor: &mut Cursor<'_>) -> Parsed<usize> {
     let element = cursor.number();
     if element.is_empty() {
@@ -81,12 +80,12 @@ pub(super) fn skip_element(cursor: &mut Cursor<'_>) -> Parsed<usize> {
     }
 }
 
-/// Reads elements of `dtype` at the cursor into `bytes`. [`skip_data`] has seen the brackets.
+/// Reads elements of `dtype` at the cursor into `bytes`. The brackets have been checked by [`skip_data`].
 ///
 /// # Errors
 ///
-/// E1005 and E4005 for an element, E3010 for lists of unequal length or depth. `declared` is the
-/// shape shown with them.
+/// Returns E1005 or E4005 for an element, and E3010 for lists of unequal length or depth, whose message shows the shape
+/// `declared`.
 pub(super) fn read_data(
     cursor: &mut Cursor<'_>,
     dtype: DType,
@@ -123,7 +122,7 @@ pub(super) fn read_data(
                 let length = open.pop().unwrap_or_default();
                 let expected = *lengths[open.len()].get_or_insert(length);
                 if expected != length {
-                    let problem = format!("a list of {length} beside one of {expected}");
+                    let problem = format!("a list of {length} next to one of {expected}");
                     return ragged(at, at + 1, problem);
                 }
                 finish_item(cursor, &mut open)?;
@@ -148,7 +147,7 @@ pub(super) fn read_data(
     }
 }
 
-/// Counts an item of the innermost open list and takes the comma behind it.
+/// Counts an item of the innermost open list and skips the comma after it.
 fn finish_item(cursor: &mut Cursor<'_>, open: &mut [usize]) -> Parsed<()> {
     let Some(length) = open.last_mut() else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Reading a module.
+//! Parses a module.
 
 mod attrs;
 mod body;
@@ -39,7 +39,7 @@ const KEYWORDS: [&str; 6] = [
     "outputs",
 ];
 
-/// Reads a module whose first byte lies at `base`.
+/// Parses a module whose first byte is at `base`.
 pub(super) fn parse(
     table: &OpTable,
     text: &str,
@@ -91,7 +91,7 @@ pub(super) fn parse(
     Err(parser.report.finish(text, &parser.labels))
 }
 
-/// A module being read.
+/// State of parsing a module.
 struct Parser<'t> {
     table: &'t OpTable,
     src: Source<'t>,
@@ -103,9 +103,9 @@ struct Parser<'t> {
     values: Vec<ValueId>,
     labels: Labels,
     report: Report,
-    /// The bodies that are open, the module's own first.
+    /// The open bodies, outermost first; the first is the module's own.
     bodies: Vec<Body>,
-    /// How many bodies were opened.
+    /// Number of bodies opened so far.
     scopes: u32,
     nodes: usize,
 }
@@ -145,7 +145,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the module's last line was read.
+    /// Returns whether the module's last line was read.
     fn module_ended(&self) -> bool {
         self.bodies.len() == 1 && self.bodies[0].stage == Stage::Ended
     }
@@ -175,7 +175,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the word of a line such as `outputs: %1`, with its colon.
+    /// Reads the keyword of a line such as `outputs: %1`, with its colon.
     fn keyword(&mut self) -> Parsed<Option<&'static str>> {
         let start = self.src.cursor.at();
         let word = self.src.cursor.op_name()?;
@@ -195,7 +195,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Counts `count` more values, one for an op without.
+    /// Counts `count` more values, or one for an op without results.
     fn count_nodes(&mut self, count: usize, start: usize) -> Parsed<()> {
         self.nodes += count.max(1);
         let limit = self.src.limits.nodes;

@@ -1,22 +1,22 @@
-//! Errors on their way to diagnostics.
+//! Collects errors and turns them into diagnostics.
 
 use mind_diag::{Diagnostic, Diagnostics, Fix, Span};
 
 use crate::core::error::{Fault, SyntaxError};
 use crate::core::labels::{Labels, State};
 
-/// The errors found so far, in text order.
+/// The errors found so far.
 pub(super) struct Report {
-    /// What is added to every offset.
+    /// Added to every offset.
     base: u32,
     kept: Vec<Diagnostic>,
     dropped: usize,
-    /// Positions in `kept` of reads of ids that were not defined, with the id.
+    /// Positions in `kept` of errors about undefined ids, each with the id.
     forward: Vec<(usize, u64)>,
 }
 
 impl Report {
-    /// No errors yet, in a text whose first byte lies at `base`.
+    /// Creates an empty report, for a text whose first byte is at `base`.
     pub(super) fn new(base: u32) -> Report {
         Report {
             base,
@@ -26,17 +26,17 @@ impl Report {
         }
     }
 
-    /// The span of the bytes `start..end` of the text.
+    /// Returns the span of the bytes `start..end` of the text.
     pub(super) fn span(&self, start: usize, end: usize) -> Span {
         Span::new(self.base + start as u32, self.base + end as u32)
     }
 
-    /// Whether errors are still kept in full.
+    /// Returns whether further errors are kept, not only counted.
     pub(super) fn has_room(&self) -> bool {
         self.kept.len() < Diagnostics::KEPT
     }
 
-    /// Whether there is no error.
+    /// Returns whether no error was found.
     pub(super) fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
@@ -69,7 +69,7 @@ impl Report {
         self.kept.push(diagnostic);
     }
 
-    /// The errors as diagnostics; those about ids that are defined further down `text` say where.
+    /// Returns the diagnostics in text order. Those about ids that are defined later in `text` refer to the definition.
     pub(super) fn finish(mut self, text: &str, labels: &Labels) -> Diagnostics {
         for (at, id) in std::mem::take(&mut self.forward) {
             if let Some(entry) = labels.get(id)

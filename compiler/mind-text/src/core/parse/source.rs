@@ -1,4 +1,4 @@
-//! The text being read and the graph that takes its names and types.
+//! The text being parsed and the graph that receives its names and types.
 
 use mind_diag::Span;
 use mind_ir::graph::Graph;
@@ -13,21 +13,21 @@ use crate::limits::Limits;
 use crate::number::parse_int;
 use crate::source_map::{Entity, Role, SourceMap};
 
-/// The text being read and the graph that takes its names and types.
+/// The text being parsed and the graph that receives its names and types.
 pub(super) struct Source<'t> {
     pub(super) cursor: Cursor<'t>,
     pub(super) graph: Graph,
     pub(super) limits: &'t Limits,
-    /// Whether errors still look for the name that was meant.
+    /// Whether errors still search for similar names.
     pub(super) suggest: bool,
-    /// What is added to every offset.
+    /// Added to every offset.
     pub(super) base: u32,
-    /// Takes the names of the text, where they are asked for.
+    /// Receives the names of the text, if given.
     pub(super) map: Option<&'t mut SourceMap>,
 }
 
 impl Source<'_> {
-    /// Records what the text from `start` to the cursor stands for.
+    /// Records the entity of the text from `start` to the cursor.
     pub(super) fn note(&mut self, start: usize, entity: Entity, role: Role) {
         if let Some(map) = &mut self.map {
             let end = self.cursor.at() as u32;
@@ -36,22 +36,22 @@ impl Source<'_> {
         }
     }
 
-    /// Records which value an id stands for.
+    /// Records the value of an id.
     pub(super) fn bind(&mut self, id: u64, value: ValueId) {
         if let Some(map) = &mut self.map {
             map.bind(id, value);
         }
     }
 
-    /// Reads the id that is next, as `%5`, and gives it with its offset.
+    /// Reads the next id, for example `%5`, and returns it with its offset.
     pub(super) fn label(&mut self, role: Role) -> Parsed<(u64, usize)> {
         let (id, at) = self.cursor.label()?;
         self.note(at, Entity::Value(id), role);
         Ok((id, at))
     }
 
-    /// Reads what stands between an opening bracket, already taken, and `close`: any number of items
-    /// with commas between them, one more allowed behind the last.
+    /// Reads a list after its opening bracket, up to and including `close`. Items are separated by commas; one more
+    /// comma may follow the last.
     pub(super) fn list(
         &mut self,
         close: u8,
@@ -67,7 +67,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// The symbol for `name`, which stands at `start`.
+    /// Returns the symbol for `name`, which is at `start`.
     pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
         let sym = self.graph.intern(name);
         let limit = self.limits.strings;
@@ -91,7 +91,7 @@ impl Source<'_> {
         parse_int(literal).ok_or_else(|| self.bad_number(literal, "an integer of 64 bits"))
     }
 
-    /// The error for the number `literal` that was just read.
+    /// Returns the error for the number `literal` that was just read.
     pub(super) fn bad_number(&self, literal: &str, expected: &'static str) -> Box<Fault> {
         let end = self.cursor.at();
         let start = end - literal.len();

@@ -1,4 +1,4 @@
-//! What was probably meant where a line is not Core text.
+//! Suggestions for lines that are not Core text.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::core::error::{Fault, Parsed, SyntaxError};
 use crate::core::table::OpSyntax;
 use crate::foreign::ForeignType;
 
-/// Reads a piece; an error is returned with what `suggest` adds to it, which has the offset of the piece.
+/// Reads a part of a line; on an error, `suggest` receives the offset of the part and may add help.
 pub(super) fn or_suggest<'s, T>(
     src: &mut Source<'s>,
     read: impl FnOnce(&mut Source<'s>) -> Parsed<T>,
@@ -20,7 +20,7 @@ pub(super) fn or_suggest<'s, T>(
     read(src).map_err(|fault| suggest(src, start, fault))
 }
 
-/// The type at `start` as Core text writes it, where another tool's spelling of one is there.
+/// Suggests the Core spelling of the type at `start`, if it is in another tool's spelling.
 pub(super) fn ty(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
     if matches!(
         fault.error,
@@ -33,7 +33,7 @@ pub(super) fn ty(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault
     }
     let line = rest_of_line(src, start);
     let known = |end: &usize| ForeignType::parse(&line[..*end]).map(|ty| (*end, ty));
-    // The longest text that is a type; one that its brackets do not close ends with the line.
+    // Tries the longest text first; an unclosed type extends to the end of the line.
     let brackets = line.rmatch_indices(['>', ']']).map(|(at, _)| at + 1);
     let Some((end, ty)) = brackets.chain([line.len()]).find_map(|end| known(&end)) else {
         return fault;
@@ -42,7 +42,7 @@ pub(super) fn ty(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault
     fault.suggest_edit(format!("write `{written}`"), start..start + end, written)
 }
 
-/// The error for what is left of the line behind the op `op`.
+/// Completes the error for text after the op `op` on its line.
 pub(super) fn surplus(src: &Source<'_>, op: &OpSyntax, fault: Box<Fault>) -> Box<Fault> {
     let start = fault.start;
     let rest = rest_of_line(src, start);
@@ -77,7 +77,7 @@ pub(super) fn surplus(src: &Source<'_>, op: &OpSyntax, fault: Box<Fault>) -> Box
     }
 }
 
-/// The error at the start of a line or behind `=`, where an op should be.
+/// Completes the error for a missing op at the start of a line or after `=`.
 pub(super) fn not_op(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
     let rest = rest_of_line(src, start);
     let word = first_word(rest);
@@ -103,7 +103,7 @@ pub(super) fn not_op(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<F
     }
 }
 
-/// The error for an unknown op that `=` follows: an id without its sign.
+/// Completes the error for an unknown op that is followed by `=`: an id without its sign.
 pub(super) fn unknown_op(src: &Source<'_>, name: &Range<usize>, fault: Box<Fault>) -> Box<Fault> {
     let behind = rest_of_line(src, name.end).trim_start();
     if !behind.starts_with('=') {
@@ -112,7 +112,7 @@ pub(super) fn unknown_op(src: &Source<'_>, name: &Range<usize>, fault: Box<Fault
     fault.suggest("an id is a percent sign and a number, as in `%0 = ...`")
 }
 
-/// The error behind an id before `=`.
+/// Completes the error after an id that should be followed by `=`.
 pub(super) fn behind_result(src: &Source<'_>, fault: Box<Fault>) -> Box<Fault> {
     if rest_of_line(src, fault.start).starts_with(':') {
         fault.suggest("the type ends the line, as in `%0 = Input {name=x} : tensor<f32[4]>`")
@@ -121,7 +121,7 @@ pub(super) fn behind_result(src: &Source<'_>, fault: Box<Fault>) -> Box<Fault> {
     }
 }
 
-/// The error for something else where a list of integers should be: a lone number.
+/// Completes the error for a single number where a list of integers is expected.
 pub(super) fn list(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
     let rest = rest_of_line(src, start);
     let number = first_word(rest);
@@ -144,10 +144,10 @@ pub(super) fn list(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fau
 /// The words of truth values.
 pub(super) static BOOLS: [&str; 2] = ["true", "false"];
 
-/// The words for whether an input is a weight.
+/// The roles of an input.
 pub(super) static ROLES: [&str; 2] = ["param", "input"];
 
-/// The error for something else where one of `words` should be: one much like it, or 0 or 1 for a truth value.
+/// Completes the error for a word that is not one of `words`: suggests a similar one, or a truth value for 0 and 1.
 pub(super) fn choice(
     src: &Source<'_>,
     start: usize,
@@ -170,7 +170,7 @@ pub(super) fn choice(
     }
 }
 
-/// The error for a name that curly or single quotes enclose.
+/// Completes the error for a name in curly or single quotes.
 pub(super) fn quoted(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
     let rest = rest_of_line(src, start);
     let quote = |c: char| "“”„«»‘’'`".contains(c);
@@ -198,14 +198,14 @@ fn comment(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
     }
 }
 
-/// The text from `start` to the end of its line, without a comment.
+/// Returns the text from `start` to the end of its line, without a comment.
 fn rest_of_line<'t>(src: &Source<'t>, start: usize) -> &'t str {
     let rest = src.cursor.text().get(start..).unwrap_or_default();
     let end = rest.find(['\n', '#']).unwrap_or(rest.len());
     rest[..end].trim_end()
 }
 
-/// What comes before the next blank, bracket, comma or colon.
+/// Returns the text before the next blank, bracket, comma or colon.
 fn first_word(text: &str) -> &str {
     let end = text.find([' ', '\t', ',', ')', ']', '}', '(', '[', '{', ':', '=']);
     &text[..end.unwrap_or(text.len())]

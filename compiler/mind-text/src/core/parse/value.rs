@@ -30,11 +30,11 @@ pub(super) enum Written {
     Custom([i64; 4]),
     DType(DType),
     Word(&'static str),
-    /// The offset of data that waits for its dtype.
+    /// The offset of data, which is read once its dtype is known.
     Data(usize),
 }
 
-/// The items of the lists written for one op.
+/// The items of the lists of one op.
 #[derive(Default)]
 pub(super) struct Lists {
     ints: Vec<i64>,
@@ -42,13 +42,13 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Forgets all items.
+    /// Removes all items.
     pub(super) fn clear(&mut self) {
         self.ints.clear();
         self.dims.clear();
     }
 
-    /// The extents of a [`Written::Dims`].
+    /// Returns the extents of a [`Written::Dims`].
     pub(super) fn dims(&self, range: Range<usize>) -> &[Dim] {
         &self.dims[range]
     }
@@ -82,7 +82,7 @@ impl Lists {
         suggest::or_suggest(src, |src| self.read_ints(src, open), suggest::list)
     }
 
-    /// Reads a list of integers; `_` for an open end where `open` allows it.
+    /// Reads a list of integers; `_` is an open end, if `open` allows it.
     fn read_ints(&mut self, src: &mut Source<'_>, open: bool) -> Parsed<Range<usize>> {
         src.cursor.expect(b'[', "`[` and integers")?;
         let start = self.ints.len();
@@ -99,7 +99,7 @@ impl Lists {
         Ok(start..self.ints.len())
     }
 
-    /// Reads `[start:end:step, start:]` as starts, ends and steps.
+    /// Reads `[start:end:step, start:]` and returns the starts, ends and steps.
     pub(super) fn read_ranges(&mut self, src: &mut Source<'_>) -> Parsed<[Range<usize>; 3]> {
         src.cursor.expect(b'[', "`[` and ranges")?;
         let mut lists: [SmallVec<[i64; 8]>; 3] = Default::default();
@@ -123,7 +123,7 @@ impl Lists {
         }))
     }
 
-    /// The attribute that `written` is by itself; `None` for a part of a constant.
+    /// Returns `written` as an attribute; `None` for a part of a constant.
     pub(super) fn attr<'a>(&'a self, written: &'a Written) -> Option<Attr<'a>> {
         Some(match written {
             Written::Int(value) => Attr::Int(*value),

@@ -10,7 +10,7 @@ use crate::core::cursor::is_identifier;
 use crate::core::table::{Form, Key, OpSyntax};
 use crate::number::{write_element, write_float, write_int};
 
-/// Writes ` {key=value, ...}`, or nothing for an op without attributes to show.
+/// Writes ` {key=value, ...}`, or nothing if no attributes are printed.
 pub(super) fn write(out: &mut String, g: &Graph, op: OpId, syntax: &OpSyntax) {
     let mut opened = false;
     for &at in &syntax.sorted {
@@ -39,7 +39,7 @@ fn is_shown(g: &Graph, op: OpId, syntax: &OpSyntax, key: &Key, attr: Attr<'_>) -
     }
 }
 
-/// The shape of the constant that `op` holds, if its type is known.
+/// Returns the shape of the constant of `op`, if its type is known.
 fn constant_shape(g: &Graph, op: OpId) -> Option<&[Dim]> {
     let result = g.results(op).iter().next()?;
     Some(g.types().get(shown_type(g, result)?).shape)
@@ -101,7 +101,7 @@ fn write_padding(out: &mut String, padding: Padding<'_>) {
     }
 }
 
-/// Writes the elements, nested as `shape` says where it holds as many, else as one list.
+/// Writes the elements, nested as `shape` if it has as many elements, else as one list.
 fn write_data(out: &mut String, literal: &Literal<'_>, shape: Option<&[Dim]>) {
     let size = literal.dtype.size();
     let elements = literal.bytes.chunks_exact(size);
@@ -131,8 +131,8 @@ fn write_data(out: &mut String, literal: &Literal<'_>, shape: Option<&[Dim]>) {
     }
 }
 
-/// How many elements a list holds at each level of data that fills `shape` with `count` elements;
-/// `None` if it does not, or is empty.
+/// Returns the number of elements of a list at each level of data with `shape`. Returns `None` if `shape` does not have
+/// `count` elements or has none.
 fn block_sizes(shape: &[Dim], count: usize) -> Option<Vec<usize>> {
     let mut sizes = Vec::with_capacity(shape.len());
     let mut size = 1usize;

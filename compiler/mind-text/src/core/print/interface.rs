@@ -8,7 +8,7 @@ use crate::number::write_int;
 use crate::quoted::write_quoted;
 
 impl Printer<'_> {
-    /// Prints the lines that come before the instructions.
+    /// Prints the lines that precede the instructions.
     pub(super) fn interface(&mut self) {
         let interface = &self.g.interface;
         for (key, value) in &interface.metadata {
@@ -37,7 +37,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints the properties of the output at a position, after its id.
+    /// Prints the properties of output `at`, after its id.
     pub(super) fn output_entry(&mut self, at: usize) {
         if let Some(Output { name, feature }) = self.g.interface.outputs.get(at) {
             let mut entries = feature_entries(feature);
@@ -56,7 +56,7 @@ enum Value<'a> {
     Word(&'static str),
 }
 
-/// The entries of a feature, in the order of their keys.
+/// Returns the entries of a feature, in the order of their keys.
 fn feature_entries(feature: &Feature) -> Vec<(&'static str, Value<'_>)> {
     let mut entries = Vec::new();
     if !feature.description.is_empty() {
@@ -68,7 +68,7 @@ fn feature_entries(feature: &Feature) -> Vec<(&'static str, Value<'_>)> {
     entries
 }
 
-/// Writes ` {key=value, ...}`, or nothing for no entry.
+/// Writes ` {key=value, ...}`, or nothing if `entries` is empty.
 fn write_entries(out: &mut String, entries: &[(&str, Value<'_>)]) {
     for (at, (key, value)) in entries.iter().enumerate() {
         out.push_str(if at > 0 { ", " } else { " {" });

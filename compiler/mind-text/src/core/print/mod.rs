@@ -17,8 +17,8 @@ use crate::number::{write_int, write_uint};
 ///
 /// # Errors
 ///
-/// What could not be read back, an op outside the registry, an op behind the end of its block,
-/// bodies nested too deeply.
+/// Errors if the text could not be parsed again: for an op outside the registry, an op after the terminator of its
+/// block, or bodies that are nested too deeply.
 pub(super) fn print(table: &OpTable, g: &Graph) -> Result<String, Diagnostics> {
     let out = String::with_capacity(64 * g.op_bound());
     let mut printer = Printer {
@@ -44,8 +44,7 @@ struct Printer<'g> {
 }
 
 impl Printer<'_> {
-    /// Prints the lines of a block, each but the module's first behind a line end. `depth` is at most
-    /// [`MAX_NESTING`].
+    /// Prints the lines of a block, each after a newline except the module's first. `depth` is at most [`MAX_NESTING`].
     fn block(&mut self, block: BlockId, depth: usize) {
         let arguments = self.g.arguments(block);
         if !arguments.is_empty() {
@@ -76,7 +75,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints the last line of a block.
+    /// Prints the terminator of a block.
     fn end(&mut self, op: OpId, depth: usize) {
         if depth > 0 {
             self.out.push_str("yield:");
@@ -118,7 +117,7 @@ impl Printer<'_> {
         self.regions(op, depth);
     }
 
-    /// Prints the result types, or nothing where no result has one.
+    /// Prints the result types, or nothing if no result has one.
     fn types(&mut self, op: OpId) {
         let results = self.g.results(op);
         if results
@@ -152,7 +151,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints ids with commas between them, `before` before the first.
+    /// Prints ids separated by commas, with `before` before the first.
     fn labels(&mut self, before: &str, values: impl IntoIterator<Item = ValueId>) {
         for (index, value) in values.into_iter().enumerate() {
             self.out.push_str(if index == 0 { before } else { ", " });
@@ -183,7 +182,7 @@ impl Printer<'_> {
     }
 }
 
-/// The type that stands behind a value's definition: the declared one, else the inferred one.
+/// Returns the type that is printed for a value: the declared one, else the inferred one.
 fn shown_type(g: &Graph, value: ValueId) -> Option<Ty> {
     g.declared(value).or(g.type_id(value))
 }
