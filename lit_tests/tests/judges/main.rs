@@ -51,8 +51,8 @@ const FAULTS: [(&str, &str); 1] = [(
     "Types should have zero-rank ndarray input",
     "it infers symbols for the elements of small concatenations and cannot take one of them out",
 )];
-/// What is no package, or another one than it should be, with the reason: tests of the package onnx, and programs that are
-/// imported and written again.
+/// Programs without a package, or with one that computes other numbers, with the reason: tests of the package onnx, and
+/// programs that are imported and written again.
 const NOT_PASSED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/judges/not_passed.txt");
 /// How many modules are drawn.
 const DRAWN: u64 = 300;
@@ -209,7 +209,7 @@ struct Packages<'f> {
     judged: BTreeMap<String, Judged>,
     /// The lines of [`NOT_PASSED`].
     not_passed: String,
-    /// What our own reader does not read, or reads as something else.
+    /// Packages that our reader refuses, or whose program computes other bits.
     unread: Vec<String>,
 }
 

@@ -67,7 +67,7 @@ impl Packages<'_> {
 
     /// # Errors
     ///
-    /// Why there is no package, or none that computes what the model does.
+    /// Returns why a test has no package, or whose numbers differ from the model's.
     fn test(&mut self, folder: &Path, case: &Case<'_>) -> Result<(), String> {
         let file = |end: &str| {
             let path = folder.join(format!("{}.{end}", case.number));

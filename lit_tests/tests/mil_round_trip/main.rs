@@ -1,5 +1,5 @@
-//! Programs of MIL that are imported and lowered again compute the same, with as many ops; and what is written is read
-//! back.
+//! MIL programs that are imported and lowered again compute the same, with as many ops; written packages and texts are
+//! read back.
 
 mod optimised;
 mod optimiser;

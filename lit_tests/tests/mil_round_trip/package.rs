@@ -24,8 +24,8 @@ pub fn first(found: Diagnostics) -> String {
     first.unwrap_or_default()
 }
 
-/// The program of a module that was written as a package and read back; `None` where a package has no such inputs or
-/// outputs.
+/// Writes a module as a package and reads its program back. Returns `None` if a package cannot have its inputs or outputs,
+/// for example integers of 64 bits.
 pub fn read_back(low: &Graph) -> Option<Result<Graph, String>> {
     let package = mind_coreml::package::package(low).ok()?;
     let mut host = MemoryHost::default();
@@ -49,7 +49,7 @@ pub fn read_back(low: &Graph) -> Option<Result<Graph, String>> {
     }))
 }
 
-/// What a program computes; `None` if its run fails.
+/// Returns the outputs of a program; `None` if its run fails.
 pub fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Tensor>> {
     let bound = bind(g, arrays, Extents::default()).ok()?;
     let config = RunConfig {

@@ -5,7 +5,6 @@ mod compositions;
 mod control;
 mod coverage;
 mod every_op;
-mod forms;
 mod module;
 mod rules;
 mod runtime_shape;
