@@ -63,7 +63,6 @@ const PENDING: &[&str] = &[
     "compiler/mind-ir",
     "compiler/mind-irv2",
     "compiler/mind-jit",
-    "compiler/mind-model",
     "compiler/mind-onnx",
     "compiler/mind-stablehlo",
     "compiler/mind-weights",
