@@ -62,7 +62,6 @@ const PENDING: &[&str] = &[
     "compiler/mind-interp",
     "compiler/mind-ir",
     "compiler/mind-irv2",
-    "compiler/mind-jit",
     "compiler/mind-onnx",
     "compiler/mind-stablehlo",
     "compiler/mind-weights",
