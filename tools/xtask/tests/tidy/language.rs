@@ -77,7 +77,6 @@ const PENDING: &[&str] = &[
     "passes/mind-to-mil",
     "passes/mind-to-tensor",
     "passes/mind-transforms",
-    "tools/filecheck",
     "tools/fuzz",
     "tools/mind-bench",
     "tools/mind-cli",
