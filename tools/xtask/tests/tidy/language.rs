@@ -81,7 +81,6 @@ const PENDING: &[&str] = &[
     "tools/mind-bench",
     "tools/mind-cli",
     "tools/mind-host",
-    "tools/mind-lsp",
     "tools/mind-opt",
     "tools/mind-python",
     "tools/mind-reduce",
