@@ -12,7 +12,7 @@ use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_pass::{PassRegistry, Pipeline, RewriteOptions, parse_pipeline};
 
-/// The level whose pipeline is suspected where none is named.
+/// The default optimisation level.
 const SUSPECTED: &str = "2";
 
 pub(super) fn command() -> Command {
@@ -104,17 +104,17 @@ fn suspect_args() -> [Arg; 3] {
 
 const PASSES_HEADING: &str = "What is suspected";
 
-/// Whether the tool writes modules in a format.
+/// Returns whether the tool can write modules in a format.
 fn is_written(row: &FormatInfo) -> bool {
     row.text().is_some()
 }
 
-/// What makes a module interesting.
+/// The interestingness test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Test {
     /// The command succeeds.
     Command(String),
-    /// The passes panic, or leave a module that breaks a rule.
+    /// The passes panic, or leave an invalid module.
     Crash,
     /// The passes change results.
     Differs,
@@ -134,14 +134,14 @@ impl Test {
     }
 }
 
-/// What runs the module after the passes.
+/// The engine that runs the module after the passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum EngineKind {
     Interp,
     Jit,
 }
 
-/// The command line, understood.
+/// The parsed command line.
 pub(super) struct Args {
     pub(super) path: String,
     pub(super) load: LoadOptions,
@@ -152,9 +152,9 @@ pub(super) struct Args {
     to: Option<&'static FormatInfo>,
     pub(super) trials: usize,
     pub(super) pipeline: Pipeline,
-    /// What runs the module after the passes, if that is said.
+    /// The engine that runs the module after the passes, if it is given.
     pub(super) engine: Option<EngineKind>,
-    /// What a case may take.
+    /// Time and memory limits of a case.
     pub(super) child: ChildLimits,
     no_input_limits: bool,
 }
@@ -162,7 +162,7 @@ pub(super) struct Args {
 impl Args {
     /// # Errors
     ///
-    /// The exit code after a usage error has been printed.
+    /// The exit code, after a usage error has been printed.
     pub(super) fn of(
         matches: &ArgMatches,
         passes: &PassRegistry,
@@ -221,18 +221,18 @@ impl Args {
         })
     }
 
-    /// The format that the output is asked for in, where the module was read from `input`; `None` for the input's own.
+    /// Returns the requested output format for a module that was read from `input`; `None` for the format of the input.
     pub(super) fn format(&self, input: &FormatInfo) -> Option<Format> {
         let output = Output {
             to: self.to,
             path: self.output.as_deref(),
             writes: is_written,
         };
-        // Names that lead to no format are refused before anything is read.
+        // Names without a known format have been rejected before anything is read.
         output.format(Some(input)).ok().flatten()?.text()
     }
 
-    /// The command that stops after rewrite `number`.
+    /// Returns the command that stops after rewrite `number`.
     pub(super) fn replay(&self, rewriting: &RewriteOptions, number: u64) -> String {
         let RewriteOptions {
             rules,
