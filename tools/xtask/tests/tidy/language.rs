@@ -78,7 +78,6 @@ const PENDING: &[&str] = &[
     "passes/mind-to-tensor",
     "passes/mind-transforms",
     "tools/fuzz",
-    "tools/mind-bench",
     "tools/mind-cli",
     "tools/mind-opt",
     "tools/mind-python",
