@@ -1,11 +1,11 @@
-//! The operators of ONNX models, with what the record of its tests says of each.
+//! The operators of ONNX models, with their test results.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use mind_onnx::{ReadOperator, operators};
 
-/// How many tests pass, and how many do not, by operator.
+/// Numbers of passing and failing tests, by operator.
 const COUNTS: &str = include_str!("../../../lit_tests/tests/onnx_counts.txt");
 
 /// `docs/formats/onnx-operators.md`.
@@ -41,7 +41,7 @@ pub fn document() -> String {
     text
 }
 
-/// An operator with its domain, unless that is ONNX's own.
+/// Returns an operator with its domain, unless it is ONNX's default domain.
 fn qualified(row: ReadOperator) -> String {
     match row.domain {
         "" => row.name.to_owned(),
@@ -49,7 +49,7 @@ fn qualified(row: ReadOperator) -> String {
     }
 }
 
-/// A line of the record.
+/// Parses a line of the test results.
 fn counted(line: &str) -> Option<(&str, [&str; 2])> {
     let mut fields = line.split('\t');
     let (name, pass, fail) = (fields.next()?, fields.next()?, fields.next()?);

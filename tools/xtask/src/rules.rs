@@ -37,7 +37,7 @@ pub fn document() -> String {
     text
 }
 
-/// The comment that a file starts with.
+/// Returns the comment at the start of a file.
 fn intro(rules: &str) -> String {
     let lines = rules.lines().map_while(|line| line.strip_prefix('#'));
     lines

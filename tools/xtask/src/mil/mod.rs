@@ -1,4 +1,4 @@
-//! What can be done with each op of MIL, as programs of one op each show it.
+//! The support state of each MIL op, determined by programs of a single op.
 
 mod outcome;
 
@@ -42,16 +42,16 @@ The parameters of the program, and the statement; `F` is `fp16` or `fp32`.
 |---|---|---|---|
 ";
 
-/// The longest text of a form.
+/// The maximal length of a form's text.
 const LONGEST: usize = 240;
 
-/// The numbers that others computed, which tests hold evaluation to.
+/// Reference results of other implementations, with which tests compare the evaluation.
 const JUDGED: [&str; 2] = [
     "dialects/mind-mil/tests/signatures/inferred.json",
     "dialects/mind-mil/tests/signatures/referenced.json",
 ];
 
-/// The table, how many ops are in each state, and the forms that are refused.
+/// Returns the table, the number of ops in each state, and the rejected forms.
 pub fn document() -> String {
     let read = |path: &&str| std::fs::read_to_string(root().join(path)).unwrap_or_default();
     let judged: String = JUDGED.iter().map(read).collect();
@@ -100,7 +100,7 @@ pub fn document() -> String {
     out
 }
 
-/// What the import does with the programs of an op.
+/// Returns the outcome of importing the programs of an op.
 fn imported(own: &[&Outcome]) -> String {
     let mut reasons: BTreeSet<&str> = BTreeSet::new();
     for outcome in own {
@@ -119,7 +119,7 @@ fn imported(own: &[&Outcome]) -> String {
     parts.join("; ")
 }
 
-/// Whether the interpreter runs the programs of an op.
+/// Returns whether the interpreter runs the programs of an op.
 fn evaluated(row: &MilOp, own: &[&Outcome]) -> String {
     let errors: BTreeSet<&str> = own
         .iter()
@@ -133,7 +133,7 @@ fn evaluated(row: &MilOp, own: &[&Outcome]) -> String {
     row.not_run.map_or(error, str::to_owned)
 }
 
-/// A row for each form and reason, with the opsets in which it is refused.
+/// Appends a row for each rejected form and reason, with the opsets in which it is rejected.
 fn refused(outcomes: &[Outcome], out: &mut String) {
     for row in ROWS {
         let own = outcomes.iter().filter(|own| own.program.op == row.name);
@@ -159,7 +159,7 @@ fn refused(outcomes: &[Outcome], out: &mut String) {
     }
 }
 
-/// A form in one line that fits a table.
+/// Returns a form on one line that fits into a table.
 fn shown(form: &str) -> String {
     let form = form.replace('@', "F").replace('|', "\\|");
     match form.char_indices().nth(LONGEST) {

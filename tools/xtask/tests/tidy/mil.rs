@@ -1,8 +1,8 @@
-//! The programs that the table of MIL's ops is made of.
+//! The programs of the MIL support table.
 
 use xtask::mil::{Import, outcomes, untried};
 
-/// Ops that have no evaluation since their programs run without them: states become values.
+/// Ops without evaluation, because states are converted to values before programs run.
 const THREADED: [&str; 2] = ["read_state", "write_state"];
 
 #[test]
