@@ -60,9 +60,9 @@ def test_wrong_calls_say_what_is_taken():
         (lambda: g(numpy.zeros((2, 3), "float32")), "found shape [2, 3]"),
         (lambda: g(X.astype(">f4")), "no dtype has elements of format `>f`"),
         (lambda: g(X.astype("complex64")), "no dtype has elements of format `Zf`"),
-        (lambda: g("text"), "this str is no array"),
-        (lambda: g([[1.0, 2.0]]), "this list is no array"),
-        (lambda: g(None), "this NoneType is no array"),
+        (lambda: g("text"), "str is not an array"),
+        (lambda: g([[1.0, 2.0]]), "list is not an array"),
+        (lambda: g(None), "NoneType is not an array"),
         (lambda: g(numpy.array(["a"])), "format"),
         (lambda: g(numpy.array([None])), "format `O`"),
     ]

@@ -61,7 +61,7 @@ def test_wrong_uses_say_why(tiny, tmp_path):
     with pytest.raises(mo.MindError):
         mo.Model(tmp_path / "none")
     decoder = mo.Model(tiny / "tiny-qwen2", threads=1)
-    with pytest.raises(mo.ModelError, match="makes no vectors"):
+    with pytest.raises(mo.ModelError, match="does not encode texts"):
         decoder.embed(["a"])
     with pytest.raises(mo.ModelError):
         decoder.generate([1 << 20])
@@ -75,5 +75,5 @@ def test_wrong_uses_say_why(tiny, tmp_path):
     with pytest.raises(TypeError):
         decoder.generate(7)
     encoder = mo.Model(tiny / "tiny-bert", threads=1)
-    with pytest.raises(mo.ModelError, match="draws no tokens"):
+    with pytest.raises(mo.ModelError, match="does not generate tokens"):
         encoder.generate("a")

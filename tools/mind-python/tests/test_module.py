@@ -86,7 +86,7 @@ def test_bodies_are_walked(examples):
 def test_constants_are_read():
     module = mo.parse("%0 = ConstF32 {value=2.5} : tensor<f32[]>\noutputs: %0")
     assert module.constant(0).tolist() == 2.5
-    with pytest.raises(ValueError, match="%7 is no constant"):
+    with pytest.raises(ValueError, match="%7 is not a constant"):
         module.constant(7)
 
 
@@ -164,7 +164,7 @@ def test_texts_are_those_of_the_formats():
     assert module.to_bytes("mic2") == RELU.encode()
     with pytest.raises(mo.RejectedError, match="`core2` is no format"):
         module.to_text("core2")
-    with pytest.raises(ValueError, match="`onnx` is no text"):
+    with pytest.raises(ValueError, match="`onnx` is not a text format"):
         module.to_text("onnx")
     with pytest.raises(ValueError, match="is a folder"):
         module.to_bytes("mlpackage")

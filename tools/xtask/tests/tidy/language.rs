@@ -79,7 +79,6 @@ const PENDING: &[&str] = &[
     "passes/mind-transforms",
     "tools/mind-cli",
     "tools/mind-opt",
-    "tools/mind-python",
     "tools/mind-run",
     "tools/mind-translate",
 ];
