@@ -4,13 +4,13 @@
 
 mod round_trip;
 
-use mind_coreml::blob;
-use mind_coreml::mil::{self, Spelling};
-use mind_coreml::package::{package, read};
-use mind_driver::formats::Format;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Element;
+use mind_coreml::mil::{self, Spelling};
+use mind_coreml::blob;
+use mind_coreml::package::{package, read};
 use mind_text::Limits;
+use mind_driver::formats::Format;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let _ = read::model_path(data);

@@ -4,17 +4,14 @@
 
 use mind_driver::equivalence::same_graphs;
 use mind_driver::session::{LEVELS, PASSES, Session};
+use mind_testgen::{Config, module};
 use mind_ir::listener::NoopListener;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_pass::{Manager, RewriteOptions, RunCache, Statistics, parse_pipeline};
-use mind_testgen::{Config, module};
 
 libfuzzer_sys::fuzz_target!(|draw: (u64, u8)| {
     let (seed, ops) = draw;
-    let config = Config {
-        ops: usize::from(ops % 64),
-        ..Config::default()
-    };
+    let config = Config { ops: usize::from(ops % 64), ..Config::default() };
     let mut g = module(seed, &config);
     assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
     let session = Session::default();
@@ -29,12 +26,7 @@ libfuzzer_sys::fuzz_target!(|draw: (u64, u8)| {
     let pipeline = parse_pipeline(highest, &PASSES).ok().expect("a pipeline");
     let mut optimised = g.clone();
     let mut statistics = Statistics::default();
-    let run = manager.run(
-        &pipeline,
-        &mut optimised,
-        &mut statistics,
-        &mut NoopListener,
-    );
+    let run = manager.run(&pipeline, &mut optimised, &mut statistics, &mut NoopListener);
     assert!(run.is_ok(), "{:?}", run.err());
     assert_eq!(same_graphs(&g, &optimised), Ok(()));
 });

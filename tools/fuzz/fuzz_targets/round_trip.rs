@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use mind_driver::formats::{Format, Formats};
 use mind_driver::session::Session;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_text::Limits;
+use mind_driver::formats::{Format, Formats};
 
 /// All formats, prepared once for all inputs.
 pub static FORMATS: LazyLock<Formats> = LazyLock::new(|| Session::default().formats);
@@ -13,9 +13,7 @@ pub static FORMATS: LazyLock<Formats> = LazyLock::new(|| Session::default().form
 /// Any text gives a module or errors, and printing a module reaches a fixed point. MIL is verified before it is
 /// printed, because it prints inferred types.
 pub fn check(format: Format, data: &[u8]) {
-    let Ok(text) = std::str::from_utf8(data) else {
-        return;
-    };
+    let Ok(text) = std::str::from_utf8(data) else { return };
     match FORMATS.parse(format, text, 0, &Limits::default()) {
         Err(found) => assert!(found.has_errors()),
         Ok(mut graph) => {
@@ -23,19 +21,12 @@ pub fn check(format: Format, data: &[u8]) {
             if written && verify(&mut graph, &VerifyConfig::default()).has_errors() {
                 return;
             }
-            let Ok(printed) = FORMATS.print(format, &graph) else {
-                return;
-            };
-            let mut again = FORMATS
-                .parse(format, &printed, 0, &Limits::default())
-                .expect("printed text parses");
+            let Ok(printed) = FORMATS.print(format, &graph) else { return };
+            let mut again = FORMATS.parse(format, &printed, 0, &Limits::default()).expect("printed text parses");
             if written {
                 assert!(!verify(&mut again, &VerifyConfig::default()).has_errors());
             }
-            assert_eq!(
-                FORMATS.print(format, &again).expect("it prints again"),
-                printed
-            );
+            assert_eq!(FORMATS.print(format, &again).expect("it prints again"), printed);
         }
     }
 }

@@ -11,8 +11,6 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         }
     }));
     let Ok(text) = Text::new(data) else { return };
-    let Ok(tokens) = text.encode("tea for two \u{e9}") else {
-        return;
-    };
+    let Ok(tokens) = text.encode("tea for two \u{e9}") else { return };
     drop(text.decode(&tokens));
 });

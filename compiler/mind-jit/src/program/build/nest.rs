@@ -187,8 +187,8 @@ impl ProgramBuilder<'_> {
 }
 
 /// Why a nest is not unrolled.
-pub(super) const NOTHING_TO_UNROLL: &str = "`unroll` requires a loop without a reduction, because a reduction always has 64 partial \
-    results";
+pub(super) const NOTHING_TO_UNROLL: &str = "`unroll` requires a loop without a reduction, because a reduction \
+    always has 64 partial results";
 
 /// Makes the parallel dimension the outermost one. Returns the minimal number of its indices per task, or `None` if no
 /// dimension is parallel.
