@@ -100,7 +100,7 @@ fn of_mlir(flag: &str) -> Option<String> {
 pub fn document() -> String {
     let mut text = String::from(
         "# The flags of mind-opt\n\nGenerated from the flag table by `cargo run -p xtask`. Passes are flags too, in the \
-         order given: [passes.md](passes.md). The third column says what mlir-opt 19 has for it.\n\n\
+         order given: [passes.md](passes.md). The third column is the corresponding option of mlir-opt 19.\n\n\
          | flag | | mlir-opt | test |\n|---|---|---|---|\n",
     );
     for arg in flags(&command()) {
@@ -119,8 +119,8 @@ pub fn document() -> String {
         );
     }
     text.push_str(
-        "\n## The other way round\n\nWhat someone who knows mlir-opt looks for, and what there is. \
-         Options with one dash are read too, `--mlir-…` where there is a flag for it; the others are answered with this table.\n\n\
+        "\n## The other way round\n\nOptions of mlir-opt and their counterparts. They are accepted with one dash too, \
+         and `--mlir-…` options if they have a counterpart; the error for the others refers to this table.\n\n\
          | mlir-opt | mind-opt | test |\n|---|---|---|\n\
          | `--cse`, `--canonicalize`, a pass by its name | the same, options in `--pass-pipeline` too | \
          [mind-opt/pass-flags-order.core](../lit_tests/mind-opt/pass-flags-order.core) |\n",

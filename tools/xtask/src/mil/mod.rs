@@ -15,17 +15,17 @@ use crate::root;
 const HEAD: &str = "\
 # Ops of MIL by state
 
-Each op has programs in every definition that an opset has of it, with `fp16` and `fp32`, in
-`tools/mind-testgen/src/mil_cases.txt`. They are tried from iOS 15 to iOS 18, and the table says what they did:
+Each op has programs for each of its versions, with `fp16` and `fp32`, in `tools/mind-testgen/src/mil_cases.txt`. They are
+run in the opsets from iOS 15 to iOS 18, and the table has the outcomes:
 
-- **since**: the opset that brought it, and those that changed what it takes.
-- **programs**: how many of its own the op has, and in how many opsets and floats those were tried.
-- **lowered**: `--lower-to-mil` emits it, for a program that is imported or a module of core.
-- **imported**: `--import-mil` has ops of core for it, or computes it from `constants`, which counts too, else why
-  not; `in part` where [some of its forms](#forms-that-are-not-imported) are refused.
-- **evaluated**: the interpreter runs it; else why not.
-- **judged**: `numerically` where its numbers are held to those of coremltools 9.0 or of NumPy, `types` where its
-  signature alone is.
+- **since**: the opset that introduced it, and those that changed its signature.
+- **programs**: the number of its programs, and of the combinations of opset and float type in which they were run.
+- **lowered**: `--lower-to-mil` emits it, for an imported program or a module of core.
+- **imported**: `--import-mil` converts it to ops of core, or evaluates it if its operands are `constants`, which also
+  counts; otherwise the reason. `in part` means that [some of its forms](#forms-that-are-not-imported) are rejected.
+- **evaluated**: the interpreter runs it; otherwise the reason.
+- **judged**: `numerically` if its results are compared with those of coremltools 9.0 or of NumPy, `types` if only its
+  signature is.
 
 Generated from the op tables by `cargo run -p xtask`.
 
