@@ -17,7 +17,7 @@ const SUSPECTED: &str = "2";
 
 pub(super) fn command() -> Command {
     Command::new("mind-reduce")
-        .about("Makes a module smaller while it stays interesting, or finds the first bad rewrite")
+        .about("Reduces a module while it stays interesting, or finds the first bad rewrite")
         .version(env!("CARGO_PKG_VERSION"))
         .after_help(
             "Exit status: 0 done, 1 the input was rejected or is not interesting, 2 usage.\n\n\
@@ -42,9 +42,8 @@ fn search_args() -> [Arg; 7] {
         value(
             "test",
             "CMD|@crash|@differs",
-            "what is interesting: a file for which CMD exits with 0, a crash of the passes or \
-             of the engine that is named (`@crash`), or results of the passes' output that \
-             differ from those of their input (`@differs`)",
+            "the interestingness test: CMD exits with 0 for the file, the passes or the given engine crash \
+             (`@crash`), or the results of the passes' output differ from those of their input (`@differs`)",
         )
         .required(true),
         flag(
@@ -56,23 +55,23 @@ fn search_args() -> [Arg; 7] {
         value(
             "to",
             "FORMAT",
-            "the output's format; where not given, what the extension of -o selects, else the input's own or Core text",
+            "the output's format; by default that of the extension of -o, else the input's format or Core text",
         )
         .value_parser(FormatInfo::words(is_written)),
-        value("trials", "N", "how often the test is made at most")
+        value("trials", "N", "the maximal number of tests")
             .value_parser(clap::value_parser!(usize))
             .default_value("10000"),
         value(
             "time-limit",
             "SECONDS",
-            "how long CMD, or passes and engine, may take for one module",
+            "the time limit of CMD, or of passes and engine, for one module",
         )
         .value_parser(clap::value_parser!(u64).range(1..))
         .default_value("20"),
         value(
             "memory-limit",
             "SIZE",
-            "memory that they may take for one module; K, M, G for KiB, ...",
+            "the memory limit of passes and engine for one module; K, M, G for KiB, ...",
         )
         .value_parser(ValueParser::new(mind_cli::parse_size))
         .default_value("8G"),
@@ -84,7 +83,7 @@ fn suspect_args() -> [Arg; 3] {
         value(
             "pass-pipeline",
             "TEXT",
-            "the passes that are suspected, as text; those of -O2 where nothing is said",
+            "the passes to run, as text; by default those of -O2",
         )
         .conflicts_with("level"),
         Arg::new("level")
@@ -95,14 +94,14 @@ fn suspect_args() -> [Arg; 3] {
         value(
             "engine",
             "ENGINE",
-            "what runs the passes' output: for `@differs` the interpreter unless given, for \
-             `@crash` nothing; with `jit` no passes run where nothing is said",
+            "the engine that runs the passes' output: by default the interpreter for `@differs`, and none for \
+             `@crash`; with `jit` no passes run by default",
         )
         .value_parser(["interp", "jit"]),
     ]
 }
 
-const PASSES_HEADING: &str = "What is suspected";
+const PASSES_HEADING: &str = "Passes";
 
 /// Returns whether the tool can write modules in a format.
 fn is_written(row: &FormatInfo) -> bool {
