@@ -67,7 +67,6 @@ const PENDING: &[&str] = &[
     "compiler/mind-onnx",
     "compiler/mind-stablehlo",
     "compiler/mind-weights",
-    "dialects/mind-core",
     "dialects/mind-loops",
     "dialects/mind-tensor",
     "lit_tests",
