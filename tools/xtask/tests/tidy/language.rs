@@ -67,8 +67,6 @@ const PENDING: &[&str] = &[
     "compiler/mind-onnx",
     "compiler/mind-stablehlo",
     "compiler/mind-weights",
-    "dialects/mind-loops",
-    "dialects/mind-tensor",
     "lit_tests",
     "passes/mind-eqsat",
     "passes/mind-from-mil",
