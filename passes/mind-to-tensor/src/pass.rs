@@ -1,11 +1,11 @@
-//! The pass.
+//! The pass `lower-to-tensor`.
 
 use mind_ir::Graph;
 use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassInfo};
 
 use crate::conversion::{Options, lower};
 
-/// How products of 8-bit integers are lowered; an option of every pass that lowers them.
+/// The lowering of products of 8-bit integers; an option of every pass that lowers them.
 pub const DOT_BYTES: OptionInfo = OptionInfo {
     name: "dot-bytes",
     kind: OptionKind::Flag,
@@ -14,7 +14,7 @@ pub const DOT_BYTES: OptionInfo = OptionInfo {
 };
 
 impl Options {
-    /// Those of a pass with the option [`DOT_BYTES`].
+    /// Reads the options of a pass that has the option [`DOT_BYTES`].
     pub fn of(options: &mind_pass::Options) -> Options {
         Options {
             dots_bytes: options.flag(DOT_BYTES.name),

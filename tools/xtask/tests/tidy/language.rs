@@ -74,7 +74,6 @@ const PENDING: &[&str] = &[
     "passes/mind-rules",
     "passes/mind-to-loops",
     "passes/mind-to-mil",
-    "passes/mind-to-tensor",
     "passes/mind-transforms",
     "tools/filecheck",
     "tools/fuzz",
