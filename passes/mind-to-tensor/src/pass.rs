@@ -10,7 +10,7 @@ pub const DOT_BYTES: OptionInfo = OptionInfo {
     name: "dot-bytes",
     kind: OptionKind::Flag,
     default: "false",
-    summary: "whether products of 8-bit integers take four at a time, for targets with VNNI; else two, of 16 bits",
+    summary: "whether products of 8-bit integers use dot products of four bytes, for targets with VNNI; otherwise of two integers, widened to 16 bits",
 };
 
 impl Options {
@@ -25,8 +25,8 @@ impl Options {
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "lower-to-tensor",
     alias: None,
-    summary: "Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused \
-              ops as groups; constants and inputs stay",
+    summary: "Lowers core ops to the tensor dialect: explicit broadcasts, arithmetic as maps, fused ops \
+              as groups; constants and inputs are kept",
     example: "--lower-to-tensor",
     options: &[DOT_BYTES],
     enters_regions: true,
