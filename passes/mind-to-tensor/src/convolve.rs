@@ -166,8 +166,8 @@ impl Form<'_> {
         is_backward && self.groups == 1 && self.slides.iter().all(tiles)
     }
 
-    /// Lowers a tiling convolution to the matrix product of the channels of each element with all taps, `[N, s.., k..,
-    /// F]`, followed by a permutation. Each position keeps the chain of its single tap.
+    /// Lowers a tiling convolution to the matrix product of the channels of each element with all taps,
+    /// `[N, s.., k.., F]`, followed by a permutation. Each position keeps the chain of its single tap.
     fn tiles(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
         let (input, filter) = self.channels_last(b, input, filter)?;
         let spatial = self.spatial() as i64;
@@ -185,8 +185,8 @@ impl Form<'_> {
         self.restored(b, result)
     }
 
-    /// Emits transposes to channels-last layout: images `[N, s.., C]`, filters `[k.., C / groups, F]`, or `[k.., F /
-    /// groups, C]` for a transposed convolution.
+    /// Emits transposes to channels-last layout: images `[N, s.., C]`, filters `[k.., C / groups, F]`, or
+    /// `[k.., F / groups, C]` for a transposed convolution.
     fn channels_last(
         &self,
         b: &mut Builder<'_>,

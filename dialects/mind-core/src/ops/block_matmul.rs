@@ -22,8 +22,8 @@ ops! {
     ///
     /// Shapes: `[.., K]`, `[.., K / 32]` and `[N, bytes]` give `[.., N]`; a row of `K` numbers takes `bytes` bytes in
     /// `format`.
-    /// Order: from `sum = +0`, for each 32 terms in ascending order `sum = fma(scale, part, sum)`, where `part` is `d *
-    /// I`, and with minima `fma(d, I, e * J)`; see docs/numerics.md.
+    /// Order: from `sum = +0`, for each 32 terms in ascending order `sum = fma(scale, part, sum)`, where `part` is
+    /// `d * I`, and with minima `fma(d, I, e * J)`; see docs/numerics.md.
     /// Errors: E2005 `lhs` not i8, `scale` not f32, or `blocks` not u8, E3002 `lhs` of rank 0, `scale` of another rank,
     /// or `blocks` not of rank 2, E3003 extents that do not fit, or are not known, E4022 `format` is `dense`.
     /// Source: this compiler, after `llama.cpp`.

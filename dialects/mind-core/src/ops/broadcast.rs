@@ -15,8 +15,8 @@ use crate::ops::shape::same_type;
 ops! {
     /// `input`, broadcast to `shape`: repeated along new leading dimensions and dimensions of extent 1.
     ///
-    /// The dimensions of `input` are aligned with the last ones of `shape`. For example `[3, 1]` broadcasts to `[2, 3,
-    /// 4]`. An extent `?` or -1 of `shape` is that of `input`.
+    /// The dimensions of `input` are aligned with the last ones of `shape`. For example `[3, 1]` broadcasts to
+    /// `[2, 3, 4]`. An extent `?` or -1 of `shape` is that of `input`.
     ///
     /// Shapes: `shape`; each extent of `input` is 1 or that of `shape`.
     /// Errors: E3001 an extent that does not broadcast, E3002 `input` has more dimensions than `shape`, or rank above

@@ -136,8 +136,8 @@ fn eval_matmul(_: MatMul, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tenso
     evaluate(cx, &product, lhs, rhs)
 }
 
-/// Computes `batch` products of contiguous `[m, k]` by `[k, n]` matrices. `shape` is that of the result and has `batch
-/// * m * n` elements.
+/// Computes `batch` products of contiguous `[m, k]` by `[k, n]` matrices. `shape` is that of the result and has
+/// `batch * m * n` elements.
 ///
 /// # Errors
 ///

@@ -38,8 +38,8 @@ ops! {
         eval: eval_conv,
     }
 
-    /// Transposed convolution: element `i` of `input` times tap `k` of `filter` is added to the result at `i * stride +
-    /// k * dilation - low`.
+    /// Transposed convolution: element `i` of `input` times tap `k` of `filter` is added to the result at
+    /// `i * stride + k * dilation - low`.
     ///
     /// Images are as in `Conv`; filters are `[k.., F / groups, C]` in layout `nhwc`, and `[C, F / groups, k..]` in
     /// `nchw`. `pads` crops the start of each spatial dimension of the result, then the end of each, and

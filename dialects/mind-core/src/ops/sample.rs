@@ -21,13 +21,13 @@ use crate::extent::agree;
 ops! {
     /// `input` resized to extents `sizes` along `axes`, with interpolation by `mode`.
     ///
-    /// `coordinates` maps element `o` of `m` to a coordinate along the `n` elements of `input`. The scale `s` is `m /
-    /// n` or that in `scales`: `half_pixel` `(o + 1/2) / s - 1/2`; `pytorch_half_pixel` the same, but 0 if `m` is 1;
-    /// `half_pixel_symmetric` centred in `s n` elements; `asymmetric` `o / s`; `align_corners` `o (n - 1) / (m - 1)`,
-    /// but 0 if `m` is 1; `align_centre` the same, but `(n - 1) / 2` if `m` is 1; `offset` `(o + 1/2) max(n - 1, 1) /
-    /// m`; `mil_default` `o (n - n / m) / max(m - 1, 1)`; `crop`, evenly from the start of a region to its end, in
-    /// units where 1 is index `n - 1`: `scales` has the starts for all axes, then the ends, and elements at coordinates
-    /// outside of the input are `fill`.
+    /// `coordinates` maps element `o` of `m` to a coordinate along the `n` elements of `input`. The scale `s` is
+    /// `m / n` or that in `scales`: `half_pixel` `(o + 1/2) / s - 1/2`; `pytorch_half_pixel` the same, but 0 if `m` is
+    /// 1; `half_pixel_symmetric` centred in `s n` elements; `asymmetric` `o / s`; `align_corners`
+    /// `o (n - 1) / (m - 1)`, but 0 if `m` is 1; `align_centre` the same, but `(n - 1) / 2` if `m` is 1; `offset`
+    /// `(o + 1/2) max(n - 1, 1) / m`; `mil_default` `o (n - n / m) / max(m - 1, 1)`; `crop`, evenly from the start of a
+    /// region to its end, in units where 1 is index `n - 1`: `scales` has the starts for all axes, then the ends, and
+    /// elements at coordinates outside of the input are `fill`.
     ///
     /// Mode `nearest` rounds the coordinate by the attribute `nearest`. `linear` interpolates between the two elements
     /// around the coordinate, which is first clamped to the input. `cubic` has four taps with coefficient `cubic_a`;
