@@ -221,7 +221,7 @@ fn infer_if(op: If, g: &Graph) -> InferManyResult {
         let (a, b) = (g.ty(first), g.ty(second));
         match join(a, b) {
             Some(ty) => Ok(ty.into()),
-            None => Err(differ(g, "what the first region yields", b, a)),
+            None => Err(differ(g, "the value that the first region yields", b, a)),
         }
     });
     joined.collect()

@@ -17,9 +17,9 @@ ops! {
     /// `dtype`.
     ///
     /// The quotient is rounded to the dtype of `scale`, to which `input` is converted; the sum is exact. NaN counts as
-    /// 0. `zero_point` is 0 if it is not given. A scale of rank 0 applies to all elements, and a list has one scale for
-    /// each slice along `axis`. A scale of the rank of `input` has one for each block, of `ceil(n / m)` elements along
-    /// each dimension with `n` elements and `m` scales.
+    /// 0, and a `zero_point` that is not given is 0. A scale of rank 0 applies to all elements, and a list has one
+    /// scale for each slice along `axis`. A scale of the rank of `input` has one for each block, of `ceil(n / m)`
+    /// elements along each dimension with `n` elements and `m` scales.
     ///
     /// Shapes: as `input`; the result has `dtype`.
     /// Errors: E2004 `zero_point` of another dtype than `dtype`, E2005 a scale or an input that is not a float, or
