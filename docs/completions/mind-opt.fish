@@ -40,8 +40,8 @@ complete -c mind-opt -l quantize-activations -d 'Products whose weights are stor
 complete -c mind-opt -l fold -d 'Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost' -r
 complete -c mind-opt -l fuse -d 'Gathers ops into fused ones with a body, where that saves launches or memory traffic' -r
 complete -c mind-opt -l unfuse -d 'Puts the bodies of fused ops back in line, the inverse of fuse' -r
-complete -c mind-opt -l lower-to-tensor -d 'Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay' -r
-complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: groups become one kernel where they can, views move nothing, results get places in memory; core ops go through the tensor dialect' -r
+complete -c mind-opt -l lower-to-tensor -d 'Lowers core ops to the tensor dialect: explicit broadcasts, arithmetic as maps, fused ops as groups; constants and inputs are kept' -r
+complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: groups become one kernel if possible, layout-only ops become views, results get offsets in the workspace; core ops are lowered to the tensor dialect first' -r
 complete -c mind-opt -l lower-to-mil -d 'Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, what MIL cannot say refused by name' -r
 complete -c mind-opt -l import-mil -d 'Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name' -r
 complete -c mind-opt -l pass-pipeline -d 'the passes as text: `canonicalize,cse`, options in braces' -r

@@ -40,8 +40,8 @@ _mind-opt() {
 '*--fold=[Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost]::NAME=VALUE ...:_default' \
 '*--fuse=[Gathers ops into fused ones with a body, where that saves launches or memory traffic]::NAME=VALUE ...:_default' \
 '*--unfuse=[Puts the bodies of fused ops back in line, the inverse of fuse]::OPTIONS:_default' \
-'*--lower-to-tensor=[Lowers core ops to the tensor dialect\: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay]::NAME=VALUE ...:_default' \
-'*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel where they can, views move nothing, results get places in memory; core ops go through the tensor dialect]::NAME=VALUE ...:_default' \
+'*--lower-to-tensor=[Lowers core ops to the tensor dialect\: explicit broadcasts, arithmetic as maps, fused ops as groups; constants and inputs are kept]::NAME=VALUE ...:_default' \
+'*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel if possible, layout-only ops become views, results get offsets in the workspace; core ops are lowered to the tensor dialect first]::NAME=VALUE ...:_default' \
 '*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, what MIL cannot say refused by name]::NAME=VALUE ...:_default' \
 '*--import-mil=[Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name]::OPTIONS:_default' \
 '(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \

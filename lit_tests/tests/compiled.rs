@@ -694,8 +694,8 @@ fn places_that_clash_or_lack_are_refused() {
         found.unwrap_or_default()
     };
     assert_eq!(refused(module("0", "256", "%7")), "");
-    assert!(refused(module("0", "128", "%7")).contains("%4 stands where %1 is still needed"));
-    assert!(refused(module("-1", "256", "%7")).contains("%1 has no place and is no output"));
+    assert!(refused(module("0", "128", "%7")).contains("%4 overlaps %1, which is still live"));
+    assert!(refused(module("-1", "256", "%7")).contains("%1 has no offset and is not an output"));
     assert_eq!(refused(module("0", "256", "%7, %7")), "");
     assert!(refused(module("0", "256", "%7, %0")).contains("output %0 is not all of"));
 }
