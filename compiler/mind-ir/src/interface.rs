@@ -116,7 +116,7 @@ impl Classes {
         }
     }
 
-    /// Whether there are no classes.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -47,7 +47,7 @@ impl Rng {
     ///
     /// # Panics
     ///
-    /// If there are no items.
+    /// If `items` is empty.
     pub fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
         &items[self.below(items.len())]
     }

@@ -85,7 +85,7 @@ impl Symbols {
         self.ends.len()
     }
 
-    /// Whether there are no strings.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -48,7 +48,7 @@ impl Graph {
         let (parent, prev, next) = match at {
             InsertPoint::End(block) => (block, self.blocks[block.index()].last, None),
             InsertPoint::Before(anchor) => (
-                self.parent(anchor).expect("an anchor stands in a block"),
+                self.parent(anchor).expect("an anchor is in a block"),
                 self.prev(anchor),
                 Some(anchor),
             ),

@@ -171,7 +171,7 @@ impl Graph {
     }
 
     fn attach_before(&mut self, op: OpId, anchor: OpId) {
-        let block = self.parent(anchor).expect("an anchor stands in a block");
+        let block = self.parent(anchor).expect("an anchor is in a block");
         let prev = self.prev(anchor);
         let data = &mut self.ops[op.index()];
         (data.parent, data.prev, data.next) = (Some(block), prev, Some(anchor));

@@ -13,7 +13,7 @@ pub fn default_attrs<'a, const COUNT: usize>(def: &'static OpDef) -> [Attr<'a>; 
 ///
 /// - `build(b, operands…)`, which uses the default of every attribute; left out if an attribute has no default;
 /// - `with(attributes without a default…)`, which returns a value with a setter for each other attribute and a `build`;
-///   left out if there are no attributes.
+///   left out for ops without attributes.
 ///
 /// The two lists in brackets accumulate the attributes without and with a default from the braces at the end.
 #[doc(hidden)]

@@ -316,7 +316,7 @@ impl OpDef {
     ///
     /// # Panics
     ///
-    /// If there is no such attribute. In a constant, this is a compile-time error.
+    /// If no attribute has this name. In a constant, this is a compile-time error.
     pub const fn attr_position(&self, name: &str) -> usize {
         let mut index = 0;
         while index < self.attrs.len() {

@@ -16,7 +16,7 @@ pub const fn count(families: &[&[&'static OpDef]]) -> usize {
 ///
 /// # Panics
 ///
-/// If the number of ops is not `N`, or there are no ops.
+/// If the number of ops is not `N`, or the first family is empty.
 pub const fn join<const N: usize>(families: &[&[&'static OpDef]]) -> [&'static OpDef; N] {
     assert!(count(families) == N, "every op has its place");
     let mut all = [families[0][0]; N];

@@ -11,8 +11,8 @@
 ///     /// Source: ...
 ///     Sum = "core.sum" {
 ///         operands: (input: Num),
-///         variadic: (inputs: Any),             // optional: one or more behind the operands
-///         optional: (value: Any),              // optional: one behind the operands, or none
+///         variadic: (inputs: Any),             // optional: one or more after the operands
+///         optional: (value: Any),              // optional: at most one after the operands
 ///         attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
 ///         results: [values, places],           // optional: the names of several, or One, None, Many
 ///         regions: 1,                          // optional

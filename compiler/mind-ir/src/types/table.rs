@@ -185,7 +185,7 @@ impl TypeTable {
         self.types.len()
     }
 
-    /// Whether there are no types.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
     }

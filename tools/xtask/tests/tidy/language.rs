@@ -60,7 +60,6 @@ const PENDING: &[&str] = &[
     "compiler/mind-diag",
     "compiler/mind-driver",
     "compiler/mind-interp",
-    "compiler/mind-ir",
     "compiler/mind-irv2",
     "compiler/mind-jit",
     "compiler/mind-model",
