@@ -335,7 +335,8 @@ fn rowwise(steps: &[Step<'_>]) -> Result<(), Clash> {
 }
 
 /// Whether the rows can be reduced together as columns, with the inner loop over rows. They cannot if a step is a
-/// normalisation, a reduction depends on another, or a step of the full shape depends on a reduction or leaves the kernel.
+/// normalisation, a reduction depends on another, or a step of the full shape depends on a reduction or leaves the
+/// kernel.
 pub fn fits_columns(steps: &[Step<'_>]) -> bool {
     let Some(rows) = Rows::first(steps) else {
         return false;

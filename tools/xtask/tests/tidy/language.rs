@@ -57,9 +57,7 @@ const FEW_LINES: usize = 100;
 const PENDING: &[&str] = &[
     "compiler/mind",
     "compiler/mind-coreml",
-    "compiler/mind-diag",
     "compiler/mind-driver",
-    "compiler/mind-interp",
     "compiler/mind-irv2",
     "compiler/mind-jit",
     "compiler/mind-model",
