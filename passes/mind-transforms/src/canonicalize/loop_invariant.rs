@@ -29,7 +29,9 @@ fn loop_invariant(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), MatchFailure> {
     }
     let invariants = Invariants::of(rw, view);
     if invariants.kept.is_empty() {
-        return Err(MatchFailure("no op that is worth hoisting is loop-invariant"));
+        return Err(MatchFailure(
+            "no op that is worth hoisting is loop-invariant",
+        ));
     }
     let body = block(rw, op, 0);
     let arguments: Vec<ValueId> = rw.arguments(body).into_iter().collect();
