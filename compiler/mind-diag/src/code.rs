@@ -449,7 +449,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
     ),
     row(
         4305,
-        "chat template that fails",
+        "chat template that cannot be rendered",
         "file, the problem",
         "correct the template, or give the text with its special tokens to `--prompt`",
     ),

@@ -311,8 +311,8 @@ impl OpDef {
         self.attrs.iter().position(|attr| attr.name == name)
     }
 
-    /// Returns the index of the attribute with this name in a constant, for example `const AXIS: usize =
-    /// Sum::DEF.attr_position("axis")`.
+    /// Returns the index of the attribute with this name, for constants such as
+    /// `const AXIS: usize = Sum::DEF.attr_position("axis")`.
     ///
     /// # Panics
     ///
