@@ -31,8 +31,7 @@ fn numbered<'n>(text: &'n str, mark: &str) -> Option<(&'n str, usize)> {
 }
 
 impl<'a> WeightFile<'a> {
-    /// Joins the shards of a model, in order and with their names. A single file that is not a shard is returned
-    /// unchanged.
+    /// Joins the shards of a model, given in order and with their names. The only one may be a file that is not a shard.
     ///
     /// The metadata is that of the first shard, without the keys that describe the split.
     ///

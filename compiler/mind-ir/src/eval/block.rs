@@ -64,7 +64,7 @@ fn check_rank(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(), Ev
         return Ok(());
     }
     let ty = ty.text(cx.graph.symbols());
-    let message = format!("rank {found}, where {ty} is promised");
+    let message = format!("a result has rank {found}, expected {ty}");
     Err(EvalError::Shape(message))
 }
 
@@ -137,8 +137,9 @@ fn check_extents(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(),
             && promised != extent as i64
         {
             let ty = ty.text(cx.graph.symbols());
-            let problem =
-                format!("extent {extent} at dimension {dimension}, where {ty} promises {promised}");
+            let problem = format!(
+                "a result has extent {extent} at dimension {dimension}, expected {promised} ({ty})"
+            );
             return Err(EvalError::Shape(problem));
         }
     }
