@@ -129,11 +129,11 @@ fn a_refused_merge_has_its_places_and_a_reason() {
     );
     assert_eq!(
         form("matmul(relu(x:f32[64, 64]), w:f32[64, 64])"),
-        "a product reads what it would have to compute anew for every tile"
+        "a product reads an operand that it would compute again for every tile"
     );
     assert_eq!(
         form("x:f32[8, 8] -> sub(x, mean(x, axes=[1]))"),
-        "an op reads what belongs to other rows"
+        "an op reads elements of other rows"
     );
     assert_eq!(
         form("layernorm(softmax(x:f32[8, 64]))"),
