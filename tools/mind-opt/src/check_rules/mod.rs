@@ -175,7 +175,7 @@ fn rejection(check: &RuleCheck, shown: &Counterexample, formats: &Formats) -> St
     if let Some(class) = check.holds {
         let _ = writeln!(
             out,
-            "  nothing that was tried breaks the promise of class `{}`",
+            "  no counterexample to class `{}` was found",
             class_text(class)
         );
     }
@@ -192,7 +192,7 @@ fn rejection(check: &RuleCheck, shown: &Counterexample, formats: &Formats) -> St
                 "  the outputs of this module should agree{CUT}:\n{module}"
             );
         }
-        None => out.push_str("  Core text has no words for the module\n"),
+        None => out.push_str("  Core text cannot represent the module\n"),
     }
     out
 }

@@ -58,7 +58,6 @@ const PENDING: &[&str] = &[
     "compiler/mind",
     "compiler/mind-coreml",
     "compiler/mind-diag",
-    "compiler/mind-driver",
     "compiler/mind-interp",
     "compiler/mind-ir",
     "compiler/mind-irv2",
