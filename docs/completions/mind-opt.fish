@@ -15,7 +15,7 @@ complete -c mind-opt -l color -d 'colour diagnostics; `auto` does on a terminal,
 always\t''
 never\t''"
 complete -c mind-opt -l dim -d 'the extent of a dimension that an ONNX model or StableHLO leaves open' -r
-complete -c mind-opt -l bind -d 'an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive' -r
+complete -c mind-opt -l bind -d 'replace an input of an ONNX or StableHLO module by a constant: the array of that name in the archive' -r
 complete -c mind-opt -l to -d 'the output\'s format; where not given, what the extension of -o selects, else the input\'s own or Core text' -r -f -a "mic1\t''
 mic2\t''
 core\t''
@@ -50,13 +50,13 @@ complete -c mind-opt -s O -d 'a named pipeline, with passes before and after it;
 2\t''
 3\t''"
 complete -c mind-opt -l rules -d 'use the rules of this file too; may be repeated' -r
-complete -c mind-opt -l fast-math -d 'let rules of these classes change bits; all of them where none is named' -r -f -a "nsz\t''
+complete -c mind-opt -l fast-math -d 'enable rules of these classes, which may change results; all classes if none is named' -r -f -a "nsz\t''
 nnan\t''
 reassoc\t''
 approx\t''"
-complete -c mind-opt -l only-rule -d 'let only these rules and patterns act' -r
-complete -c mind-opt -l disable-rule -d 'keep these rules and patterns from acting' -r
-complete -c mind-opt -l allow-unchecked-rule -d 'let these rules act although no check could exercise them' -r
+complete -c mind-opt -l only-rule -d 'disable all rules and patterns but these' -r
+complete -c mind-opt -l disable-rule -d 'disable these rules and patterns' -r
+complete -c mind-opt -l allow-unchecked-rule -d 'enable these rules although they could not be checked' -r
 complete -c mind-opt -l check-rules -d 'check the rules of these files, or the shipped ones, by evaluating both sides' -r
 complete -c mind-opt -l draws -d 'how many modules to try for each rule and dtype' -r
 complete -c mind-opt -l check-seed -d 'draw other modules and values' -r
@@ -117,7 +117,7 @@ complete -c mind-opt -l keep-padding -d 'compute with the padding of an IR v2 do
 complete -c mind-opt -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-opt -l split-input-file -d 'take the input apart at lines `# -----` or `// -----` and work on each part alone'
 complete -c mind-opt -l verify-diagnostics -d 'print nothing and check the diagnostics against `expected-error {{...}}` comments'
-complete -c mind-opt -l external-data -d 'write the large constants of an ONNX model to a file beside it, called OUT.data'
+complete -c mind-opt -l external-data -d 'write the large constants of an ONNX model to an external data file OUT.data'
 complete -c mind-opt -l run-reproducer -d 'run the pipeline written in the file itself'
 complete -c mind-opt -l print-ir-after-all -d 'print the module after every pass'
 complete -c mind-opt -l print-ir-after-change -d 'print what each pass changed, as a diff'

@@ -20,7 +20,7 @@ _mind-opt() {
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
 '*--dim=[the extent of a dimension that an ONNX model or StableHLO leaves open]:NAME=EXTENT:_default' \
-'*--bind=[an input of an ONNX model or of StableHLO that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
+'*--bind=[replace an input of an ONNX or StableHLO module by a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
 '--to=[the output'\''s format; where not given, what the extension of -o selects, else the input'\''s own or Core text]:FORMAT:(mic1 mic2 core mil mil-primer onnx)' \
 '-o+[write there, not to standard output; its extension selects the format]:OUT:_default' \
 '--ane-report=[print, instead of the module, which of its MIL ops run on the neural engine, and why]::FORM:(text json)' \
@@ -47,10 +47,10 @@ _mind-opt() {
 '(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \
 '-O+[a named pipeline, with passes before and after it; all keep every bit of the results]:LEVEL:(0 1 2 3)' \
 '*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
-'*--fast-math=[let rules of these classes change bits; all of them where none is named]::CLASS,...:(nsz nnan reassoc approx)' \
-'*--only-rule=[let only these rules and patterns act]:NAME,...:_default' \
-'*--disable-rule=[keep these rules and patterns from acting]:NAME,...:_default' \
-'*--allow-unchecked-rule=[let these rules act although no check could exercise them]:NAME,...:_default' \
+'*--fast-math=[enable rules of these classes, which may change results; all classes if none is named]::CLASS,...:(nsz nnan reassoc approx)' \
+'*--only-rule=[disable all rules and patterns but these]:NAME,...:_default' \
+'*--disable-rule=[disable these rules and patterns]:NAME,...:_default' \
+'*--allow-unchecked-rule=[enable these rules although they could not be checked]:NAME,...:_default' \
 '*--check-rules=[check the rules of these files, or the shipped ones, by evaluating both sides]::FILE:_default' \
 '--draws=[how many modules to try for each rule and dtype]:N:_default' \
 '--check-seed=[draw other modules and values]:N:_default' \
@@ -75,7 +75,7 @@ _mind-opt() {
 '--quiet[print neither notes, nor warnings, nor progress]' \
 '--split-input-file[take the input apart at lines \`# -----\` or \`// -----\` and work on each part alone]' \
 '--verify-diagnostics[print nothing and check the diagnostics against \`expected-error {{...}}\` comments]' \
-'--external-data[write the large constants of an ONNX model to a file beside it, called OUT.data]' \
+'--external-data[write the large constants of an ONNX model to an external data file OUT.data]' \
 '(-O --pass-pipeline)--run-reproducer[run the pipeline written in the file itself]' \
 '--print-ir-after-all[print the module after every pass]' \
 '--print-ir-after-change[print what each pass changed, as a diff]' \

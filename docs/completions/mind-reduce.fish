@@ -30,13 +30,13 @@ complete -c mind-reduce -s O -d 'a named pipeline' -r -f -a "0\t''
 complete -c mind-reduce -l engine -d 'what runs the passes\' output: for `@differs` the interpreter unless given, for `@crash` nothing; with `jit` no passes run where nothing is said' -r -f -a "interp\t''
 jit\t''"
 complete -c mind-reduce -l rules -d 'use the rules of this file too; may be repeated' -r
-complete -c mind-reduce -l fast-math -d 'let rules of these classes change bits; all of them where none is named' -r -f -a "nsz\t''
+complete -c mind-reduce -l fast-math -d 'enable rules of these classes, which may change results; all classes if none is named' -r -f -a "nsz\t''
 nnan\t''
 reassoc\t''
 approx\t''"
-complete -c mind-reduce -l only-rule -d 'let only these rules and patterns act' -r
-complete -c mind-reduce -l disable-rule -d 'keep these rules and patterns from acting' -r
-complete -c mind-reduce -l allow-unchecked-rule -d 'let these rules act although no check could exercise them' -r
+complete -c mind-reduce -l only-rule -d 'disable all rules and patterns but these' -r
+complete -c mind-reduce -l disable-rule -d 'disable these rules and patterns' -r
+complete -c mind-reduce -l allow-unchecked-rule -d 'enable these rules although they could not be checked' -r
 complete -c mind-reduce -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-reduce -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-reduce -l quiet -d 'print neither notes, nor warnings, nor progress'

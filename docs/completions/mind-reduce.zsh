@@ -29,10 +29,10 @@ _mind-reduce() {
 '-O+[a named pipeline]:LEVEL:(0 1 2 3)' \
 '--engine=[what runs the passes'\'' output\: for \`@differs\` the interpreter unless given, for \`@crash\` nothing; with \`jit\` no passes run where nothing is said]:ENGINE:(interp jit)' \
 '*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
-'*--fast-math=[let rules of these classes change bits; all of them where none is named]::CLASS,...:(nsz nnan reassoc approx)' \
-'*--only-rule=[let only these rules and patterns act]:NAME,...:_default' \
-'*--disable-rule=[keep these rules and patterns from acting]:NAME,...:_default' \
-'*--allow-unchecked-rule=[let these rules act although no check could exercise them]:NAME,...:_default' \
+'*--fast-math=[enable rules of these classes, which may change results; all classes if none is named]::CLASS,...:(nsz nnan reassoc approx)' \
+'*--only-rule=[disable all rules and patterns but these]:NAME,...:_default' \
+'*--disable-rule=[disable these rules and patterns]:NAME,...:_default' \
+'*--allow-unchecked-rule=[enable these rules although they could not be checked]:NAME,...:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '--quiet[print neither notes, nor warnings, nor progress]' \

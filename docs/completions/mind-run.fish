@@ -17,7 +17,7 @@ never\t''"
 complete -c mind-run -l inputs -d 'arrays for the inputs, by name; bf16 as uint16' -r
 complete -c mind-run -l random -d 'make up the arrays that are not given, reproducibly' -r
 complete -c mind-run -l dim -d 'the extent of a symbolic dimension; `?` for all unnamed ones' -r
-complete -c mind-run -l bind -d 'an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive' -r
+complete -c mind-run -l bind -d 'replace an input of an ONNX or StableHLO module by a constant: the array of that name in the archive' -r
 complete -c mind-run -l engine -d 'what runs it: machine code, unless it is a module that is lowered to loops already or has ops of MIL that are not imported' -r -f -a "jit\t''
 interp\t''"
 complete -c mind-run -l isa -d 'the instruction set to compile for; this machine\'s widest unless given' -r -f -a "avx512\t''

@@ -22,7 +22,7 @@ _mind-run() {
 '--inputs=[arrays for the inputs, by name; bf16 as uint16]:IN.npz:_default' \
 '--random=[make up the arrays that are not given, reproducibly]:SEED:_default' \
 '*--dim=[the extent of a symbolic dimension; \`?\` for all unnamed ones]:NAME=EXTENT:_default' \
-'*--bind=[an input of an ONNX model or of StableHLO that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
+'*--bind=[replace an input of an ONNX or StableHLO module by a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
 '--engine=[what runs it\: machine code, unless it is a module that is lowered to loops already or has ops of MIL that are not imported]:ENGINE:(jit interp)' \
 '--isa=[the instruction set to compile for; this machine'\''s widest unless given]:ISA:(avx512 avx2 portable)' \
 '--threads=[threads; as many as the machine has unless given]:N:_default' \

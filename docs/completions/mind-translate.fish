@@ -32,7 +32,7 @@ html\t''"
 complete -c mind-translate -s o -d 'write there, not to standard output; its extension selects the format; a package is a folder and needs it' -r
 complete -c mind-translate -l patch -d 'make the edits of this JSON file first, all or none; `docs/patching.md` describes them' -r
 complete -c mind-translate -l dim -d 'write this extent for a symbolic dimension first' -r
-complete -c mind-translate -l bind -d 'an input of an ONNX model or of StableHLO that is a constant: the array of that name in the archive' -r
+complete -c mind-translate -l bind -d 'replace an input of an ONNX or StableHLO module by a constant: the array of that name in the archive' -r
 complete -c mind-translate -l pass-pipeline -d 'run these passes first: `import-mil,canonicalize`' -r
 complete -c mind-translate -l function -d 'what the function of a module is called, or what those of an object file begin with' -r
 complete -c mind-translate -l isa -d 'the instruction sets that machine code is made for, in the order in which they are tried on the processor that runs it' -r -f -a "avx512\t''
@@ -59,7 +59,7 @@ complete -c mind-translate -l keep-padding -d 'compute with the padding of an IR
 complete -c mind-translate -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-translate -l token-report -d 'print how many bytes and tokens the module takes in every format, and as JSON'
 complete -c mind-translate -l all-ops -d 'draw every op: no folding of repeated layers, no overview below 1,000 boxes'
-complete -c mind-translate -l external-data -d 'write the large constants of an ONNX model to a file beside it, called OUT.data'
+complete -c mind-translate -l external-data -d 'write the large constants of an ONNX model to an external data file OUT.data'
 complete -c mind-translate -l main -d 'make a module a program that reads inputs from stdin and writes outputs to stdout'
 complete -c mind-translate -l allow-unknown -d 'keep members of a document that the format does not have'
 complete -c mind-translate -s h -l help -d 'Print help'

@@ -23,7 +23,7 @@ _mind-translate() {
 '-o+[write there, not to standard output; its extension selects the format; a package is a folder and needs it]:OUT:_default' \
 '--patch=[make the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
 '*--dim=[write this extent for a symbolic dimension first]:NAME=EXTENT:_default' \
-'*--bind=[an input of an ONNX model or of StableHLO that is a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
+'*--bind=[replace an input of an ONNX or StableHLO module by a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
 '--pass-pipeline=[run these passes first\: \`import-mil,canonicalize\`]:TEXT:_default' \
 '--function=[what the function of a module is called, or what those of an object file begin with]:NAME:_default' \
 '--isa=[the instruction sets that machine code is made for, in the order in which they are tried on the processor that runs it]:SETS:(avx512 avx2 portable)' \
@@ -42,7 +42,7 @@ _mind-translate() {
 '--quiet[print neither notes, nor warnings, nor progress]' \
 '(--to --patch)--token-report[print how many bytes and tokens the module takes in every format, and as JSON]' \
 '--all-ops[draw every op\: no folding of repeated layers, no overview below 1,000 boxes]' \
-'--external-data[write the large constants of an ONNX model to a file beside it, called OUT.data]' \
+'--external-data[write the large constants of an ONNX model to an external data file OUT.data]' \
 '--main[make a module a program that reads inputs from stdin and writes outputs to stdout]' \
 '--allow-unknown[keep members of a document that the format does not have]' \
 '-h[Print help]' \

@@ -80,7 +80,6 @@ const PENDING: &[&str] = &[
     "tools/filecheck",
     "tools/fuzz",
     "tools/mind-bench",
-    "tools/mind-cli",
     "tools/mind-host",
     "tools/mind-lsp",
     "tools/mind-opt",
