@@ -14,7 +14,7 @@ always\t''
 never\t''"
 complete -c mind-reduce -l test -d 'what is interesting: a file for which CMD exits with 0, a crash of the passes or of the engine that is named (`@crash`), or results of the passes\' output that differ from those of their input (`@differs`)' -r
 complete -c mind-reduce -s o -d 'write there, not to standard output; its extension selects the format' -r
-complete -c mind-reduce -l to -d 'the output\'s format; where not given, what the extension of -o selects, else the input\'s own or Core text' -r -f -a "mic1\t''
+complete -c mind-reduce -l to -d 'the output\'s format; by default that of the extension of -o, else the input\'s format or Core text' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''

@@ -21,7 +21,7 @@ _mind-reduce() {
 '--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
 '--test=[what is interesting\: a file for which CMD exits with 0, a crash of the passes or of the engine that is named (\`@crash\`), or results of the passes'\'' output that differ from those of their input (\`@differs\`)]:CMD|@crash|@differs:_default' \
 '-o+[write there, not to standard output; its extension selects the format]:OUT:_default' \
-'--to=[the output'\''s format; where not given, what the extension of -o selects, else the input'\''s own or Core text]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--to=[the output'\''s format; by default that of the extension of -o, else the input'\''s format or Core text]:FORMAT:(mic1 mic2 core mil mil-primer)' \
 '--trials=[how often the test is made at most]:N:_default' \
 '--time-limit=[how long CMD, or passes and engine, may take for one module]:SECONDS:_default' \
 '--memory-limit=[memory that they may take for one module; K, M, G for KiB, ...]:SIZE:_default' \

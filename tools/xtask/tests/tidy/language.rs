@@ -82,7 +82,6 @@ const PENDING: &[&str] = &[
     "tools/mind-bench",
     "tools/mind-host",
     "tools/mind-lsp",
-    "tools/mind-opt",
     "tools/mind-python",
     "tools/mind-reduce",
     "tools/mind-run",
