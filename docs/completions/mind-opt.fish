@@ -26,7 +26,7 @@ complete -c mind-opt -s o -d 'write there, not to standard output; its extension
 complete -c mind-opt -l ane-report -d 'print, instead of the module, which of its MIL ops run on the neural engine, and why' -r -f -a "text\t''
 json\t''"
 complete -c mind-opt -l diff -d 'print the structural diff of the modules OLD and FILE, and exit with 1 if they differ' -r
-complete -c mind-opt -l opset -d 'the version of the operator set that an ONNX model is written in, 21 where not given' -r
+complete -c mind-opt -l opset -d 'the opset version of a written ONNX model, 21 by default' -r
 complete -c mind-opt -l verify -d 'Checks every rule of every op; every tool does so on reading, too' -r
 complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of `?`, writes out defaults and types' -r
 complete -c mind-opt -l channels-last -d 'Gives convolutions their channels last, and moves the transposes that this takes towards the outputs, by rules of the e-graph; what fold and fuse find for a network of convolutions is then near' -r

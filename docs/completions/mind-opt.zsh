@@ -25,7 +25,7 @@ _mind-opt() {
 '-o+[write there, not to standard output; its extension selects the format]:OUT:_default' \
 '--ane-report=[print, instead of the module, which of its MIL ops run on the neural engine, and why]::FORM:(text json)' \
 '(--bind)--diff=[print the structural diff of the modules OLD and FILE, and exit with 1 if they differ]:OLD:_default' \
-'--opset=[the version of the operator set that an ONNX model is written in, 21 where not given]:N:_default' \
+'--opset=[the opset version of a written ONNX model, 21 by default]:N:_default' \
 '*--verify=[Checks every rule of every op; every tool does so on reading, too]::OPTIONS:_default' \
 '*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of \`?\`, writes out defaults and types]::NAME=VALUE ...:_default' \
 '*--canonicalise=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, puts constant extents in the place of \`?\`, writes out defaults and types]::NAME=VALUE ...:_default' \

@@ -16,7 +16,7 @@ pub fn opset_arg() -> Arg {
     value(
         "opset",
         "N",
-        "the version of the operator set that an ONNX model is written in, 21 where not given",
+        "the opset version of a written ONNX model, 21 by default",
     )
 }
 

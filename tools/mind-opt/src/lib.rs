@@ -201,8 +201,7 @@ fn bytes_asked(
         };
     };
     if matches.get_flag("split-input-file") || mil::is_report(matches) {
-        let message =
-            "`--split-input-file` and `--ane-report` print text, but an ONNX model is a binary file";
+        let message = "`--split-input-file` and `--ane-report` print text, but an ONNX model is a binary file";
         return refused(host, message);
     }
     Ok(Some((write, binary::output(matches, host)?)))

@@ -111,7 +111,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "core",
         extensions: &["core"],
-        summary: "Core text, which has words for every op",
+        summary: "Core text, which can express every op",
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Core)),
         read: Some(Read::Module(Format::Core)),
         write: Some(Write::Text(Format::Core)),
@@ -121,7 +121,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "mil",
         extensions: &["mil"],
-        summary: "MIL text, as compilers print it",
+        summary: "MIL text in the spelling that compilers print",
         sniff: Some(mil::is_program),
         read: Some(Read::Module(Format::Mil)),
         write: Some(Write::Program(Format::Mil)),
@@ -131,7 +131,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "mil-primer",
         extensions: &["mil"],
-        summary: "MIL text, as the primer for writing by hand spells it",
+        summary: "MIL text in the spelling of the primer for writing by hand",
         sniff: None,
         read: Some(Read::Module(Format::MilPrimer)),
         write: Some(Write::Program(Format::MilPrimer)),
@@ -244,7 +244,7 @@ pub static FORMATS: &[FormatInfo] = &[
     FormatInfo {
         word: "so",
         extensions: &["so", "dylib"],
-        summary: "that as a shared library, which `cc` links, and its header",
+        summary: "a shared library with machine code of a module, linked by `cc`, and its header",
         sniff: None,
         read: None,
         write: Some(Write::Object(Linking::Shared)),

@@ -84,9 +84,7 @@ const PENDING: &[&str] = &[
     "tools/mind-lsp",
     "tools/mind-python",
     "tools/mind-reduce",
-    "tools/mind-run",
     "tools/mind-testgen",
-    "tools/mind-translate",
     "tools/xtask",
 ];
 
