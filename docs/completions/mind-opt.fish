@@ -1,4 +1,4 @@
-complete -c mind-opt -l from -d 'the input\'s format, instead of telling it from the content' -r -f -a "mic1\t''
+complete -c mind-opt -l from -d 'the input\'s format; by default it is detected from the contents' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''
@@ -9,9 +9,9 @@ stablehlo\t''
 irv2\t''"
 complete -c mind-opt -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"
-complete -c mind-opt -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
+complete -c mind-opt -l diagnostic-format -d 'the format of diagnostics' -r -f -a "text\t''
 json\t''"
-complete -c mind-opt -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
+complete -c mind-opt -l color -d 'colour diagnostics; `auto` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c mind-opt -l dim -d 'the extent of a symbolic dimension of an ONNX or StableHLO module' -r
@@ -49,7 +49,7 @@ complete -c mind-opt -s O -d 'the pipeline of an optimisation level, with passes
 1\t''
 2\t''
 3\t''"
-complete -c mind-opt -l rules -d 'use the rules of this file too; may be repeated' -r
+complete -c mind-opt -l rules -d 'also use the rules of this file; may be repeated' -r
 complete -c mind-opt -l fast-math -d 'enable rules of these classes, which may change results; all classes if none is named' -r -f -a "nsz\t''
 nnan\t''
 reassoc\t''
@@ -109,12 +109,12 @@ complete -c mind-opt -l remarks -d 'report rewrites (`passed`) and why rules did
 complete -c mind-opt -l explain -d 'explain which rules led to a value of the output (`%7`, `out:0`) or to all values, or whether and why a rule acted on a line of the input' -r
 complete -c mind-opt -l opt-bisect-limit -d 'make at most N rewrites, or at most N of one rule; -1 makes all and lists them with numbers' -r
 complete -c mind-opt -l dump-egraph -d 'draw the e-graph of a region of `fold` or `fuse`, as `.dot` or `.svg`' -r
-complete -c mind-opt -l dump-egraph-region -d 'draw region N instead of the first, which is 0; those of all passes count' -r
+complete -c mind-opt -l dump-egraph-region -d 'the index of the region to draw, counted from 0 over all passes' -r
 complete -c mind-opt -l list-passes -d 'describe all passes, or one' -r
 complete -c mind-opt -l list-rules -d 'describe all rules, one, or those of a topic' -r
 complete -c mind-opt -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
-complete -c mind-opt -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
-complete -c mind-opt -l quiet -d 'print neither notes, nor warnings, nor progress'
+complete -c mind-opt -l keep-padding -d 'keep the zero padding of an IR v2 document\'s weights instead of stripping it'
+complete -c mind-opt -l quiet -d 'suppress notes, warnings and progress'
 complete -c mind-opt -l split-input-file -d 'split the input at lines `# -----` or `// -----` and process each part separately'
 complete -c mind-opt -l verify-diagnostics -d 'print nothing and check the diagnostics against `expected-error {{...}}` comments'
 complete -c mind-opt -l external-data -d 'write the large constants of an ONNX model to an external data file OUT.data'
@@ -122,6 +122,6 @@ complete -c mind-opt -l run-reproducer -d 'run the pipeline written in the file 
 complete -c mind-opt -l print-ir-after-all -d 'print the module after every pass'
 complete -c mind-opt -l print-ir-after-change -d 'print the changes of each pass as a diff'
 complete -c mind-opt -l show-dialects -d 'describe all dialects and their ops'
-complete -c mind-opt -l lit-features -d 'name the features that tests may require'
+complete -c mind-opt -l lit-features -d 'list the features that tests may require'
 complete -c mind-opt -s h -l help -d 'Print help'
 complete -c mind-opt -s V -l version -d 'Print version'

@@ -15,10 +15,10 @@ _mind-opt() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2)' \
+'--from=[the input'\''s format; by default it is detected from the contents]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
-'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
-'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
+'--diagnostic-format=[the format of diagnostics]:FORM:(text json)' \
+'--color=[colour diagnostics; \`auto\` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM]:WHEN:(auto always never)' \
 '*--dim=[the extent of a symbolic dimension of an ONNX or StableHLO module]:NAME=EXTENT:_default' \
 '*--bind=[replace an input of an ONNX or StableHLO module by a constant\: the array of that name in the archive]:NAME=FILE.npz:_default' \
 '--to=[the output'\''s format; by default that of the extension of -o, else the input'\''s format or Core text]:FORMAT:(mic1 mic2 core mil mil-primer onnx)' \
@@ -46,7 +46,7 @@ _mind-opt() {
 '*--import-mil=[Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name]::OPTIONS:_default' \
 '(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \
 '-O+[the pipeline of an optimisation level, with passes before and after it; results stay bit-identical]:LEVEL:(0 1 2 3)' \
-'*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
+'*--rules=[also use the rules of this file; may be repeated]:FILE:_default' \
 '*--fast-math=[enable rules of these classes, which may change results; all classes if none is named]::CLASS,...:(nsz nnan reassoc approx)' \
 '*--only-rule=[disable all rules and patterns but these]:NAME,...:_default' \
 '*--disable-rule=[disable these rules and patterns]:NAME,...:_default' \
@@ -67,12 +67,12 @@ _mind-opt() {
 '--explain=[explain which rules led to a value of the output (\`%7\`, \`out\:0\`) or to all values, or whether and why a rule acted on a line of the input]::VALUE|RULE@LINE:_default' \
 '--opt-bisect-limit=[make at most N rewrites, or at most N of one rule; -1 makes all and lists them with numbers]:[RULE:]N:_default' \
 '--dump-egraph=[draw the e-graph of a region of \`fold\` or \`fuse\`, as \`.dot\` or \`.svg\`]:FILE:_default' \
-'--dump-egraph-region=[draw region N instead of the first, which is 0; those of all passes count]:N:_default' \
+'--dump-egraph-region=[the index of the region to draw, counted from 0 over all passes]:N:_default' \
 '--list-passes=[describe all passes, or one]::NAME:_default' \
 '--list-rules=[describe all rules, one, or those of a topic]::NAME|TOPIC:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
-'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
-'--quiet[print neither notes, nor warnings, nor progress]' \
+'--keep-padding[keep the zero padding of an IR v2 document'\''s weights instead of stripping it]' \
+'--quiet[suppress notes, warnings and progress]' \
 '--split-input-file[split the input at lines \`# -----\` or \`// -----\` and process each part separately]' \
 '--verify-diagnostics[print nothing and check the diagnostics against \`expected-error {{...}}\` comments]' \
 '--external-data[write the large constants of an ONNX model to an external data file OUT.data]' \
@@ -80,7 +80,7 @@ _mind-opt() {
 '--print-ir-after-all[print the module after every pass]' \
 '--print-ir-after-change[print the changes of each pass as a diff]' \
 '--show-dialects[describe all dialects and their ops]' \
-'--lit-features[name the features that tests may require]' \
+'--lit-features[list the features that tests may require]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \

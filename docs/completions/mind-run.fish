@@ -1,4 +1,4 @@
-complete -c mind-run -l from -d 'the input\'s format, instead of telling it from the content' -r -f -a "mic1\t''
+complete -c mind-run -l from -d 'the input\'s format; by default it is detected from the contents' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''
@@ -9,9 +9,9 @@ stablehlo\t''
 irv2\t''"
 complete -c mind-run -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"
-complete -c mind-run -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
+complete -c mind-run -l diagnostic-format -d 'the format of diagnostics' -r -f -a "text\t''
 json\t''"
-complete -c mind-run -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
+complete -c mind-run -l color -d 'colour diagnostics; `auto` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c mind-run -l inputs -d 'arrays for the inputs, by name; bf16 as uint16' -r
@@ -59,8 +59,8 @@ pooler\t''"
 complete -c mind-run -l normalize -d 'whether to normalise embeddings to length 1; by default as in modules.json' -r -f -a "true\t''
 false\t''"
 complete -c mind-run -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
-complete -c mind-run -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
-complete -c mind-run -l quiet -d 'print neither notes, nor warnings, nor progress'
+complete -c mind-run -l keep-padding -d 'keep the zero padding of an IR v2 document\'s weights instead of stripping it'
+complete -c mind-run -l quiet -d 'suppress notes, warnings and progress'
 complete -c mind-run -l bench -d 'print compile and run times instead of the outputs; for a model the times of prefill and of decode steps'
 complete -c mind-run -l full -d 'print every element of the outputs'
 complete -c mind-run -l no-cache -d 'do not use the compile cache; `MIND_CACHE` names its folder, `MIND_CACHE_LIMIT` limits its size in bytes (1G by default)'

@@ -15,10 +15,10 @@ _mind-run() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2)' \
+'--from=[the input'\''s format; by default it is detected from the contents]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
-'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
-'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
+'--diagnostic-format=[the format of diagnostics]:FORM:(text json)' \
+'--color=[colour diagnostics; \`auto\` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM]:WHEN:(auto always never)' \
 '--inputs=[arrays for the inputs, by name; bf16 as uint16]:IN.npz:_default' \
 '--random=[fill missing arrays with random elements from this seed]:SEED:_default' \
 '*--dim=[the extent of a symbolic dimension; \`?\` for all unnamed ones]:NAME=EXTENT:_default' \
@@ -57,8 +57,8 @@ _mind-run() {
 '(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps --profile-steps --tune)--pooling=[pooling of token vectors\: their mean, the first one, or the model'\''s pooler; by default as in modules.json or 1_Pooling/config.json, else the mean]:HOW:(mean cls pooler)' \
 '(--from --profile --no-input-limits --keep-padding --inputs --random --dim --bind --full --memory-limit --max-steps --profile-steps --tune)--normalize=[whether to normalise embeddings to length 1; by default as in modules.json]::BOOL:(true false)' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
-'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
-'--quiet[print neither notes, nor warnings, nor progress]' \
+'--keep-padding[keep the zero padding of an IR v2 document'\''s weights instead of stripping it]' \
+'--quiet[suppress notes, warnings and progress]' \
 '--bench[print compile and run times instead of the outputs; for a model the times of prefill and of decode steps]' \
 '--full[print every element of the outputs]' \
 '--no-cache[do not use the compile cache; \`MIND_CACHE\` names its folder, \`MIND_CACHE_LIMIT\` limits its size in bytes (1G by default)]' \

@@ -1,4 +1,4 @@
-complete -c mind-translate -l from -d 'the input\'s format, instead of telling it from the content' -r -f -a "mic1\t''
+complete -c mind-translate -l from -d 'the input\'s format; by default it is detected from the contents' -r -f -a "mic1\t''
 mic2\t''
 core\t''
 mil\t''
@@ -10,9 +10,9 @@ irv2\t''
 hf\t''"
 complete -c mind-translate -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"
-complete -c mind-translate -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
+complete -c mind-translate -l diagnostic-format -d 'the format of diagnostics' -r -f -a "text\t''
 json\t''"
-complete -c mind-translate -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
+complete -c mind-translate -l color -d 'colour diagnostics; `auto` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c mind-translate -l to -d 'the output\'s format; by default that of the extension of -o, with `--patch` the input\'s format; for MIL and packages the module is lowered, unless it is a program' -r -f -a "mic1\t''
@@ -55,8 +55,8 @@ complete -c mind-translate -l opset -d 'the opset; for ONNX 13 to 26, 21 by defa
 complete -c mind-translate -l flexible -d 'keep a symbolic dimension open: B=1..32 for a range, B=1,2,4 for a list' -r
 complete -c mind-translate -l build-info -d 'a build info entry of the program, instead of the tool\'s name' -r
 complete -c mind-translate -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
-complete -c mind-translate -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
-complete -c mind-translate -l quiet -d 'print neither notes, nor warnings, nor progress'
+complete -c mind-translate -l keep-padding -d 'keep the zero padding of an IR v2 document\'s weights instead of stripping it'
+complete -c mind-translate -l quiet -d 'suppress notes, warnings and progress'
 complete -c mind-translate -l token-report -d 'print how many bytes and tokens the module takes in every format, and as JSON'
 complete -c mind-translate -l all-ops -d 'draw every op: no folding of repeated layers, no overview below 1,000 boxes'
 complete -c mind-translate -l external-data -d 'write the large constants of an ONNX model to an external data file OUT.data'

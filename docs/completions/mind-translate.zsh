@@ -15,10 +15,10 @@ _mind-translate() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2 hf)' \
+'--from=[the input'\''s format; by default it is detected from the contents]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx stablehlo irv2 hf)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
-'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
-'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
+'--diagnostic-format=[the format of diagnostics]:FORM:(text json)' \
+'--color=[colour diagnostics; \`auto\` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM]:WHEN:(auto always never)' \
 '--to=[the output'\''s format; by default that of the extension of -o, with \`--patch\` the input'\''s format; for MIL and packages the module is lowered, unless it is a program]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage onnx irv2 c object so dot svg html)' \
 '-o+[write there, not to standard output; its extension selects the format; a package is a folder and needs it]:OUT:_default' \
 '--patch=[apply the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
@@ -38,8 +38,8 @@ _mind-translate() {
 '*--flexible=[keep a symbolic dimension open\: B=1..32 for a range, B=1,2,4 for a list]:DIM=EXTENTS:_default' \
 '*--build-info=[a build info entry of the program, instead of the tool'\''s name]:KEY=VALUE:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
-'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
-'--quiet[print neither notes, nor warnings, nor progress]' \
+'--keep-padding[keep the zero padding of an IR v2 document'\''s weights instead of stripping it]' \
+'--quiet[suppress notes, warnings and progress]' \
 '(--to --patch)--token-report[print how many bytes and tokens the module takes in every format, and as JSON]' \
 '--all-ops[draw every op\: no folding of repeated layers, no overview below 1,000 boxes]' \
 '--external-data[write the large constants of an ONNX model to an external data file OUT.data]' \

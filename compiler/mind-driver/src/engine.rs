@@ -97,7 +97,9 @@ impl Engine {
             let text = format!("this machine cannot run {isa}");
             let error = Diagnostic::error(Span::FILE, text);
             return Err(error
-                .help(format!("the widest that it can is {best}"))
+                .help(format!(
+                    "the widest instruction set that it supports is {best}"
+                ))
                 .into());
         }
         let threads = config.threads.map_or_else(available_threads, NonZero::get);

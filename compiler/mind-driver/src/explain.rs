@@ -43,7 +43,7 @@ impl Explain {
         match (text, at) {
             ("", _) => Explain::All,
             (_, Some((rule, line))) => {
-                let off = "it is switched off by `--disable-rule` or `--only-rule`";
+                let off = "it is disabled by `--disable-rule` or `--only-rule`";
                 let off = (!rewriting.enables(rule)).then(|| off.to_owned());
                 Explain::Rule(RuleAt {
                     rule: rule.to_owned(),
@@ -263,12 +263,7 @@ impl<'a> Story<'a> {
             let inner = self.g.ops(block);
             let inner = inner.filter(|&op| !self.g.def(op).has(Trait::Terminator));
             let members: Vec<String> = inner.map(|op| op_text(self.g, op)).collect();
-            let _ = writeln!(
-                out,
-                "  {} ops run as one: {}",
-                members.len(),
-                members.join(", ")
-            );
+            let _ = writeln!(out, "  {} fused ops: {}", members.len(), members.join(", "));
         }
     }
 
@@ -296,7 +291,7 @@ impl<'a> Story<'a> {
             let text = self.file.text().lines().nth(line.wrapping_sub(1));
             let _ = match text.map(str::trim).filter(|text| !text.is_empty()) {
                 Some(text) => writeln!(out, "  no pass tried it on `{text}`"),
-                None => writeln!(out, "  there is nothing on that line"),
+                None => writeln!(out, "  the line is empty"),
             };
         }
     }

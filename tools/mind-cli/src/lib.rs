@@ -255,7 +255,7 @@ pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
         value(
             "from",
             "FORMAT",
-            "the input's format, instead of telling it from the content",
+            "the input's format; by default it is detected from the contents",
         )
         .value_parser(FormatInfo::words(is_read)),
         value(
@@ -272,8 +272,7 @@ pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
         #[cfg(feature = "irv2")]
         flag(
             "keep-padding",
-            "compute with the padding of an IR v2 document's weights, which holds \
-                 zeros, instead of cutting it off",
+            "keep the zero padding of an IR v2 document's weights instead of stripping it",
         ),
         diagnostic_format_arg(),
     ]
@@ -308,7 +307,7 @@ pub fn module_args() -> Vec<Arg> {
 
 /// Returns the argument for the format of diagnostics.
 pub fn diagnostic_format_arg() -> Arg {
-    value("diagnostic-format", "FORM", "how errors are shown")
+    value("diagnostic-format", "FORM", "the format of diagnostics")
         .value_parser(["text", "json"])
         .default_value("text")
 }

@@ -27,7 +27,7 @@ pub fn args() -> Vec<Arg> {
         value(
             "rules",
             "FILE",
-            "use the rules of this file too; may be repeated",
+            "also use the rules of this file; may be repeated",
         )
         .action(ArgAction::Append),
         value(

@@ -20,12 +20,12 @@ pub fn args() -> [Arg; 2] {
         value(
             "color",
             "WHEN",
-            "colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, \
-                 CLICOLOR_FORCE and TERM ask for",
+            "colour diagnostics; `auto` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and \
+             TERM",
         )
         .value_parser(["auto", "always", "never"])
         .default_value("auto"),
-        flag("quiet", "print neither notes, nor warnings, nor progress"),
+        flag("quiet", "suppress notes, warnings and progress"),
     ]
 }
 

@@ -214,7 +214,7 @@ fn listing_args() -> [Arg; 4] {
             "",
         ),
         flag("show-dialects", "describe all dialects and their ops"),
-        flag("lit-features", "name the features that tests may require"),
+        flag("lit-features", "list the features that tests may require"),
     ]
 }
 

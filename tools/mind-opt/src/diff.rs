@@ -21,7 +21,7 @@ pub(super) fn run(
     if !pipeline.steps.is_empty() {
         return Some(mind_cli::usage_error(
             host,
-            "`--diff` compares modules as they are; it runs no passes",
+            "`--diff` cannot be combined with passes",
         ));
     }
     let named = output::file(matches).map(|path| output::check_not_module(path, "a difference"));

@@ -358,8 +358,7 @@ impl<'a> Run<'a> {
         };
         let drawn = rewrites.drawing.as_ref();
         let Some(text) = drawn.and_then(|drawing| drawing.text.as_ref()) else {
-            let help =
-                "only `fold` and `fuse` make e-graphs, one for each region of some hundred ops";
+            let help = "only `fold` and `fuse` build e-graphs, one per region of some hundred ops";
             mind_cli::print_error(
                 host,
                 &format!("error: the region to draw does not exist: {help}\n"),

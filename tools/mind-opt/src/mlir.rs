@@ -92,7 +92,7 @@ pub const COUNTERPARTS: &[Counterpart] = &[
     ),
     of(
         &["mlir-disable-threading"],
-        Ours::Instead("passes run on one thread; no output depends on how many there are"),
+        Ours::Instead("passes are single-threaded"),
     ),
     of(
         &[

@@ -110,7 +110,7 @@ impl Tuned {
     }
 
     fn text(&self) -> String {
-        let mut text = format!("kernels with another schedule {}\n", self.0.len());
+        let mut text = format!("kernels with a tuned schedule {}\n", self.0.len());
         for (choice, place) in &self.0 {
             let Choice {
                 kernel,

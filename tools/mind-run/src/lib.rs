@@ -114,7 +114,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     if engine == EngineKind::Interp
         && let Some((flag, _)) = asked.next()
     {
-        let text = format!("`{flag}` is for machine code, and the module is interpreted");
+        let text = format!("`{flag}` needs machine code, but the module is interpreted");
         let error = Diagnostic::error(Span::FILE, text);
         return Err(reject(args, host, &error.into(), file));
     }

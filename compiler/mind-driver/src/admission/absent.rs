@@ -8,7 +8,7 @@ use crate::session::Session;
 /// Returns an error for each rule file, because this build cannot check rules.
 pub fn refusals(rewriting: &RewriteOptions, _: &Session) -> Vec<(SourceFile, Diagnostics)> {
     let refused = rewriting.rules.iter().map(|source| {
-        let message = "rules are checked before they act, and this build cannot check them";
+        let message = "this build cannot check rules, so user rules are refused";
         let error = Diagnostic::error(Span::FILE, message).help("build with the feature `egraph`");
         let mut found = Diagnostics::new();
         found.push(error);

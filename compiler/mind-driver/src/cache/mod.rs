@@ -100,7 +100,7 @@ impl CompileCache {
     /// Errors if the folder cannot be created, if other users may write to it, or if the file of this program is
     /// unknown.
     pub fn open(folder: &Path, limit: u64) -> io::Result<CompileCache> {
-        let unknown = || io::Error::other("the file of this program is not known");
+        let unknown = || io::Error::other("the file of this program is unknown");
         Ok(CompileCache {
             store: Store::open(folder, limit)?,
             identity: identity::identity().ok_or_else(unknown)?,

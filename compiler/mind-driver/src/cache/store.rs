@@ -218,7 +218,7 @@ fn check_owner(folder: &Path) -> io::Result<()> {
     if metadata.uid() == user && metadata.mode() & 0o022 == 0 {
         return Ok(());
     }
-    Err(io::Error::other("others may write to it"))
+    Err(io::Error::other("other users may write to it"))
 }
 
 #[cfg(not(unix))]
@@ -295,6 +295,6 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
         let refused = Store::open(folder.path(), 1).expect_err("anybody may write to it");
-        assert_eq!(refused.to_string(), "others may write to it");
+        assert_eq!(refused.to_string(), "other users may write to it");
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn carry_over(
     if let Some(place) = left.min_by_key(|place| place.start) {
         let span = Span::new(place.start as u32, place.end as u32);
         return Err(Diagnostic::error(span, "this comment cannot be kept")
-            .label("the canonical form has no such line")
+            .label("the canonical form has no line for it")
             .help("`--drop-comments` formats without comments")
             .into());
     }

@@ -21,7 +21,8 @@ pub struct Output<'a> {
 pub enum OutputError {
     /// `--to` and the extension contradict each other.
     #[error(
-        "`{path}` is named as a file of `{named}`, and the format asked for is `{to}`: files of it end in {ends}"
+        "the extension of `{path}` is that of `{named}`, but the requested format is `{to}`, whose extension is \
+         {ends}"
     )]
     Contradiction {
         /// The path.
@@ -35,7 +36,7 @@ pub enum OutputError {
     },
     /// The format of the extension cannot be written by this tool.
     #[error(
-        "`{path}` is named as a file of `{named}`, which is not written here: names end in {known}"
+        "the extension of `{path}` is that of `{named}`, which this tool cannot write: expected {known}"
     )]
     NotWritten {
         /// The path.
@@ -46,7 +47,7 @@ pub enum OutputError {
         known: String,
     },
     /// The extension is unknown.
-    #[error("no format has the extension of `{path}`: names end in {known}")]
+    #[error("no format has the extension of `{path}`: expected {known}")]
     Unknown {
         /// The path.
         path: String,

@@ -41,6 +41,6 @@ pub enum PatchError {
         several: bool,
     },
     /// The verifier rejects the resulting module.
-    #[error("after the edits the module breaks {} rules", .0.error_count())]
+    #[error("the edited module has {} errors", .0.error_count())]
     Invalid(Diagnostics),
 }

@@ -127,7 +127,7 @@ fn place(fields: &Map<String, Value>) -> Result<Place, String> {
         (Some(before), None) => Ok(Place::Before(id(before, "before")?)),
         (None, Some(after)) => Ok(Place::After(id(after, "after")?)),
         (None, None) => Ok(Place::End),
-        (Some(_), Some(_)) => Err("`before` and `after` both say where; use one".to_owned()),
+        (Some(_), Some(_)) => Err("`before` and `after` cannot be combined".to_owned()),
     }
 }
 

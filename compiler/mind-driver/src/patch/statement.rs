@@ -163,6 +163,6 @@ fn result_count(def: &OpDef, new: &NewStatement) -> Result<usize, String> {
         (Results::One, _) => Ok(1),
         (Results::Named(names), _) => Ok(names.len()),
         (Results::Many, Some(body)) if !body.outputs.is_empty() => Ok(body.outputs.len()),
-        _ => Err(format!("`{name}` has no result that an id could name")),
+        _ => Err(format!("`{name}` has no result")),
     }
 }

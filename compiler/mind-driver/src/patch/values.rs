@@ -114,7 +114,7 @@ fn set_elements(
 ) -> Result<(), String> {
     let result = g.result(op);
     let ty = g.declared(result).or(g.type_id(result));
-    let ty = ty.ok_or("the type of a constant must be written: give it as `type`")?;
+    let ty = ty.ok_or("a constant needs a declared type: write it as `type`")?;
     let ty = g.types().get(ty).to_owned();
     let mut bytes = Vec::new();
     let count = match value {

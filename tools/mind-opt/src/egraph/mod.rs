@@ -17,7 +17,7 @@ pub(super) fn args() -> Vec<Arg> {
         arg(
             "dump-egraph-region",
             "N",
-            "draw region N instead of the first, which is 0; those of all passes count",
+            "the index of the region to draw, counted from 0 over all passes",
         )
         .value_parser(clap::value_parser!(usize))
         .requires("dump-egraph"),

@@ -135,7 +135,7 @@ impl<'n> Bench<'n> {
         let arrays = random_inputs(g, 0, Extents::default());
         let arrays = arrays.map_err(|_| "its inputs are large".to_owned())?;
         let bound = bind(g, &arrays, Extents::default());
-        let bound = bound.map_err(|_| "it takes no drawn inputs".to_owned())?;
+        let bound = bound.map_err(|_| "random inputs do not match it".to_owned())?;
         let low = self.lowered(g, &bound)?;
         let program = self.engine.program(&low);
         let program = program.map_err(|found| found.to_string())?;

@@ -49,7 +49,7 @@ pub(super) fn rewrites(subject: &Subject<'_>, run: &PassRun) -> String {
 /// Justifies a rewrite.
 fn because(subject: &Subject<'_>, record: &Record) -> String {
     if record.steps.is_empty() {
-        return "one op on equal operands computes the same".to_owned();
+        return "equal ops on equal operands have equal results".to_owned();
     }
     let steps = record.steps.iter();
     let reasons = steps.map(|step| reason(subject, &step.text(subject.file), &step.rule));

@@ -95,7 +95,7 @@ pub(super) fn pass(subject: &Subject<'_>, number: usize) -> String {
     );
     if before.text == after.text {
         let what = if run.changed {
-            "It changed nothing that is written."
+            "It changed nothing that is visible in the text."
         } else {
             "It changed nothing."
         };

@@ -29,8 +29,7 @@ pub(super) enum Stop {
     /// An option that does not apply to the model's family.
     #[error(
         "models of {family} are {models}s: {}, `--{option}` is for {}",
-        if *is_encoder { "`--embed` and `--tokens` compute \
-        embeddings" } else { "`--prompt` and `--tokens` generate text" },
+        if *is_encoder { "`--embed` and `--tokens` compute embeddings" } else { "`--prompt` and `--tokens` generate text" },
         if *is_encoder { "decoders" } else { "encoders" }
     )]
     Unused {
