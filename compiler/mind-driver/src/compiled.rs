@@ -22,7 +22,7 @@ impl Compiled {
     ///
     /// # Errors
     ///
-    /// Errors if there is not enough memory, or if constants are divided by zero or with overflow.
+    /// Errors if there is not enough memory, or if an op on weights divides integers by zero or overflows.
     pub fn new(program: &Arc<Program>, arrays: &Arrays) -> Result<Compiled, RunError> {
         let params = bytes_of(program.params(), arrays);
         let bound = BoundProgram::new(program.clone(), &params)?;

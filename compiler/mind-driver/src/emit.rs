@@ -20,8 +20,8 @@ pub struct Emitted {
     pub warnings: Diagnostics,
 }
 
-/// Prints `g` as `wanted`. Without `wanted` it is printed in the format of the input, or as Core text if that is a
-/// binary format or cannot express `g`.
+/// Prints `g` as `wanted`. Without `wanted` it is printed in the format of the input, or as Core text if the input is
+/// not in a text format of modules, or if that format cannot express `g`.
 ///
 /// # Errors
 ///

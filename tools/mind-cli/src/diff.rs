@@ -7,7 +7,7 @@ const COMPARED: usize = 8000;
 
 /// Returns the unified diff of two texts with two lines of context; empty if they are equal.
 ///
-/// Common leading and trailing lines are skipped. If more than [`COMPARED`] lines are left, only their number is
+/// Common leading and trailing lines are skipped. If more than 8000 lines are left, only their number is
 /// reported, because computing a minimal diff would take too long.
 pub fn unified(old: &str, new: &str, names: (&str, &str)) -> String {
     if old == new {

@@ -145,7 +145,7 @@ impl CompileCache {
         }
     }
 
-    /// Returns the location of the packed weights of a model in `files`, compiled with `settings`.
+    /// Returns the location of the packed weights for the model and the weight files in `of`, compiled with `settings`.
     ///
     /// # Errors
     ///

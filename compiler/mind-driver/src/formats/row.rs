@@ -187,7 +187,7 @@ pub struct WriteOptions<'a> {
     pub function: &'a str,
     /// Whether generated C has a `main` function.
     pub has_main: bool,
-    /// How many details are drawn.
+    /// The level of detail of drawings.
     #[cfg(feature = "draw")]
     pub detail: Detail,
 }

@@ -40,9 +40,9 @@ impl Difference {
 
 /// Compares the verified modules `a` and `b`.
 ///
-/// Ops are paired if they are equal and their operands are paired; the others are paired by id, and then by name and
-/// order. Paired ops that differ are shown as removed and added. The users of a changed value are not shown, because
-/// only their operand changes.
+/// Ops are paired if they are equal and their operands are paired; the others are paired in order by equal id and name,
+/// then by name, then by id. Paired ops that differ are shown as removed and added. The users of a changed value are
+/// not shown, because only their operand changes.
 pub fn difference(formats: &Formats, a: &Graph, b: &Graph) -> Difference {
     let matching = Matching::new(a, b);
     let (old, new) = (Statements::of(formats, a), Statements::of(formats, b));
