@@ -71,7 +71,6 @@ const PENDING: &[&str] = &[
     "dialects/mind-loops",
     "dialects/mind-tensor",
     "lit_tests",
-    "passes/mind-eqsat",
     "passes/mind-from-mil",
     "passes/mind-rulecheck",
     "passes/mind-rules",
