@@ -61,7 +61,6 @@ const PENDING: &[&str] = &[
     "compiler/mind-driver",
     "compiler/mind-interp",
     "compiler/mind-ir",
-    "compiler/mind-irv2",
     "compiler/mind-jit",
     "compiler/mind-model",
     "compiler/mind-onnx",
