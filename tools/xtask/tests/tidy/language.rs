@@ -72,7 +72,6 @@ const PENDING: &[&str] = &[
     "lit_tests",
     "passes/mind-from-mil",
     "passes/mind-rulecheck",
-    "passes/mind-rules",
     "passes/mind-to-loops",
     "passes/mind-to-mil",
     "passes/mind-to-tensor",
