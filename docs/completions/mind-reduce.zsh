@@ -15,10 +15,10 @@ _mind-reduce() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer stablehlo irv2)' \
+'--from=[the input'\''s format; by default it is detected from the contents]:FORMAT:(mic1 mic2 core mil mil-primer stablehlo irv2)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
-'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
-'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
+'--diagnostic-format=[the format of diagnostics]:FORM:(text json)' \
+'--color=[colour diagnostics; \`auto\` colours on a terminal and respects NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM]:WHEN:(auto always never)' \
 '--test=[the interestingness test\: CMD exits with 0 for the file, the passes or the given engine crash (\`@crash\`), or the results of the passes'\'' output differ from those of their input (\`@differs\`)]:CMD|@crash|@differs:_default' \
 '-o+[write there, not to standard output; its extension selects the format]:OUT:_default' \
 '--to=[the output'\''s format; by default that of the extension of -o, else the input'\''s format or Core text]:FORMAT:(mic1 mic2 core mil mil-primer)' \
@@ -28,14 +28,14 @@ _mind-reduce() {
 '(-O)--pass-pipeline=[the passes to run, as text; by default those of -O2]:TEXT:_default' \
 '-O+[a named pipeline]:LEVEL:(0 1 2 3)' \
 '--engine=[the engine that runs the passes'\'' output\: by default the interpreter for \`@differs\`, and none for \`@crash\`; with \`jit\` no passes run by default]:ENGINE:(interp jit)' \
-'*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
-'*--fast-math=[let rules of these classes change bits; all of them where none is named]::CLASS,...:(nsz nnan reassoc approx)' \
-'*--only-rule=[let only these rules and patterns act]:NAME,...:_default' \
-'*--disable-rule=[keep these rules and patterns from acting]:NAME,...:_default' \
-'*--allow-unchecked-rule=[let these rules act although no check could exercise them]:NAME,...:_default' \
+'*--rules=[also use the rules of this file; may be repeated]:FILE:_default' \
+'*--fast-math=[enable rules of these classes, which may change results; all classes if none is named]::CLASS,...:(nsz nnan reassoc approx)' \
+'*--only-rule=[disable all rules and patterns but these]:NAME,...:_default' \
+'*--disable-rule=[disable these rules and patterns]:NAME,...:_default' \
+'*--allow-unchecked-rule=[enable these rules although they could not be checked]:NAME,...:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
-'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
-'--quiet[print neither notes, nor warnings, nor progress]' \
+'--keep-padding[keep the zero padding of an IR v2 document'\''s weights instead of stripping it]' \
+'--quiet[suppress notes, warnings and progress]' \
 '--bisect[name the first rewrite that makes the passes'\'' output interesting; CMD is given that output]' \
 '-h[Print help]' \
 '--help[Print help]' \

@@ -1,4 +1,4 @@
-//! Scalar functions as ops.
+//! Builds the op that applies a scalar function.
 
 use mind_ir::ValueId;
 use mind_ir::builder::{Builder, Built};
@@ -13,11 +13,11 @@ use crate::ops::compare::{Compare, Direction};
 ///
 /// # Errors
 ///
-/// Those of its shape rule; the graph is then as it was, but for unused ids.
+/// Those of the op's shape rule. The graph is then unchanged, except that some ids are never used.
 ///
 /// # Panics
 ///
-/// If the function has no op, which a test refuses.
+/// If no op applies the function; a test checks that every function has one.
 pub fn apply(b: &mut Builder<'_>, function: ScalarFn, operands: &[ValueId]) -> Built {
     if let Some(direction) = Direction::of(function) {
         return b.one(Compare::DEF, operands, &Compare::attrs(direction));

@@ -21,11 +21,11 @@ pub fn check_rank(op: &'static str, found: usize) -> Result<(), VerifyError> {
     })
 }
 
-/// `axis` counted from the front, when it lies in `-rank..rank`.
+/// Returns `axis` counted from the front; negative axes count from the end.
 ///
 /// # Errors
 ///
-/// E3004 outside of that.
+/// E3004 `axis` is outside `-rank..rank`.
 pub fn resolve(op: &'static str, axis: i64, rank: usize) -> Result<usize, VerifyError> {
     let signed = rank as i64;
     match axis {
@@ -35,12 +35,12 @@ pub fn resolve(op: &'static str, axis: i64, rank: usize) -> Result<usize, Verify
     }
 }
 
-/// Which axes a list names; all of them when it is empty.
+/// Returns for each dimension whether `axes` lists it; an empty list means all dimensions.
 ///
 /// # Errors
 ///
-/// E3004 outside the rank, E3005 named twice, also when once from the front and once from the
-/// end.
+/// E3004 outside the rank, E3005 named twice, also when once from the front and once from the end: for example `1` and
+/// `-1` at rank 2.
 pub(crate) fn reduced(
     op: &'static str,
     axes: &[i64],
@@ -52,11 +52,11 @@ pub(crate) fn reduced(
     named(op, axes, rank)
 }
 
-/// Which axes a list names; none of them when it is empty.
+/// Returns for each dimension whether `axes` lists it; an empty list means none.
 ///
 /// # Errors
 ///
-/// Those of [`reduced`].
+/// E3004 outside the rank, E3005 named twice.
 pub(crate) fn named(op: &'static str, axes: &[i64], rank: usize) -> Result<Vec<bool>, VerifyError> {
     let mut named = vec![false; rank];
     for axis in listed(op, axes, rank)? {
@@ -65,11 +65,11 @@ pub(crate) fn named(op: &'static str, axes: &[i64], rank: usize) -> Result<Vec<b
     Ok(named)
 }
 
-/// The axes that a list names, counted from the front.
+/// Returns the listed axes, counted from the front.
 ///
 /// # Errors
 ///
-/// Those of [`reduced`].
+/// E3004 outside the rank, E3005 named twice.
 pub(crate) fn listed(
     op: &'static str,
     axes: &[i64],

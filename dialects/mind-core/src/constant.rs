@@ -1,4 +1,4 @@
-//! Constants from tensors, and back.
+//! Conversion between tensors and constant ops.
 
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::builder::Builder;
@@ -10,8 +10,8 @@ use mind_ir::{Ty, ValueId};
 
 use crate::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
 
-/// A constant with the contents of `tensor`: a scalar op where one exists, a splat where all elements
-/// have the same bits, else the elements.
+/// Creates a constant with the contents of `tensor`. The result is a scalar op where the dtype has one, a splat if all
+/// elements have the same bits, and otherwise a dense constant.
 pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
     let scalar = match (tensor.rank(), tensor.buffer()) {
         (0, Buffer::I64(elements)) => Some((ConstI64::DEF, Attr::Int(elements[0]))),
@@ -49,7 +49,7 @@ pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
     b.graph.result(op)
 }
 
-/// Creates the constant of type `ty` that has `element`, of rank 0, at every position, without writing it out.
+/// Creates a splat constant of type `ty` from the rank 0 tensor `element`, without writing out the elements.
 pub fn splat(b: &mut Builder<'_>, ty: TypeView<'_>, element: &Tensor) -> ValueId {
     if let Some(count @ 0..=1) = ty.count() {
         let extents = ty.static_shape().unwrap_or_default();
@@ -66,14 +66,14 @@ pub fn splat(b: &mut Builder<'_>, ty: TypeView<'_>, element: &Tensor) -> ValueId
     literal_constant(b, &literal, ty)
 }
 
-/// Creates the constant of type `ty` that a literal says.
+/// Creates the constant of type `ty` that a literal describes.
 pub fn literal_constant(b: &mut Builder<'_>, literal: &Literal<'_>, ty: Ty) -> ValueId {
     let op = b.create_typed(ConstTensor::DEF, &[], &[Attr::Literal(literal)], &[ty]);
     b.graph.result(op)
 }
 
-/// The scalar that `value` is at every position, if it is such a constant. Elements are looked at only
-/// where they are stored once.
+/// Returns the element of `value` as a scalar if `value` is a splat or scalar constant. Dense constants are not
+/// searched for equal elements, because that would cost time in their size.
 pub fn scalar_of(g: &Graph, value: ValueId) -> Option<Tensor> {
     let op = g.defining_op(value)?;
     if let Some(constant) = g.view::<ConstI64>(op) {
@@ -94,7 +94,7 @@ pub fn scalar_of(g: &Graph, value: ValueId) -> Option<Tensor> {
     ))
 }
 
-/// The elements of `value`, if it is a constant.
+/// Returns the elements of `value`, if it is a constant.
 pub fn elements_of(g: &Graph, value: ValueId) -> Option<Tensor> {
     let shape = g.ty(value).static_shape()?;
     let shape: Vec<usize> = shape.into_iter().map(|extent| extent as usize).collect();

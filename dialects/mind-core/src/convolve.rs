@@ -1,4 +1,4 @@
-//! Convolutions by groups in either layout, and those that run backwards.
+//! Grouped convolutions and transposed convolutions, in NHWC and NCHW layout.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -12,7 +12,7 @@ use crate::sums::SumType;
 use crate::windows::{WindowAxis, per_dimension};
 
 mind_ir::words! {
-    /// Where the channels of images and filters are.
+    /// The position of the channel dimension in images and filters.
     pub enum Layout {
         /// Images `[N, s.., C]`, filters `[k.., c, F]`.
         Nhwc = "nhwc",
@@ -22,7 +22,7 @@ mind_ir::words! {
 }
 
 impl Layout {
-    /// The first spatial dimension of images of `spatial` dimensions, and their channels.
+    /// Returns the first spatial dimension and the channel dimension of images with `spatial` spatial dimensions.
     pub fn image(self, spatial: usize) -> (usize, usize) {
         match self {
             Layout::Nhwc => (1, 1 + spatial),
@@ -30,7 +30,8 @@ impl Layout {
         }
     }
 
-    /// The first dimension of the taps of filters, and the two of the channels: the one of more than a group's last.
+    /// Returns the first spatial dimension of filters and their two channel dimensions: that of one group, then that of
+    /// all groups.
     fn filter(self, spatial: usize) -> (usize, [usize; 2]) {
         match self {
             Layout::Nhwc => (0, [spatial, spatial + 1]),
@@ -39,41 +40,41 @@ impl Layout {
     }
 }
 
-/// Which way a convolution runs.
+/// Convolution or transposed convolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// Each element of the result is a sum under the filter.
+    /// Each element of the result is a sum over the taps of the filter.
     Forward,
-    /// Each element of the input goes to those of the result under the filter.
+    /// Transposed: each element of the input is multiplied by every tap and added to the result.
     Backward,
 }
 
-/// A convolution as its attributes say, with an entry for each spatial dimension.
+/// The attributes of a convolution, normalised to one entry for each spatial dimension.
 #[derive(Clone, Debug)]
 pub struct Convolve {
     /// The name of the op.
     pub op: &'static str,
-    /// Which way it runs.
+    /// Convolution or transposed convolution.
     pub direction: Direction,
-    /// Where the channels are.
+    /// The position of the channel dimension.
     pub layout: Layout,
-    /// Elements between positions, of the input if it runs forward and of the result else.
+    /// Strides over the input if forward, over the result if backward.
     pub strides: Vec<i64>,
-    /// Elements between taps.
+    /// Distances between adjacent taps.
     pub dilations: Vec<i64>,
-    /// Zeros before, or elements of the result that are left out there.
+    /// Zeros before the input if forward, elements cropped from the start of the result if backward.
     pub low: Vec<i64>,
-    /// As `low`, after.
+    /// The same at the end.
     pub high: Vec<i64>,
-    /// Elements of the result that are added after; all 0 if it runs forward.
+    /// Output padding: elements appended to the result; all 0 if forward.
     pub more: Vec<i64>,
-    /// Groups of channels.
+    /// The number of groups of channels.
     pub groups: i64,
-    /// What products are summed up in.
+    /// The dtype of the accumulator.
     pub dtype: SumType,
 }
 
-/// The lists of the attributes of a convolution.
+/// The list attributes of a convolution as written.
 pub(crate) struct Lists<'g> {
     pub strides: &'g [i64],
     pub dilations: &'g [i64],
@@ -82,7 +83,7 @@ pub(crate) struct Lists<'g> {
 }
 
 impl Convolve {
-    /// The convolution of operands of `rank` dimensions.
+    /// Validates the attributes for operands of `rank` dimensions.
     ///
     /// # Errors
     ///
@@ -128,7 +129,7 @@ impl Convolve {
         self.strides.len()
     }
 
-    /// The dimensions of a filter: the first of the taps, that of the channels of the input, and that of the filters.
+    /// Returns three dimensions of the filter: the first spatial one, the input channels and the output channels.
     fn filter_axes(&self) -> (usize, usize, usize) {
         let (taps, [group, all]) = self.layout.filter(self.spatial());
         match self.direction {
@@ -137,7 +138,7 @@ impl Convolve {
         }
     }
 
-    /// The dtype and the shape of the result.
+    /// Infers the dtype and shape of the result.
     pub(crate) fn infer(
         &self,
         g: &Graph,
@@ -171,7 +172,7 @@ impl Convolve {
         Ok(TensorType::new(dtype, shape).into())
     }
 
-    /// The number of filters.
+    /// Returns the number of output channels.
     ///
     /// # Errors
     ///
@@ -227,7 +228,7 @@ impl Convolve {
         }
     }
 
-    /// The extent of the result along spatial dimension `at`; `None` for more than an extent may be.
+    /// Returns the extent of the result along spatial dimension `at`; `None` if it is too large for an extent.
     fn positions(&self, at: usize, extent: Dim, window: Dim) -> Option<Dim> {
         match self.direction {
             Direction::Forward => self.axis(at).positions(extent, window),
@@ -241,7 +242,7 @@ impl Convolve {
         }
     }
 
-    /// How the window slides along spatial dimension `at` if the convolution runs forward.
+    /// Returns the window along spatial dimension `at` of a forward convolution.
     fn axis(&self, at: usize) -> WindowAxis {
         WindowAxis {
             stride: self.strides[at],
@@ -251,7 +252,7 @@ impl Convolve {
         }
     }
 
-    /// The extent of the result along spatial dimension `at` if the convolution runs backward.
+    /// Returns the extent of the result of a backward convolution along spatial dimension `at`.
     fn spread(&self, at: usize, extent: i64, window: i64) -> i128 {
         let wide = |number: i64| i128::from(number);
         let steps = (wide(extent) - 1) * wide(self.strides[at]);
@@ -259,11 +260,14 @@ impl Convolve {
         steps + reach + wide(self.more[at]) - wide(self.low[at]) - wide(self.high[at])
     }
 
-    /// How the window slides along each spatial dimension.
+    /// Returns the sliding window along each spatial dimension.
+    ///
+    /// A backward convolution is expressed as a forward one with stride 1, negative dilation and an input dilated by
+    /// `strides`.
     ///
     /// # Errors
     ///
-    /// Fewer than 0 positions, or more than an extent may be.
+    /// The extent of the result is negative or too large.
     pub fn slides(&self, input: &[usize], filter: &[usize]) -> Result<Vec<SlideAxis>, EvalError> {
         let (first, _) = self.layout.image(self.spatial());
         let (taps, ..) = self.filter_axes();
@@ -275,7 +279,7 @@ impl Convolve {
             let positions = self.spread(at, extent as i64, window as i64);
             let Ok(positions @ 0..) = i64::try_from(positions) else {
                 return Err(EvalError::Shape(format!(
-                    "a filter of {window} over an extent of {extent} gives one of {positions}"
+                    "a filter of {window} over an extent of {extent} gives a result extent of {positions}"
                 )));
             };
             Ok(SlideAxis {
@@ -291,11 +295,11 @@ impl Convolve {
         (0..self.spatial()).map(slide).collect()
     }
 
-    /// The channels and the filters of a group.
+    /// Returns the input and output channels of one group.
     ///
     /// # Errors
     ///
-    /// Channels that differ, or that groups do not divide.
+    /// The channels of input and filter differ, or the groups do not divide them.
     pub fn group(&self, input: &[usize], filter: &[usize]) -> Result<[usize; 2], EvalError> {
         let (_, channels) = self.layout.image(self.spatial());
         let (_, taken, filters) = self.filter_axes();
@@ -325,8 +329,8 @@ impl Convolve {
         })
     }
 
-    /// The windows over dense operands: dimensions for groups, the channels of a group and its filters beside those of
-    /// images, in the order of the result.
+    /// Returns the windows over contiguous operands. Groups, the input channels of a group and its output channels are
+    /// separate dimensions in addition to those of the images; the order is that of the result.
     fn sliding(&self, input: &[usize], filter: &[usize]) -> Result<Sliding, EvalError> {
         let strides = |shape: &[usize]| {
             if shape.contains(&0) {
@@ -370,11 +374,11 @@ impl Convolve {
         })
     }
 
-    /// The convolution.
+    /// Evaluates the convolution.
     ///
     /// # Errors
     ///
-    /// Extents that do not fit, E6004 too large, E6005 integer overflow where that is refused.
+    /// Extents that do not match, E6004 too large, E6005 integer overflow where `cx` rejects it.
     pub(crate) fn eval(&self, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
         let (input, filter) = (operands[0].shape(), operands[1].shape());
         let windows = self.sliding(input, filter)?;

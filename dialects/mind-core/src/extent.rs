@@ -1,16 +1,15 @@
-//! Extents that must agree, and products of extents.
+//! Constraints between extents, and products of extents.
 
 use mind_ir::Sym;
 use mind_ir::graph::Graph;
 use mind_ir::types::{Dim, Shape, shape_text};
 use mind_ir::verify::VerifyError;
 
-/// The extent that `expected` and `found` both describe.
+/// Unifies two descriptions of one extent.
 ///
 /// # Errors
 ///
-/// E3003 where they are or may be different; `dimension` says in words which one it is, `help` what
-/// to do.
+/// E3003 where they differ or may differ. The message names the extent with `dimension` and adds `help`.
 pub fn agree(
     g: &Graph,
     op: &'static str,
@@ -28,7 +27,7 @@ pub fn agree(
     })
 }
 
-/// A shape as an attribute writes it, with -1 read as `?`.
+/// Converts a shape attribute to a shape: -1 becomes `?`.
 pub fn opened(written: &[Dim]) -> Shape {
     let dims = written.iter().map(|&dim| match dim {
         Dim::Fixed(-1) => Dim::Dynamic,
@@ -41,7 +40,7 @@ pub fn opened(written: &[Dim]) -> Shape {
 ///
 /// # Errors
 ///
-/// E3006 for the first that is.
+/// E3006 for the first negative extent.
 pub fn check_extents(g: &Graph, shape: &[Dim]) -> Result<(), VerifyError> {
     let negative = |dim: &Dim| dim.fixed().filter(|&extent| extent < 0);
     match shape
@@ -58,11 +57,11 @@ pub fn check_extents(g: &Graph, shape: &[Dim]) -> Result<(), VerifyError> {
     }
 }
 
-/// Checks that extent `dim` of `from` is or may be 1 or that of `shape` at `at`.
+/// Checks that extent `dim` of `from` broadcasts to the extent of `shape` at `at`: it is or may be 1 or equal.
 ///
 /// # Errors
 ///
-/// E3001 if it is another.
+/// E3001 it cannot broadcast.
 pub fn stretches(
     g: &Graph,
     from: &[Dim],
@@ -83,19 +82,19 @@ pub fn stretches(
     })
 }
 
-/// A number of elements: a known factor times symbolic extents.
+/// A number of elements: a constant factor times symbolic extents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Count {
-    /// The product of the known extents; `None` if it leaves `i128`.
+    /// The product of the known extents; `None` if it overflows `i128`.
     pub known: Option<i128>,
     /// The symbolic extents, sorted.
     pub symbols: Vec<Sym>,
-    /// Whether some extent is not known at all.
+    /// Whether an extent is `?`.
     pub open: bool,
 }
 
 impl Count {
-    /// The number of elements of `shape`: 0 beside an extent of 0, whatever the others are.
+    /// Returns the number of elements of `shape`; 0 if any extent is 0.
     pub fn of(shape: impl IntoIterator<Item = Dim>) -> Count {
         let mut count = Count {
             known: Some(1),
@@ -124,8 +123,8 @@ impl Count {
         count
     }
 
-    /// The extent that completes `part` to `self`: a number, one symbol, or `?` where it cannot be
-    /// told. `None` if no extent does.
+    /// Returns the extent that multiplied by `part` gives `self`: a number, a symbol, or `?` if it is not known. `None`
+    /// if no extent does. For example `6 * B` divided by `2 * B` is 3.
     pub fn quotient(&self, part: &Count) -> Option<Dim> {
         if self.open || part.open {
             return Some(Dim::Dynamic);
@@ -141,7 +140,7 @@ impl Count {
             };
         }
         if known == 0 {
-            // Only what is empty too has an extent, and any does.
+            // An empty part requires an empty whole, for which any extent is valid.
             return (whole == 0 || !self.symbols.is_empty()).then_some(Dim::Dynamic);
         }
         if whole % known != 0 {
@@ -155,7 +154,7 @@ impl Count {
     }
 }
 
-/// A shape as text, for messages.
+/// Formats a shape for messages.
 pub fn text(g: &Graph, shape: &[Dim]) -> String {
     shape_text(shape, g.symbols())
 }

@@ -1,4 +1,4 @@
-//! Ops with a body that runs over their operands: `core.fused` and what dialects below core have of the kind.
+//! Group ops, which run their body on their operands: `core.fused` and the groups of the dialects below core.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
 use mind_ir::graph::Graph;
@@ -7,7 +7,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::verify::{InferManyResult, VerifyError};
 use mind_ir::{BlockId, OpId};
 
-/// The types of what the body of `op` yields.
+/// Returns the types of the values that the body of `op` yields.
 ///
 /// # Errors
 ///
@@ -21,11 +21,11 @@ pub fn yielded_types(op: OpId, g: &Graph) -> InferManyResult {
     Ok(types.collect())
 }
 
-/// What the body of `op` yields.
+/// Evaluates the body of `op` and returns the values that it yields.
 ///
 /// # Errors
 ///
-/// Those of the ops of the body.
+/// Those of the ops in the body.
 pub fn run(op: OpId, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let g = cx.graph;
     let mut no_inputs = |inner| Err(EvalError::NotEvaluable(g.def(inner).name));
@@ -35,11 +35,12 @@ pub fn run(op: OpId, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
         .map_err(EvalError::inside)
 }
 
-/// Checks that the body of `op` holds constants, elementwise ops and those of `own`.
+/// Checks that the body of `op` contains only constants, elementwise ops and the ops in `own`, and that all results are
+/// scalars.
 ///
 /// # Errors
 ///
-/// E4021 another op, E3002 a result that is no scalar.
+/// E4021 another op, E3002 a result that is not a scalar.
 pub fn check_scalars(
     g: &Graph,
     op: &'static str,
@@ -70,15 +71,15 @@ pub fn check_scalars(
     Ok(())
 }
 
-/// The row of an op that runs a group, whose body has ops of the dialect around.
+/// Declares a group op in the dialect of the caller.
 #[macro_export]
 macro_rules! group_op {
     ($Op:ident = $name:literal, names: $names:tt) => {
         mind_ir::ops! {
-            /// The ops of a body, to run as one kernel; `kind` names the shape of the group for readers.
+            /// A group of ops that runs as one kernel; `kind` names the shape of the group for readers.
             ///
-            /// Shapes: the body has one argument per operand, of its type; the results are what it yields.
-            /// Order: as the ops of the body one after the other, each rounding where it stands.
+            /// Shapes: the body has one argument per operand, of its type; the results are the values it yields.
+            /// Order: that of the body's ops in sequence, each with its own rounding.
             /// Errors: those of the body's ops.
             /// Source: this compiler.
             $Op = $name {
@@ -94,7 +95,7 @@ macro_rules! group_op {
         }
 
         impl $Op {
-            /// The block of the body.
+            /// Returns the block of the body.
             pub fn body(self, g: &mind_ir::Graph) -> mind_ir::BlockId {
                 g.block(g.regions(self.0)[0])
             }

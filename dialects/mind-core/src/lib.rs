@@ -1,6 +1,7 @@
-//! The core dialect: the ops of MIND Core IR, with their shape rules and their meaning.
+//! The core dialect: the ops of MIND Core IR, with their shape rules and evaluation.
 //!
-//! One file per family under [`ops`]; the table entry says everything else there is to know of an op.
+//! Each file under [`ops`] has one family of ops. The op tables hold everything else about an op: attributes, traits,
+//! names in the text formats and documentation.
 
 mod apply;
 pub mod axes;

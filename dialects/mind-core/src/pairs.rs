@@ -1,4 +1,4 @@
-//! Products whose dimensions are paired by lists: batches, and what is summed over.
+//! Products with paired batch and contracted dimensions.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -11,20 +11,20 @@ use crate::extent::agree;
 use crate::ops::contract::stacked_product;
 use crate::ops::shape::permuted;
 
-/// What each dimension of one operand is for.
+/// The role of each dimension of one operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Side {
-    /// Those that go together with one of the other operand.
+    /// Batch dimensions, each paired with one of the other operand.
     pub batch: Vec<usize>,
-    /// Those that this operand has alone.
+    /// Dimensions of this operand alone.
     pub free: Vec<usize>,
-    /// Those that are summed over with one of the other operand.
+    /// Contracted dimensions, each paired with one of the other operand.
     pub contracted: Vec<usize>,
 }
 
 impl Side {
-    /// The dimensions of an operand of `rank`; the first `batch` of `named`, which are distinct, are batches and the
-    /// others contracted.
+    /// Splits the dimensions of an operand of `rank`. The first `batch` of `named`, which are distinct, are batch
+    /// dimensions, the others of `named` are contracted, and the rest are free.
     pub fn new(batch: usize, named: &[usize], rank: usize) -> Side {
         let free = (0..rank).filter(|axis| !named.contains(axis)).collect();
         let (batch, contracted) = named.split_at(batch);
@@ -35,13 +35,13 @@ impl Side {
         }
     }
 
-    /// The permutation that puts the dimensions into the order of `lists`.
+    /// Returns the permutation to the order of `lists`.
     fn order(lists: [&[usize]; 3]) -> Vec<i64> {
         lists.concat().into_iter().map(|axis| axis as i64).collect()
     }
 }
 
-/// A product of two operands by the lists of its dimensions.
+/// A product of two operands with paired dimensions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pairs {
     /// The name of the op.
@@ -53,7 +53,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// The lists that pair dimensions, with what those are.
+    /// Returns the paired dimensions of both operands, with the name of their role.
     fn lists(&self) -> [(&'static str, &[usize], &[usize]); 2] {
         let (lhs, rhs) = (&self.lhs, &self.rhs);
         [
@@ -62,7 +62,8 @@ impl Pairs {
         ]
     }
 
-    /// The shape of the result: the batches, then what the left operand has alone, then the right one.
+    /// Returns the shape of the result: the batch dimensions, then the free ones of the left operand, then those of the
+    /// right one.
     ///
     /// # Errors
     ///
@@ -99,11 +100,11 @@ impl Pairs {
         Ok(shape)
     }
 
-    /// The product of operands of one dtype.
+    /// Evaluates the product of operands of one dtype.
     ///
     /// # Errors
     ///
-    /// Extents of a pair differ, E6004 too large, E6005 integer overflow where that is refused.
+    /// Extents of a pair differ, E6004 too large, E6005 integer overflow where `cx` rejects it.
     pub fn eval(&self, cx: &EvalCx<'_>, lhs: &Tensor, rhs: &Tensor) -> Result<Tensor, EvalError> {
         let extents = |tensor: &Tensor, axes: &[usize]| -> Vec<usize> {
             axes.iter().map(|&axis| tensor.shape()[axis]).collect()

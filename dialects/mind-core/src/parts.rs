@@ -1,4 +1,4 @@
-//! Several integers in one of 32 bits.
+//! Small integers packed in 32-bit ones, for integer dot products.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::Tensor;
@@ -6,21 +6,21 @@ use mind_ir::types::DType;
 use mind_ir::verify::VerifyError;
 
 mind_ir::words! {
-    /// The integers that an element of each side of a product holds, the lowest first.
+    /// The integers packed in each element of the operands of a product, the lowest bits first.
     pub enum Parts {
-        /// The element itself.
+        /// The element itself; nothing is packed.
         Whole = "whole",
-        /// Two integers of 16 bits with a sign.
+        /// Two signed 16-bit integers.
         Halves = "halves",
-        /// Four bytes: those of the left side have no sign, those of the right side have one.
+        /// Four 8-bit integers, unsigned on the left side and signed on the right side.
         UnsignedBySigned = "u8_by_i8",
-        /// Four bytes: those of the left side have a sign, those of the right side have none.
+        /// Four 8-bit integers, signed on the left side and unsigned on the right side.
         SignedByUnsigned = "i8_by_u8",
     }
 }
 
 impl Parts {
-    /// Those of the same product with its sides exchanged.
+    /// Returns the packing for exchanged operands.
     #[must_use]
     pub const fn exchanged(self) -> Parts {
         match self {
@@ -31,7 +31,8 @@ impl Parts {
         }
     }
 
-    /// Bits of a part, and whether those of the left and of the right side have a sign; `None` for the element itself.
+    /// Returns the width of the integers and whether they are signed on the left and right side; `None` if nothing is
+    /// packed.
     const fn bits_and_signs(self) -> Option<(u32, [bool; 2])> {
         match self {
             Parts::Whole => None,
@@ -41,7 +42,7 @@ impl Parts {
         }
     }
 
-    /// Checks that elements of `found` hold these parts.
+    /// Checks that elements of dtype `found` can hold the packed integers.
     ///
     /// # Errors
     ///
@@ -58,8 +59,8 @@ impl Parts {
         })
     }
 
-    /// The parts of the elements of two tensors of `i32` as numbers: as many times more along the axis of each, the
-    /// lowest part first. `None` for the elements themselves.
+    /// Unpacks two `i32` tensors along one axis of each, the lowest bits first; the extent of the axis grows by the
+    /// number of integers in an element. `None` if nothing is packed.
     ///
     /// # Errors
     ///
@@ -79,7 +80,7 @@ impl Parts {
     }
 }
 
-/// The integers of `bits` bits, signed or unsigned, that are packed in the elements of an `i32` tensor.
+/// Unpacks integers of `bits` bits, signed or unsigned, along `axis` of an `i32` tensor.
 fn split(
     cx: &EvalCx<'_>,
     tensor: &Tensor,

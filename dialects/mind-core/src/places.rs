@@ -1,4 +1,4 @@
-//! Places in a tensor that another tensor lists: the shape rules and the offsets that gathers and scatters share.
+//! Shape rules and address computation that gathers and scatters share.
 
 use mind_ir::eval::EvalError;
 use mind_ir::graph::Graph;
@@ -10,11 +10,11 @@ use crate::axes::{check_rank, resolve};
 use crate::eval::bounds::{Bounds, indices};
 use crate::extent::agree;
 
-/// Checks indices along one axis: of the rank of `data`, and of at most its other extents.
+/// Checks indices along one axis: they have the rank of `data`, and no larger extents along the other axes.
 ///
 /// # Errors
 ///
-/// E3002 different ranks, E3003 `indices` reach past `data`, E3004 axis out of range.
+/// E3002 different ranks, E3003 `indices` larger than `data` along another axis, E3004 axis out of range.
 pub(crate) fn along_axis(
     g: &Graph,
     op: &'static str,
@@ -42,18 +42,18 @@ pub(crate) fn along_axis(
                 dimension: format!("dimension {at} of `indices`"),
                 expected: format!("at most {}", extent.display(g.symbols())),
                 found: own.display(g.symbols()).to_string(),
-                help: "only along the axis may there be more indices than elements",
+                help: "only along `axis` may `indices` be larger than `data`",
             });
         }
     }
     Ok(())
 }
 
-/// Checks the extents of a run as [`along_axis`] does.
+/// Checks the extents of a run like [`along_axis`].
 ///
 /// # Errors
 ///
-/// `indices` reach past `data`.
+/// `indices` are larger than `data` along another axis.
 pub(crate) fn along_axis_fits(
     data: &Tensor,
     indices: &Tensor,
@@ -62,30 +62,30 @@ pub(crate) fn along_axis_fits(
     let (own, extents) = (indices.shape(), data.shape());
     if (0..own.len()).any(|at| at != axis && own[at] > extents[at]) {
         return Err(EvalError::Shape(format!(
-            "indices of shape {own:?} reach past {extents:?} beside axis {axis}"
+            "indices of shape {own:?} are larger than {extents:?} along another axis than {axis}"
         )));
     }
     Ok(())
 }
 
-/// Tuples of indices, and the slices that they name.
+/// Index tuples and the slices that they select.
 pub(crate) struct Tuples {
-    /// The shape of the slices one after the other.
+    /// The shape of the gathered slices.
     pub(crate) shape: Vec<usize>,
-    /// The elements of a slice.
+    /// The number of elements of a slice.
     pub(crate) width: usize,
     list: Vec<i64>,
-    /// The tuples of a batch.
+    /// The number of tuples in a batch.
     per_batch: usize,
-    /// The elements of a batch of the data.
+    /// The number of elements of `data` in a batch.
     batch: usize,
-    /// Extent and stride of each dimension that a tuple has an index for, and its axis.
+    /// For each index of a tuple, the extent and the stride of its dimension of `data`, and the axis.
     indexed: Vec<(usize, usize, usize)>,
     count: usize,
 }
 
 impl Tuples {
-    /// The shape of the slices of `data` at the tuples in `indices`.
+    /// Infers the shape of the slices of `data` at the tuples in `indices`.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Tuples {
         })?;
         for at in 0..batch {
             let dimension = format!("dimension {at}");
-            let help = "the batches of both operands go together";
+            let help = "the batch dimensions of both operands must have equal extents";
             agree(g, op, dimension, data.shape[at], indices.shape[at], help)?;
         }
         let (outer, last) = indices.shape.split_at(indices.rank() - 1);
@@ -126,7 +126,7 @@ impl Tuples {
                 dimension: "the last dimension of `indices`".to_owned(),
                 expected: "a number".to_owned(),
                 found: last[0].display(g.symbols()).to_string(),
-                help: "the rank of the result depends on it",
+                help: "the length of the index tuples must be known, because the rank of the result depends on it",
             });
         };
         let first = usize::try_from(length)
@@ -141,7 +141,7 @@ impl Tuples {
         Ok(shape.into_iter().collect())
     }
 
-    /// The tuples of a run.
+    /// Creates the tuples of a run.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl Tuples {
             )));
         }
         let shape = [outer, &own[batch + length..]].concat();
-        // Extents beside a 0 need not fit.
+        // The products of the other extents may overflow, since the result is empty.
         if shape.contains(&0) {
             return Ok(Tuples {
                 shape,
@@ -182,7 +182,7 @@ impl Tuples {
         })
     }
 
-    /// Where the slice of each tuple starts; `None` for one that is skipped.
+    /// Returns the offset of the slice of each tuple; `None` if it is skipped.
     ///
     /// # Errors
     ///

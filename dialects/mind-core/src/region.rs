@@ -1,4 +1,5 @@
-//! Closed regions as modules of their own: what arguments stand for are the inputs, what is yielded are the outputs.
+//! Outlining of closed regions to modules, whose inputs are the region's arguments and whose outputs are the yielded
+//! values.
 
 use mind_diag::Span;
 use mind_ir::builder::Builder;
@@ -12,10 +13,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ops::control::{Scan, join};
 use crate::ops::input::Input;
 
-/// The closed region with block `block` as a module. Its inputs are called `arg0`, `arg1` and so on; those that
-/// `is_param` chooses are weights.
+/// Copies the closed region with block `block` to a module. Its inputs are named `arg0`, `arg1` and so on; those that
+/// `is_param` selects are weights.
 ///
-/// Values keep their numbers.
+/// Values keep their labels.
 pub fn outline(g: &Graph, block: BlockId, is_param: impl Fn(usize) -> bool) -> Graph {
     let mut module = g.empty_like();
     let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
@@ -33,8 +34,7 @@ pub fn outline(g: &Graph, block: BlockId, is_param: impl Fn(usize) -> bool) -> G
     module
 }
 
-/// Puts the ops of a module that [`outline`] made of `block`, and that passes have changed since, in the place of those
-/// of the block.
+/// Replaces the ops of `block` by those of `module`, which [`outline`] created from it and passes may have changed.
 pub fn inline(g: &mut Graph, block: BlockId, module: &Graph) {
     g.catch_up(module);
     while let Some(op) = g.ops(block).next_back() {
@@ -58,7 +58,7 @@ pub fn inline(g: &mut Graph, block: BlockId, module: &Graph) {
     }
 }
 
-/// Copies the ops of a block to the end of a module.
+/// Appends copies of the ops of a block to a module.
 fn copy_ops(
     module: &mut Graph,
     g: &Graph,
@@ -98,15 +98,14 @@ fn copy_op(
     copies.extend(from.results(op).into_iter().zip(to.results(copy)));
 }
 
-/// The blocks of the regions of control flow in a block, in order; those inside of them are not among these.
+/// Returns the blocks of the control flow ops in `block`, in order; nested ones are not included.
 pub fn controlled(g: &Graph, block: BlockId) -> Vec<BlockId> {
     let control = g.ops(block).filter(|&op| g.def(op).arguments.is_some());
     let regions = control.flat_map(|op| g.regions(op).iter());
     regions.map(|&region| g.block(region)).collect()
 }
 
-/// The values of a module's body that are weights or constants, or are computed of such alone: they are the same in every
-/// run.
+/// Returns the values of a module's body that depend only on weights and constants. They are the same in every run.
 pub fn settled(g: &Graph) -> FxHashSet<ValueId> {
     let mut settled: FxHashSet<ValueId> = FxHashSet::default();
     for op in g.ops(g.body()) {
@@ -126,8 +125,8 @@ pub fn settled(g: &Graph) -> FxHashSet<ValueId> {
     settled
 }
 
-/// The places of the arguments of each of the `blocks` of control flow in a module's body that stand for [`settled`] values
-/// in every step: those for fixed operands of a scan.
+/// For each of the `blocks` of control flow ops in a module's body, returns the indices of the arguments that are
+/// [`settled`] values in every step: those for loop-invariant operands of a scan.
 pub fn settled_arguments(g: &Graph, blocks: &[BlockId]) -> Vec<FxHashSet<usize>> {
     if blocks.is_empty() {
         return Vec::new();
@@ -146,19 +145,19 @@ pub fn settled_arguments(g: &Graph, blocks: &[BlockId]) -> Vec<FxHashSet<usize>>
     blocks.iter().map(arguments).collect()
 }
 
-/// The values that a loop carries, which are its first operands, while an importer makes the loop. The ops that it emits in a step depend
-/// on the types of the arguments, so that it makes the loop again where the step changes extents.
+/// The types of the values that a loop carries, while an importer builds the loop. The ops that it emits for a step
+/// depend on the types of the arguments, so that the importer rebuilds the loop if the step changes extents.
 pub struct Carried {
-    /// The types of those whose extents change.
+    /// For each carried value the type with open extents, if its extents change.
     open: Vec<Option<TensorType>>,
-    /// The region that makes the next ones.
+    /// The region that computes the next carried values.
     step: usize,
-    /// Whether a step changed extents that the loop was made with.
+    /// Whether a step changed extents that the loop was built with.
     pub changes: bool,
 }
 
 impl Carried {
-    /// `count` values, the next of which the region `step` makes.
+    /// Creates the state of `count` carried values, which region `step` computes.
     pub fn new(count: usize, step: usize) -> Carried {
         Carried {
             open: vec![None; count],
@@ -167,12 +166,12 @@ impl Carried {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of carried values.
     pub fn count(&self) -> usize {
         self.open.len()
     }
 
-    /// Gives arguments of a region the open extents that are known to change.
+    /// Sets the types of the arguments whose extents are known to change.
     pub fn open(&self, g: &mut Graph, region: usize, arguments: &[ValueId]) {
         for (ty, &argument) in self.open.iter().zip(arguments) {
             let Some(ty) = ty else { continue };
@@ -184,7 +183,7 @@ impl Carried {
         }
     }
 
-    /// Opens the extents of arguments that the values after a step do not have.
+    /// Records the extents of arguments that differ from those of the values after a step.
     pub fn widen(&mut self, g: &Graph, region: usize, arguments: &[ValueId], next: &[ValueId]) {
         if region != self.step {
             return;

@@ -1,4 +1,4 @@
-//! Which element of a tensor of scales belongs to which element of another tensor.
+//! Quantisation granularity: the scale that applies to each element.
 
 use mind_ir::eval::EvalError;
 use mind_ir::graph::Graph;
@@ -8,19 +8,19 @@ use mind_ir::verify::VerifyError;
 use crate::axes::resolve;
 use crate::extent::{agree, text};
 
-/// What one scale is for.
+/// The elements that share a scale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Granularity {
     /// All elements.
     Tensor,
-    /// A slice along this axis.
+    /// A slice along this axis (per-channel).
     Axis(usize),
-    /// A block along every axis: of `ceil(n / m)` elements where there are `m` scales for `n` elements.
+    /// A block along every axis, of `ceil(n / m)` elements if there are `m` scales for `n` elements.
     Blocks,
 }
 
 impl Granularity {
-    /// What scales of this rank are for, in an op called `op` on a tensor of `rank`.
+    /// Returns the granularity for scales of rank `scale_rank`, in an op named `op` on a tensor of `rank`.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl Granularity {
     ///
     /// # Errors
     ///
-    /// E3003 extents that do not fit.
+    /// E3003 extents that do not match.
     pub fn check(
         self,
         g: &Graph,
@@ -82,11 +82,11 @@ impl Granularity {
         }
     }
 
-    /// As [`Self::check`], of extents that a run knows.
+    /// Like [`Self::check`], for the extents of a run.
     ///
     /// # Errors
     ///
-    /// Extents that do not fit.
+    /// Extents that do not match.
     pub(crate) fn check_in_run(
         self,
         op: &str,
@@ -109,7 +109,8 @@ impl Granularity {
         )))
     }
 
-    /// The place of the scale for the element at `index` of a tensor of `shape`, among scales of shape `scale` in a row.
+    /// Returns the index, in row-major order of shape `scale`, of the scale for the element at `index` of a tensor of
+    /// `shape`.
     pub(crate) fn place(self, index: &[usize], shape: &[usize], scale: &[usize]) -> usize {
         match self {
             Granularity::Tensor => 0,
@@ -121,7 +122,7 @@ impl Granularity {
     }
 }
 
-/// Whether an extent falls into as many blocks, the last of which may be short or empty.
+/// Returns whether an extent can be split into `blocks` blocks; the last ones may be short or empty.
 fn divides(extent: i64, blocks: i64) -> bool {
     blocks <= extent.max(1) && (blocks > 0 || extent == 0)
 }

@@ -1,4 +1,4 @@
-//! Sliding windows as the dialects below core spell them: every extent a number.
+//! Sliding windows as attributes of the dialects below core, in which every extent is a number.
 
 use mind_ir::ValueId;
 use mind_ir::eval::{EvalCx, EvalError};
@@ -11,27 +11,27 @@ use mind_ir::verify::{InferResult, VerifyError};
 use crate::eval::sliding::{Divisor, SlideAxis, Sliding, multiply_windows, reduce_windows};
 
 mind_ir::words! {
-    /// What is made of the elements under a window.
+    /// The reduction of the elements under a window.
     pub enum SlideKind {
-        /// The largest.
+        /// Maximum.
         Max = "max",
-        /// The smallest.
+        /// Minimum.
         Min = "min",
-        /// Their sum.
+        /// Sum.
         Sum = "sum",
-        /// Their product.
+        /// Product.
         Prod = "prod",
-        /// Their sum, divided by the element of the second operand.
+        /// The sum divided by the element of the second operand.
         Mean = "mean",
-        /// Their products with the taps of a filter, summed up; a tap outside is an element 0.
+        /// The sum of products with the taps of a filter; taps outside are elements 0.
         Multiply = "multiply",
-        /// Their products with the taps of a filter, summed up; taps outside are left out.
+        /// The sum of products with the taps of a filter; taps outside are skipped.
         MultiplyInside = "multiply_inside",
     }
 }
 
 impl SlideKind {
-    /// The reduction of the elements, if there is no filter.
+    /// Returns the reduction; `None` for kinds with a filter.
     pub fn reduction(self) -> Option<Reduction> {
         match self {
             SlideKind::Max => Some(Reduction::Max),
@@ -43,7 +43,7 @@ impl SlideKind {
         }
     }
 
-    /// The kind of a reduction.
+    /// Returns the kind of a reduction.
     pub fn of(reduction: Reduction) -> SlideKind {
         match reduction {
             Reduction::Max => SlideKind::Max,
@@ -54,13 +54,13 @@ impl SlideKind {
         }
     }
 
-    /// Whether there is a second operand.
+    /// Returns whether there is a second operand.
     pub fn is_binary(self) -> bool {
         self.reduction().is_none_or(|kind| kind == Reduction::Mean)
     }
 }
 
-/// What the sums of elements of `dtype` are divided by for a mean.
+/// Returns the dtype of the divisors in a mean of `dtype`.
 pub fn divisor_dtype(dtype: DType) -> DType {
     match dtype.narrow_float() {
         Some(NarrowFloat::F16 | NarrowFloat::BF16) => DType::F32,
@@ -68,21 +68,21 @@ pub fn divisor_dtype(dtype: DType) -> DType {
     }
 }
 
-/// The largest number that the attributes may hold, so that places fit in 64 bits.
+/// The largest value of the attributes, so that computed coordinates do not overflow 64 bits.
 pub const LARGEST: i64 = 1 << 30;
 
-/// How windows slide, as the attributes of an op say.
+/// The windows of an op and their reduction.
 #[derive(Clone, Debug)]
 pub struct Slide {
-    /// What is made of the elements.
+    /// The reduction.
     pub kind: SlideKind,
-    /// The dimensions of the input.
+    /// The window along each dimension of the input.
     pub axes: Vec<SlideAxis>,
 }
 
 impl Slide {
-    /// The windows over the first of `inputs` that the attributes of an op say: `positions`, `window`, `strides`, `dilations`, `low` and
-    /// `base`.
+    /// Returns the windows over the first of `inputs` from the attributes `positions`, `window`, `strides`,
+    /// `dilations`, `low` and `base` of an op.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl Slide {
         Ok(Slide { kind, axes })
     }
 
-    /// The attributes that [`read`](Slide::read) reads.
+    /// Returns the attributes that [`read`](Slide::read) expects, in the same order.
     pub fn lists(&self) -> [Vec<i64>; 6] {
         let list = |entry: fn(&SlideAxis) -> i64| self.axes.iter().map(entry).collect();
         [
@@ -174,12 +174,13 @@ impl Slide {
         ]
     }
 
-    /// Whether the extents of the second operand count taps: those of a filter do where there are several.
+    /// Returns whether the second operand is indexed by taps along `axis` (as a filter with several taps is) and not by
+    /// positions.
     pub fn counts_taps(&self, axis: usize) -> bool {
         self.kind.reduction().is_none() && self.axes[axis].window != 1
     }
 
-    /// The type of the result.
+    /// Infers the type of the result.
     ///
     /// # Errors
     ///
@@ -249,11 +250,11 @@ impl Slide {
         Ok(())
     }
 
-    /// The result for dense operands.
+    /// Evaluates the op on contiguous operands.
     ///
     /// # Errors
     ///
-    /// E6004 too large; E6005 integer overflow where that is refused, and the mean of no integer.
+    /// E6004 too large; E6005 integer overflow where `cx` rejects it, and the mean of no elements for integers.
     pub fn eval(&self, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
         let other = operands.get(1).map(|other| -> Vec<(usize, bool)> {
             let extents = other.shape().iter().enumerate();

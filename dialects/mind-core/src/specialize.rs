@@ -1,4 +1,4 @@
-//! Modules for certain extents.
+//! Specialisation of modules to known extents.
 
 use mind_diag::Diagnostics;
 use mind_ir::attr::Attr;
@@ -11,16 +11,16 @@ use rustc_hash::FxHashMap;
 
 use crate::ops::control::broken_promises;
 
-/// The extents that are known.
+/// The known extents.
 pub struct Known<'k> {
-    /// The extent of a symbol.
+    /// Returns the extent of a symbol, if known.
     pub symbol: &'k dyn Fn(Sym) -> Option<i64>,
-    /// The extent of a dimension of an input that is `?`.
+    /// Returns the extent of a `?` dimension of an input, if known.
     pub input: &'k dyn Fn(OpId, usize) -> Option<i64>,
 }
 
-/// Puts known extents in the place of symbols, and of the `?` of inputs, and finds all types again; how many
-/// types and attributes changed. A carried value of a loop keeps each open extent that its steps change.
+/// Replaces symbols and the `?` of inputs by known extents and infers all types again. Returns the number of types and
+/// attributes that changed. A carried value of a loop keeps each open extent that its steps change.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn specialize(
         if !found.has_errors() {
             return Ok(changed);
         }
-        // An op that nothing reads does not run, so that it may contradict the extents of a run.
+        // Dead ops are not run, so that they may contradict the known extents.
         if erase_unread(g) {
             continue;
         }
@@ -62,11 +62,11 @@ pub fn specialize(
     }
 }
 
-/// Erases the ops that nothing reads; whether there were any.
+/// Erases dead ops; returns whether there were any.
 fn erase_unread(g: &mut Graph) -> bool {
     let ops: Vec<OpId> = g.walk().collect();
     let mut erased = false;
-    // Readers first, so that values without other readers follow them.
+    // In reverse order, because erasing a user may make its operands dead.
     for op in ops.into_iter().rev() {
         let def = g.def(op);
         let is_kept =
@@ -80,7 +80,8 @@ fn erase_unread(g: &mut Graph) -> bool {
     erased
 }
 
-/// The arguments of control flow with open extents that nothing declares, which thus have those of the operands.
+/// Returns the arguments of control flow with open extents and without a declared type; their types are inferred from
+/// the operands.
 fn open_arguments(g: &Graph, ops: &[OpId]) -> FxHashMap<ValueId, (OpId, Ty)> {
     let control = ops.iter().filter(|&&op| g.def(op).arguments.is_some());
     let arguments = control.flat_map(|&op| {
@@ -95,9 +96,9 @@ fn open_arguments(g: &Graph, ops: &[OpId]) -> FxHashMap<ValueId, (OpId, Ty)> {
     open.collect()
 }
 
-/// Declares the open extents of carried values that do not keep the extents which their operands have now. Where these values are
-/// not at fault, a region contradicts extents that it gets; as it need not run, that is for the run to say, and the extents of all
-/// arguments that are left are declared open.
+/// Declares open extents for carried values whose extents change now that those of their operands are known. If no
+/// carried value is at fault, a region contradicts the extents that it receives. Since the region may never run, that
+/// is left to the run: the extents of all remaining arguments are declared open.
 fn open_broken(g: &mut Graph, open: &mut FxHashMap<ValueId, (OpId, Ty)>, known: &Known<'_>) {
     let broken = g.walk().flat_map(|op| broken_promises(g, op));
     let mut broken: Vec<ValueId> = broken.filter(|own| open.contains_key(own)).collect();
@@ -127,8 +128,8 @@ fn specialize_attrs(g: &mut Graph, op: OpId, known: &Known<'_>) -> usize {
     changed
 }
 
-/// Declares the type of an op whose attribute leaves an extent open: once an extent beside it is 0, no number
-/// of elements tells what it is.
+/// Declares the result type of an op with an open extent in an attribute, because the number of elements no longer
+/// determines that extent once another extent is 0.
 fn keep_settled(g: &mut Graph, op: OpId) {
     let is_open = |attr: &Attr<'_>| match attr {
         Attr::Dims(dims) => (dims.iter()).any(|dim| matches!(dim, Dim::Dynamic | Dim::Fixed(..0))),
@@ -150,7 +151,7 @@ fn fixed(dim: Dim, known: &Known<'_>) -> Dim {
     }
 }
 
-/// Whether the declared type of `value`, which `op` defines, changed.
+/// Specialises the declared type of `value`, which `op` defines; returns whether it changed.
 fn specialize_type(g: &mut Graph, op: OpId, value: ValueId, known: &Known<'_>) -> bool {
     let Some(old) = g.declared(value) else {
         return false;

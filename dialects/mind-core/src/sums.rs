@@ -1,4 +1,4 @@
-//! The dtypes that products are summed up in.
+//! Accumulator dtypes of products.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::Tensor;
@@ -8,26 +8,26 @@ use mind_ir::verify::VerifyError;
 use crate::eval::convert::cast;
 
 mind_ir::words! {
-    /// The dtype that products are summed up in, which is that of the result.
+    /// The dtype in which products are accumulated, which is that of the result.
     pub enum SumType {
-        /// That of the operands.
+        /// The dtype of the operands.
         Same = "same",
-        /// `f32`, of floats that are no wider.
+        /// `f32`, for floats of at most 32 bits.
         F32 = "f32",
-        /// `f64`, of floats.
+        /// `f64`, for floats.
         F64 = "f64",
-        /// `i32`, of integers of 8 or 16 bits.
+        /// `i32`, for integers of 8 or 16 bits.
         I32 = "i32",
-        /// `i64`, of integers of 8 or 16 bits.
+        /// `i64`, for integers of 8 or 16 bits.
         I64 = "i64",
     }
 }
 
-/// The name and the dtype of each of two operands.
+/// The names and dtypes of two operands.
 pub(crate) type Operands = [(&'static str, DType); 2];
 
 impl SumType {
-    /// The dtype that it names; `None` for that of the operands.
+    /// Returns the dtype; `None` for that of the operands.
     pub fn dtype(self) -> Option<DType> {
         match self {
             SumType::Same => None,
@@ -38,7 +38,7 @@ impl SumType {
         }
     }
 
-    /// Whether products of operands of `dtype` may be summed up in it.
+    /// Returns whether products of operands of `dtype` can be accumulated in it.
     pub fn takes(self, dtype: DType) -> bool {
         match self.dtype() {
             None => dtype != DType::Bool,
@@ -47,11 +47,11 @@ impl SumType {
         }
     }
 
-    /// The dtype of the result for operands of these dtypes.
+    /// Returns the dtype of the result for operands of these dtypes.
     ///
     /// # Errors
     ///
-    /// E2004 different dtypes, E2005 dtypes that are not summed up so.
+    /// E2004 different dtypes, E2005 dtypes that it does not accumulate.
     pub(crate) fn resolve(
         self,
         op: &'static str,
@@ -74,7 +74,7 @@ impl SumType {
         }
     }
 
-    /// Verified operands in the dtype of the sums, which holds their numbers exactly.
+    /// Converts verified operands to the accumulator dtype, which represents their elements exactly.
     ///
     /// # Errors
     ///

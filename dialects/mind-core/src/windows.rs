@@ -1,4 +1,4 @@
-//! Lists of numbers that say how a window slides, and the positions that it has.
+//! Window attributes and the positions of a window.
 
 use mind_ir::eval::EvalError;
 use mind_ir::types::Dim;
@@ -6,22 +6,22 @@ use mind_ir::verify::VerifyError;
 
 use crate::eval::sliding::SlideAxis;
 
-/// How a window slides along one dimension.
+/// The window attributes along one dimension.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowAxis {
-    /// Elements from one position to the next.
+    /// The distance between positions.
     pub stride: i64,
-    /// Elements from one tap to the next.
+    /// The distance between taps.
     pub dilation: i64,
-    /// Elements that are missing before the first one.
+    /// The padding before the first element.
     pub low: i64,
-    /// Elements that are missing after the last one.
+    /// The padding after the last element.
     pub high: i64,
 }
 
 impl WindowAxis {
-    /// The number of positions of a window of `window` taps along `extent`, negative if it does not fit; `None` for more
-    /// than an extent may be.
+    /// Returns the number of positions of a window of `window` taps along `extent`, negative if it does not fit; `None`
+    /// if it is too large for an extent.
     pub(crate) fn positions(&self, extent: Dim, window: Dim) -> Option<Dim> {
         match (extent, window) {
             (Dim::Fixed(extent), Dim::Fixed(window)) => {
@@ -33,24 +33,24 @@ impl WindowAxis {
         }
     }
 
-    /// Whether there are as many positions as elements, whatever their number.
+    /// Returns whether there is one position for each element, whatever the extent.
     fn keeps(&self, window: i64) -> bool {
         let span = (i128::from(window) - 1) * i128::from(self.dilation);
         self.stride == 1 && i128::from(self.low) + i128::from(self.high) == span
     }
 
-    /// The number of positions along `extent` elements.
+    /// Returns the number of positions along `extent` elements.
     fn count(&self, extent: i64, window: i64) -> i128 {
         let [extent, window, dilation] = [extent, window, self.dilation].map(i128::from);
         let padded = extent + i128::from(self.low) + i128::from(self.high);
         (padded - ((window - 1) * dilation + 1)).div_euclid(i128::from(self.stride)) + 1
     }
 
-    /// The sliding of a window of `window` taps along `extent` elements.
+    /// Returns the sliding window of `window` taps along `extent` elements.
     ///
     /// # Errors
     ///
-    /// Fewer than 0 positions, or more than an extent may be.
+    /// A negative or too large number of positions.
     pub(crate) fn slide(&self, extent: usize, window: usize) -> Result<SlideAxis, EvalError> {
         let positions = self.count(extent as i64, window as i64);
         let Ok(positions @ 0..) = i64::try_from(positions) else {
@@ -70,7 +70,8 @@ impl WindowAxis {
     }
 }
 
-/// A list with an entry of `least` or more for each of `rank` dimensions, `fill` where nothing is written.
+/// Returns a list with one entry for each of `rank` dimensions, each at least `least`; an empty list is filled with
+/// `fill`.
 ///
 /// # Errors
 ///

@@ -1,15 +1,16 @@
-//! Bodies of products.
+//! Bodies of products and convolutions.
 
 use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
 use mind_ir::verify::VerifyError;
 use mind_ir::{BlockId, OpId};
 
-/// Checks that the body has just one `primitive`, over its first two arguments, and reads those nowhere else.
+/// Checks that the body has exactly one op `primitive`, and that its operands are the first two arguments, which have
+/// no other uses.
 ///
 /// # Errors
 ///
-/// No code; the graph's own form is broken.
+/// An error without a code, because the structure of the graph is broken.
 pub(crate) fn check_single(
     g: &Graph,
     op: &'static str,

@@ -1,4 +1,4 @@
-//! Extents as numbers: at this level all of them are known.
+//! Extents as numbers, because all of them are known at this level.
 
 use mind_core::eval::strided::{self, strides_of};
 use mind_ir::graph::Graph;
@@ -7,7 +7,7 @@ use mind_ir::types::Dim;
 use mind_ir::verify::VerifyError;
 use mind_ir::{ValueId, eval};
 
-/// The extents of `value`.
+/// Returns the extents of `value`.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub fn extents(g: &Graph, op: &'static str, value: ValueId) -> Result<Vec<i64>, 
     known.collect()
 }
 
-/// The extents of a value of a verified module at this level.
+/// Returns the extents of a value of a verified module at this level.
 ///
 /// # Panics
 ///
@@ -38,12 +38,12 @@ pub fn known(g: &Graph, value: ValueId) -> Vec<usize> {
     known.collect()
 }
 
-/// Extents as dimensions of a type.
+/// Converts extents to dimensions of a type.
 pub fn dims(extents: &[i64]) -> impl Iterator<Item = Dim> + '_ {
     extents.iter().map(|&extent| Dim::Fixed(extent))
 }
 
-/// The strides of a dense row-major tensor, in elements.
+/// Returns the strides of a contiguous row-major tensor, in elements.
 pub fn dense(extents: &[usize]) -> Vec<i64> {
     if extents.contains(&0) {
         return vec![0; extents.len()];
@@ -85,8 +85,7 @@ pub(crate) fn same_extents(
     }
 }
 
-/// `tensor` repeated along the dimensions where its extent is 1 and that of `shape` is not; a tensor of rank
-/// 0 fills any shape.
+/// Broadcasts `tensor` to `shape` along dimensions of extent 1; a tensor of rank 0 broadcasts to any shape.
 pub(crate) fn filled(
     cx: &eval::EvalCx<'_>,
     tensor: &Tensor,

@@ -1,12 +1,12 @@
-//! The loops dialect: kernels over tiled nests of loops, and the schedule of each as attributes.
+//! The loops dialect: kernels over tiled loop nests, with the schedule of each kernel as attributes.
 //!
-//! One op is one kernel: a nest, a product, a convolution, a block of them, or a move of elements. What it
-//! computes does not depend on its schedule (tiles, unrolling, micro-tiles, parallel dimensions, places in
-//! memory), so evaluating an op ignores that. Code generation obeys the schedule or refuses it with the reason. An
-//! entry left out has a default, or is chosen for the target when code is made; no op names a vector width.
+//! One op is one kernel: a nest, a product, a convolution, a block of them, or a copy of elements. Its result does not
+//! depend on its schedule (tiles, unrolling, register tiles, parallel dimensions, workspace offsets), so that
+//! evaluation ignores the schedule. Code generation obeys the schedule or rejects it with the reason. Omitted entries
+//! have a default or are chosen for the target in code generation; no op names a vector width.
 //!
-//! Extents are known at this level. Operands are whole buffers, or [`View`](ops::view::View)s that say where
-//! the elements stand in one. Constants, inputs and outputs are those of the core dialect.
+//! Extents are known at this level. Operands are whole buffers or [`View`](ops::view::View)s, which are strided views
+//! of a buffer. Constants, inputs and outputs are those of the core dialect.
 
 mod body;
 pub mod extents;

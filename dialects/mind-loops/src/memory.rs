@@ -1,8 +1,8 @@
-//! Where results stand in the workspace of a run.
+//! Buffer assignment: the offsets of results in the workspace of a run.
 //!
-//! A kernel's attribute `at` gives the byte at which each of its results begins, -1 for a buffer of the
-//! caller. A place is a result's own until its last reader has run; an elementwise result may begin where
-//! an operand that it is the last to read begins.
+//! The attribute `at` of a kernel gives the byte offset of each of its results, or -1 for a buffer of the caller. A
+//! result owns its bytes until its last reader has run. An elementwise result may reuse the bytes of an operand whose
+//! last reader it is.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ use crate::ops::movement::Pack;
 use crate::ops::nest::Nest;
 use crate::ops::view::View;
 
-/// Every result begins at a multiple of this many bytes.
+/// The alignment of every result, in bytes.
 pub const ALIGNMENT: u64 = 64;
 
-/// Columns of a panel, at most: packed columns are filled up to a multiple of this.
+/// The largest width of a packed panel, to a multiple of which packed columns are padded.
 pub const PANEL: usize = 64;
 
-/// The bytes that a value takes in memory. What `loops.pack` makes takes those of whole panels, in what
-/// products accumulate in.
+/// Returns the size of a value in bytes. A result of `loops.pack` has the size of whole panels in the accumulator dtype
+/// of products.
 pub fn bytes(g: &Graph, value: ValueId) -> u64 {
     let (ty, extents) = (g.ty(value), known(g, value));
     let packed = g.defining_op(value).is_some_and(|op| g.is::<Pack>(op));
@@ -40,13 +40,13 @@ pub fn bytes(g: &Graph, value: ValueId) -> u64 {
     count(rest) * columns.next_multiple_of(PANEL) as u64 * size
 }
 
-/// The value whose memory `value` stands in: what a view looks at, or itself.
+/// Returns the value that owns the memory of `value`: the input of a view, otherwise `value` itself.
 pub fn buffer(g: &Graph, value: ValueId) -> ValueId {
     let view = g.defining_op(value).and_then(|op| g.view::<View>(op));
     view.map_or(value, |view| view.input(g))
 }
 
-/// The attribute `at` of a kernel; `None` for an op that is none.
+/// Returns the attribute `at` of a kernel; `None` for other ops.
 pub fn places(g: &Graph, op: OpId) -> Option<&[i64]> {
     let index = g.def(op).attr_index("at")?;
     match g.attr(op, index) {
@@ -55,8 +55,8 @@ pub fn places(g: &Graph, op: OpId) -> Option<&[i64]> {
     }
 }
 
-/// Whether result `result` of `op` may stand where operand `operand` stands, once nothing else reads that:
-/// every element is read before the one in its place is written.
+/// Returns whether result `result` of `op` may overwrite operand `operand` in place, if that has no later reader. It
+/// may if every element is read before the element at its offset is written.
 pub fn may_replace(g: &Graph, op: OpId, operand: usize, result: usize) -> bool {
     let Some(nest) = g.view::<Nest>(op) else {
         return false;
@@ -79,7 +79,8 @@ pub fn may_replace(g: &Graph, op: OpId, operand: usize, result: usize) -> bool {
     whole && same_type && same_shape && alone && !columns
 }
 
-/// The last op of the body that reads the memory of each value, by views too, as its number in the body.
+/// Returns the last op of the body that reads the memory of each value, directly or through a view, as its index in the
+/// body.
 pub fn last_reads(g: &Graph) -> FxHashMap<ValueId, usize> {
     let mut last = FxHashMap::default();
     for (number, op) in g.ops(g.body()).enumerate() {
@@ -92,7 +93,7 @@ pub fn last_reads(g: &Graph) -> FxHashMap<ValueId, usize> {
     last
 }
 
-/// The bytes that the places of all results span.
+/// Returns the size of the workspace in bytes.
 pub fn workspace(g: &Graph) -> u64 {
     let results = g.ops(g.body()).flat_map(|op| {
         let places = places(g, op).unwrap_or(&[]);
@@ -102,12 +103,12 @@ pub fn workspace(g: &Graph) -> u64 {
     ends.max().unwrap_or(0)
 }
 
-/// Checks that every output is all of what one kernel writes; that every result of a kernel has a place, and that
-/// no two that are needed at one time overlap.
+/// Checks the buffer assignment: every output is a complete result of one kernel, every result of a kernel has an
+/// offset, and no two live results overlap.
 ///
 /// # Errors
 ///
-/// The first output that is something else, the first result whose place is missing or taken.
+/// The first output that is not a complete result, or the first result whose offset is missing or overlaps another.
 pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
     let outputs = check_outputs(g)?;
     let last = last_reads(g);
@@ -124,7 +125,7 @@ pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
         };
         let results: Vec<ValueId> = g.results(op).into_iter().collect();
         if places.len() != results.len() {
-            return fail(format!("`{}` has no place in memory", g.def(op).name));
+            return fail(format!("`{}` has no memory offset", g.def(op).name));
         }
         for (index, (&value, &at)) in results.iter().zip(places).enumerate() {
             let Ok(start) = u64::try_from(at) else {
@@ -132,7 +133,7 @@ pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
                     continue;
                 }
                 let own = g.label(value);
-                return fail(format!("%{own} has no place and is no output"));
+                return fail(format!("%{own} has no offset and is not an output"));
             };
             let end = start + bytes(g, value);
             let replaced = |held: ValueId| {
@@ -151,7 +152,7 @@ pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
                 .find(|(from, (upto, _))| **from < end && *upto > start)
             {
                 let (own, other) = (g.label(value), g.label(held));
-                return fail(format!("%{own} stands where %{other} is still needed"));
+                return fail(format!("%{own} overlaps %{other}, which is still live"));
             }
             if last.get(&value).is_some_and(|&read| read > number) && end > start {
                 taken.insert(start, (end, value));
@@ -162,11 +163,11 @@ pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
     Ok(())
 }
 
-/// The buffers of the module's outputs.
+/// Returns the buffers of the module's outputs.
 ///
 /// # Errors
 ///
-/// An output that is no kernel's, or not all of what it looks at.
+/// An output that is not a result of a kernel, or views only a part of it.
 fn check_outputs(g: &Graph) -> Result<FxHashSet<ValueId>, Box<Diagnostic>> {
     let mut buffers = FxHashSet::default();
     for &output in g.outputs() {
@@ -178,7 +179,7 @@ fn check_outputs(g: &Graph) -> Result<FxHashSet<ValueId>, Box<Diagnostic>> {
         buffers.insert(own);
         if !(is_result && is_whole) {
             let label = g.label(output);
-            let problem = format!("output %{label} is not all of what a kernel writes");
+            let problem = format!("output %{label} is not a complete result of a kernel");
             let span = source.map_or(mind_diag::Span::FILE, |op| g.span(op));
             return Err(Box::new(VerifyError::Structure { problem }.at(span)));
         }
@@ -186,7 +187,7 @@ fn check_outputs(g: &Graph) -> Result<FxHashSet<ValueId>, Box<Diagnostic>> {
     Ok(buffers)
 }
 
-/// Whether an op of this kind is a kernel: it has results in memory and a place for each.
+/// Returns whether an op is a kernel, which has results in memory with an offset for each.
 pub fn is_kernel(g: &Graph, op: OpId) -> bool {
     places(g, op).is_some() && !std::ptr::eq(g.def(op), View::DEF)
 }

@@ -1,4 +1,4 @@
-//! What bodies of kernels compute, node by node: what lowerings write into regions and code generation reads.
+//! Expression DAG of a kernel's body, which lowerings write into regions and code generation reads.
 
 use mind_core::constant;
 use mind_core::ops::convert::Cast;
@@ -17,41 +17,41 @@ use crate::ops::nest::Along;
 
 /// One value of a body: an element at each position, or one for a whole row.
 ///
-/// Arguments are places in the list of nodes, before the node itself. Each node is rounded to its dtype.
+/// Arguments are indices of earlier nodes in the list. Each node is rounded to its dtype.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
-    /// The element of an operand; of operand 0 of a product or a convolution, the element of that.
+    /// The element of an operand. For operand 0 of a product or a convolution, the element of the product.
     Input(usize),
-    /// The same element everywhere.
+    /// A constant.
     Constant {
-        /// Its type.
+        /// The dtype.
         dtype: DType,
-        /// Its bits, in the low ones.
+        /// The bits of the constant, in the low bits.
         bits: u64,
     },
     /// A scalar function.
     Apply {
         /// The function.
         function: ScalarFn,
-        /// Type of the last argument.
+        /// The dtype of the last argument.
         dtype: DType,
-        /// As many as the function takes.
+        /// The arguments, as many as the arity of the function.
         args: Vec<usize>,
     },
-    /// A number in another dtype, as [`Cast`] says it.
+    /// A conversion to another dtype, as by [`Cast`].
     Convert {
-        /// Type of the argument.
+        /// The dtype of the argument.
         from: DType,
-        /// Type of the result.
+        /// The dtype of the result.
         to: DType,
         /// The argument.
         arg: usize,
     },
-    /// The elements of a row as one value.
+    /// A reduction of the elements of a row.
     Reduce {
-        /// How they are combined.
+        /// The combining function.
         kind: Reduction,
-        /// Type of the argument and of the result; not `bool`.
+        /// The dtype of the argument and of the result; not `bool`.
         dtype: DType,
         /// The argument.
         arg: usize,
@@ -59,7 +59,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The dtype of its value; `None` for an input.
+    /// Returns the dtype of the value; `None` for an input.
     pub fn dtype(&self) -> Option<DType> {
         match *self {
             Node::Input(_) => None,
@@ -72,7 +72,7 @@ impl Node {
         }
     }
 
-    /// The nodes that it reads.
+    /// Returns the argument nodes.
     pub fn args(&self) -> &[usize] {
         match self {
             Node::Input(_) | Node::Constant { .. } => &[],
@@ -81,7 +81,7 @@ impl Node {
         }
     }
 
-    /// The node of a constant, of an op that applies a scalar function to `args` or of a cast; `None` for another op.
+    /// Returns the node of a constant, a cast, or an op that applies a scalar function to `args`; `None` for other ops.
     pub fn scalar(g: &Graph, op: OpId, args: &[usize]) -> Option<Node> {
         let (def, dtype) = (g.def(op), g.ty(g.result(op)).dtype);
         if let Some(function) = g.scalar(op) {
@@ -111,7 +111,8 @@ impl Node {
     }
 }
 
-/// The nodes of a body of a verified kernel, and those that it yields. The first nodes are its arguments, in order.
+/// Returns the nodes of the body of a verified kernel, and the indices of those that it yields. The first nodes are its
+/// arguments, in order.
 pub fn read(g: &Graph, body: BlockId) -> (Vec<Node>, Vec<usize>) {
     let arguments: Vec<ValueId> = g.arguments(body).into_iter().collect();
     let mut nodes: Vec<Node> = (0..arguments.len()).map(Node::Input).collect();
@@ -132,14 +133,14 @@ pub fn read(g: &Graph, body: BlockId) -> (Vec<Node>, Vec<usize>) {
         } else {
             Node::scalar(g, op, &args)
         };
-        // The product of the first two arguments stands in the place of the first.
+        // The product of the first two arguments is represented by node 0.
         places.insert(result, if node.is_some() { nodes.len() } else { 0 });
         nodes.extend(node);
     }
     (nodes, Vec::new())
 }
 
-/// Appends the ops of `nodes` over the values of inputs; the values of the nodes.
+/// Appends the ops of `nodes`, with `inputs` as the values of input nodes. Returns the value of each node.
 ///
 /// # Errors
 ///

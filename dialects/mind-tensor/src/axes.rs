@@ -2,7 +2,7 @@
 
 use mind_ir::verify::VerifyError;
 
-/// The axes that a list names, counted from the front.
+/// Returns the listed axes; negative axes are not allowed in this dialect.
 ///
 /// # Errors
 ///
@@ -28,12 +28,12 @@ pub(crate) fn listed(
     Ok(listed)
 }
 
-/// The axis that each entry of a list names; `None` for -1.
+/// Returns the axis of each entry of a list; `None` for -1. For example `[1, -1, 0]` maps entry 0 to axis 1 and entry 1
+/// to no axis.
 ///
 /// # Errors
 ///
-/// E4006 unless there is one entry for each of `entries`, E3004 neither -1 nor in `0..rank`,
-/// E3005 named twice.
+/// E4006 unless there is one entry for each of `entries`, E3004 neither -1 nor in `0..rank`, E3005 named twice.
 pub(crate) fn mapped(
     op: &'static str,
     axes: &[i64],

@@ -1,8 +1,8 @@
-//! The tensor dialect: structured ops on tensors, every broadcast written out.
+//! The tensor dialect: structured ops on tensors, with explicit broadcasts.
 //!
-//! Between the core dialect, which says what is computed, and loops, which say how. Elementwise
-//! arithmetic is [`Map`](ops::map::Map), whose body holds core ops on scalars; constants, inputs and
-//! outputs are those of the core dialect. One file per family under [`ops`].
+//! It is between the core dialect, which defines the computation, and the loops dialect, which defines its schedule.
+//! Elementwise arithmetic is [`Map`](ops::map::Map), whose body holds core ops on scalars. Constants, inputs and
+//! outputs are those of the core dialect. Each file under [`ops`] has one family of ops.
 
 mod axes;
 pub mod ops;

@@ -9,12 +9,13 @@ use mind_eqsat::{Context, Limits, RuleInstances};
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
+use mind_ir::verify::VerifyError;
 use mind_rules::{FastMath, Hint, RuleInstance, RuleSet};
 
 use crate::counterexample::counterexample;
 use crate::criteria::excuse;
 use crate::draw::Chooser;
-use crate::instance::{Draw, Instance, Leaf, LeafKind, build, replay};
+use crate::instance::{Draw, Leaf, LeafKind, Unbuilt, build, replay};
 use crate::plan::{Plan, Plans};
 use crate::report::{RuleCheck, Verdict, class_text};
 use crate::shrink::shrink;
@@ -274,8 +275,8 @@ impl<'c, 'r> Checker<'c, 'r> {
             if !self.claims_with(dtype, &others) {
                 continue;
             }
-            let chooser = Chooser::with_others(plan, rng, dtype, others, 2);
-            let Some(small) = self.instance(plan, dtype, chooser) else {
+            let mut chooser = Chooser::with_others(plan, rng, dtype, others, 2);
+            let Ok(small) = build(plan, dtype, chooser.symbol, &mut chooser) else {
                 continue;
             };
             if let Some(grid) = Grid::of_casts(dtype, small.inputs.len()) {
@@ -364,23 +365,30 @@ impl<'c, 'r> Checker<'c, 'r> {
         }
     }
 
-    fn random(&self, dtype: DType, rng: &mut Rng) -> Option<Trial> {
+    fn random(&mut self, dtype: DType, rng: &mut Rng) -> Option<Trial> {
         let plan = self.plans.pick(rng);
         self.built(plan, dtype, Chooser::new(plan, rng, dtype))
     }
 
-    fn built(&self, plan: &Plan<'_>, dtype: DType, chooser: Chooser<'_, '_>) -> Option<Trial> {
-        let instance = self.instance(plan, dtype, chooser)?;
-        Some(Trial::new(self.forms, self.form, instance))
-    }
-
-    fn instance(
-        &self,
+    /// Builds a module and applies the rule to it. Records in the tally why the verifier rejects a module.
+    fn built(
+        &mut self,
         plan: &Plan<'_>,
         dtype: DType,
         mut chooser: Chooser<'_, '_>,
-    ) -> Option<Instance> {
-        build(plan, dtype, chooser.symbol, &mut chooser)
+    ) -> Option<Trial> {
+        match build(plan, dtype, chooser.symbol, &mut chooser) {
+            Ok(instance) => {
+                self.tally.built = true;
+                Some(Trial::new(self.forms, self.form, instance))
+            }
+            Err(Unbuilt::NoChoice) => None,
+            Err(Unbuilt::Rejected { op, error }) => {
+                let first = || format!("`{op}`: {}", rejection_text(&error));
+                self.tally.rejection.get_or_insert_with(first);
+                None
+            }
+        }
     }
 
     /// Modules whose inputs hold every combination of some values, where ops work position by position.
@@ -394,7 +402,7 @@ impl<'c, 'r> Checker<'c, 'r> {
         let repeats = if plan.hints.iter().all(fixed) { 1 } else { 3 };
         for _ in 0..repeats {
             let mut chooser = Chooser::flat(plan, rng, dtype, 2);
-            let Some(small) = build(plan, dtype, None, &mut chooser) else {
+            let Ok(small) = build(plan, dtype, None, &mut chooser) else {
                 return;
             };
             for grid in Grid::all(dtype, small.inputs.len()) {
@@ -512,11 +520,24 @@ fn summary<'r>(
     check
 }
 
+/// Returns the code and message of an error of the verifier.
+fn rejection_text(error: &VerifyError) -> String {
+    match error.code() {
+        Some(code) => format!("{code}: {error}"),
+        None => error.to_string(),
+    }
+}
+
 /// Why a form counts as not tested, if it does.
 fn untested(tally: &Tally, share: usize) -> Option<String> {
     if tally.draws == 0 && tally.untyped {
         let reason = "where it matches, the right side has no type, or not that of the left side";
         return Some(reason.to_owned());
+    }
+    if let Some(error) = tally.rejected_left_side() {
+        return Some(format!(
+            "no module was found on which it acts, because the verifier rejects its left side: {error}"
+        ));
     }
     if tally.draws == 0 {
         return Some("no module was found on which it acts".to_owned());

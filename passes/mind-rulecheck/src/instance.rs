@@ -11,6 +11,7 @@ use mind_ir::graph::{Graph, InsertPoint};
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::verify::VerifyError;
 use mind_ir::{OpId, Sym, ValueId};
 use mind_rules::AttrValue;
 
@@ -158,16 +159,31 @@ pub(crate) fn replay(plan: &Plan<'_>, draw: &Draw) -> Option<Instance> {
         leaf: 0,
         op: 0,
     };
-    build(plan, draw.dtype, draw.symbol, &mut choices)
+    build(plan, draw.dtype, draw.symbol, &mut choices).ok()
 }
 
-/// Builds an instance from choices; `None` if no choice pleases the shape rules.
+/// Why [`build`] built no instance.
+pub(crate) enum Unbuilt {
+    /// There are no operands or attributes that could fit an op.
+    NoChoice,
+    /// The shape rule of an op rejected every attempt; the error is that of the last one.
+    Rejected {
+        op: &'static str,
+        error: Box<VerifyError>,
+    },
+}
+
+/// Builds an instance from choices.
+///
+/// # Errors
+///
+/// No choice satisfies the shape rules.
 pub(crate) fn build(
     plan: &Plan<'_>,
     dtype: DType,
     symbol: Option<i64>,
     choices: &mut dyn Choices,
-) -> Option<Instance> {
+) -> Result<Instance, Unbuilt> {
     let mut graph = Graph::new();
     let name = graph.intern(SYMBOL);
     let draw = Draw {
@@ -197,8 +213,8 @@ pub(crate) fn build(
         assembler.twin(value);
     }
     let mut instance = assembler.instance;
-    instance.left = assembler.values[plan.root]?;
-    Some(instance)
+    instance.left = assembler.values[plan.root].ok_or(Unbuilt::NoChoice)?;
+    Ok(instance)
 }
 
 struct Assembler {
@@ -208,7 +224,7 @@ struct Assembler {
 }
 
 impl Assembler {
-    fn op(&mut self, op: &PlanOp<'_>, choices: &mut dyn Choices) -> Option<()> {
+    fn op(&mut self, op: &PlanOp<'_>, choices: &mut dyn Choices) -> Result<(), Unbuilt> {
         let mut open: Vec<usize> = Vec::new();
         for &value in &op.operands {
             if self.values[value].is_none() && !open.contains(&value) {
@@ -221,22 +237,35 @@ impl Assembler {
                 .iter()
                 .map(|&value| Some(self.instance.graph.ty(self.values[value]?).to_owned()))
                 .collect();
-            for leaf in choices.leaves(op, &open, &known)? {
-                self.leaf(leaf)?;
+            let leaves = choices.leaves(op, &open, &known);
+            for leaf in leaves.ok_or(Unbuilt::NoChoice)? {
+                self.leaf(leaf).ok_or(Unbuilt::NoChoice)?;
             }
         }
         let operands: Vec<ValueId> = op
             .operands
             .iter()
             .map(|&value| self.values[value])
-            .collect::<Option<_>>()?;
+            .collect::<Option<_>>()
+            .ok_or(Unbuilt::NoChoice)?;
+        let mut unbuilt = Unbuilt::NoChoice;
         let ty = |&value: &ValueId| self.instance.graph.ty(value).to_owned();
         let types: Vec<TensorType> = operands.iter().map(ty).collect();
         for _ in 0..choices.attempts() {
-            let attrs = choices.attrs(op, &self.named, &types)?;
+            let Some(attrs) = choices.attrs(op, &self.named, &types) else {
+                break;
+            };
             let borrowed: Vec<Attr<'_>> = attrs.iter().map(AttrValue::as_attr).collect();
-            let Ok(created) = self.builder().create(op.left.def, &operands, &borrowed) else {
-                continue;
+            let def = op.left.def;
+            let created = match self.builder().create(def, &operands, &borrowed) {
+                Ok(created) => created,
+                Err(error) => {
+                    unbuilt = Unbuilt::Rejected {
+                        op: def.name,
+                        error,
+                    };
+                    continue;
+                }
             };
             self.values[op.result] = Some(self.instance.graph.results(created).get(op.left.nth));
             for (attr, value) in op.left.attrs.iter().zip(&attrs) {
@@ -246,9 +275,9 @@ impl Assembler {
             }
             self.bound_indices(op, &attrs, &types);
             self.instance.draw.attrs.push(attrs);
-            return Some(());
+            return Ok(());
         }
-        None
+        Err(unbuilt)
     }
 
     /// Notes what operands that index an axis have to stay below.

@@ -44,6 +44,10 @@ pub(crate) struct Tally {
     /// The dtypes that the condition excludes.
     pub(crate) excluded: Vec<DType>,
     pub(crate) draws: usize,
+    /// Whether a module with the left side was built, on which the rule may act or not.
+    pub(crate) built: bool,
+    /// The first error of the verifier about an op of the left side.
+    pub(crate) rejection: Option<String>,
     /// Whether the right side had no fitting type somewhere where the condition held.
     pub(crate) untyped: bool,
     /// Elements compared, and those of them that were not NaN.
@@ -69,6 +73,11 @@ impl Tally {
     pub(crate) fn holds(&self) -> Option<FastMath> {
         let kept = CLASSES.iter().zip(self.broken).find(|(_, broken)| !broken);
         kept.map(|(class, _)| *class)
+    }
+
+    /// Returns why the verifier accepts no module with the left side; `None` if one was built.
+    pub(crate) fn rejected_left_side(&self) -> Option<&str> {
+        self.rejection.as_deref().filter(|_| !self.built)
     }
 
     /// Notes a mutant, which was told apart or not.

@@ -1,4 +1,4 @@
-//! The walk over a module.
+//! The conversion driver: the walk over a module.
 
 use mind_core::ops::input::Input;
 use mind_diag::{Code, Diagnostic};
@@ -17,12 +17,12 @@ use crate::options::Options;
 use crate::plan;
 use crate::strided::{Source, StridedView};
 
-/// Lowers a verified module of the tensor dialect; the count of its kernels. Inputs and constants stay.
+/// Lowers a verified module of the tensor dialect and returns the number of its kernels. Inputs and constants are kept.
 ///
 /// # Errors
 ///
-/// An extent that is not known, an op of another dialect, an index out of bounds. The module is then
-/// not to be used.
+/// An extent that is not known, an op of another dialect, an index out of bounds. The module is then in an unspecified
+/// state.
 pub(crate) fn lower(g: &mut Graph, options: &Options) -> Result<usize, Box<Diagnostic>> {
     check_extents(g)?;
     let mut places = Places::default();
@@ -56,6 +56,8 @@ pub(crate) fn lower(g: &mut Graph, options: &Options) -> Result<usize, Box<Diagn
     Ok(kernels)
 }
 
+/// Checks that all extents are known.
+///
 /// # Errors
 ///
 /// The first value with an extent that is not known.
@@ -76,14 +78,14 @@ fn check_extents(g: &Graph) -> Result<(), Box<Diagnostic>> {
                 let mut found = Diagnostic::error(g.span(op), text);
                 found.code = Some(Code(3011));
                 let help = match dim {
-                    // Operands are known before, so that only their elements tell.
+                    // The extents of the operands were checked before, so that this one depends on data.
                     Dim::Dynamic if !g.is::<Input>(op) => {
-                        "elements of its operands decide it in a run: `mind-run` compiles such a module in parts; \
-                         loops and C are made for extents that are numbers"
+                        "it depends on the elements of the operands: loops and C need known extents; `mind-run` compiles \
+                         such a module in parts"
                             .to_owned()
                     }
                     Dim::Dynamic | Dim::Symbol(_) | Dim::Fixed(_) => format!(
-                        "loops are made for extents that are numbers: run `specialize` first, as in \
+                        "loops need known extents: run `specialize` first, as in \
                          `--pass-pipeline='specialize{{dims={name}:32}},lower-to-loops'`; `mind-translate --to c` takes \
                          `--dim {name}=32`"
                     ),
@@ -95,7 +97,7 @@ fn check_extents(g: &Graph) -> Result<(), Box<Diagnostic>> {
     Ok(())
 }
 
-/// Lowers an op or a group; the count of its kernels.
+/// Lowers an op or a group and returns the number of its kernels.
 fn lower_op(
     g: &mut Graph,
     op: OpId,
@@ -130,7 +132,7 @@ fn lower_op(
     Ok(lowering.kernels.len())
 }
 
-/// Puts groups in the body of a group in line.
+/// Inlines the groups in the body of a group.
 fn inline_groups(g: &mut Graph, group: Group) {
     let mut next = g.ops(group.body(g)).next();
     while let Some(op) = next {
@@ -157,9 +159,9 @@ fn explain(g: &Graph, why: &Unlowered) -> Diagnostic {
     let (name, span) = (g.def(why.op).name, g.span(why.op));
     match why.problem {
         Problem::Foreign => {
-            let found = Diagnostic::error(span, format!("`{name}` has no loops"));
+            let found = Diagnostic::error(span, format!("`{name}` cannot be lowered to loops"));
             found.help(
-                "`lower-to-loops` reads the tensor dialect; `lower-to-tensor` makes it of core ops",
+                "`lower-to-loops` accepts the tensor dialect; lower core ops with `lower-to-tensor` first",
             )
         }
         Problem::Outside {
@@ -176,7 +178,7 @@ fn explain(g: &Graph, why: &Unlowered) -> Diagnostic {
     }
 }
 
-/// Puts copies of the constants in the body of a group before it.
+/// Copies the constants in the body of a group that are read to a point before the group.
 fn hoist_constants(
     g: &mut Graph,
     group: OpId,
@@ -202,7 +204,8 @@ fn hoist_constants(
     }
 }
 
-/// The values that the module yields: each the whole of what one kernel writes.
+/// Returns the outputs of the module, each of which becomes a complete result of one kernel. Others are copied, because
+/// kernels write outputs directly to buffers of the caller.
 fn outputs_of(
     g: &mut Graph,
     end: OpId,

@@ -1,6 +1,6 @@
-//! Kernels of ops that one kernel can hold.
+//! Fusion of ops into one kernel.
 //!
-//! [`mind_ir::kernel`] decides which these are, for `fuse` as for this lowering.
+//! [`mind_ir::kernel`] decides which ops fuse, both for the pass `fuse` and for this lowering.
 
 use mind_ir::kernel::{Form, Part, fits_columns, parts};
 use mind_ir::opdef::{Op, Trait};
@@ -18,11 +18,12 @@ use crate::lowering::LoopLowering;
 use crate::steps::Steps;
 use crate::strided::{Source, StridedView};
 
-/// A kernel, and the values that it writes.
+/// A kernel and the values that it computes for others.
 type Fused = (Kernel, Vec<ValueId>);
 
 impl LoopLowering {
-    /// Makes one kernel of ops that have this form, unless nothing reads them; whether that is possible.
+    /// Fuses ops that have this form into one kernel, which is omitted if it has no users. Returns whether that is
+    /// possible.
     pub(crate) fn fuse(&mut self, g: &Graph, steps: &Steps<'_>, form: Form) -> bool {
         let before = self.kernels.len();
         let fused = match form {
@@ -45,7 +46,7 @@ impl LoopLowering {
         true
     }
 
-    /// Elementwise ops and reductions over one space.
+    /// Fuses elementwise ops and reductions over one iteration space.
     fn nest(&mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
         let last = steps.computing().last()?;
         let reduce = steps.computing().find_map(|op| g.view::<Reduce>(op));
@@ -75,13 +76,13 @@ impl LoopLowering {
         growing.finish(g, steps)
     }
 
-    /// A product or a convolution, and what follows at its positions.
+    /// Fuses a product or a convolution with its epilogue.
     fn contraction(&mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
         let product = steps.computing().find(|&op| steps.contracts(op))?;
         self.product(g, steps, product, |_| true).finish(g, steps)
     }
 
-    /// A product with the ops at its positions for which `is_wanted` holds.
+    /// Fuses a product with the ops of its epilogue for which `is_wanted` holds.
     fn product(
         &mut self,
         g: &Graph,
@@ -99,7 +100,7 @@ impl LoopLowering {
         growing
     }
 
-    /// A product, rows, and a product with the rows on the left.
+    /// Fuses attention: a product, ops on the rows of its result, and a product with these rows on the left side.
     fn attention(&mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
         let products = || steps.computing().filter(|&op| steps.contracts(op));
         let (first, second) = (products().next()?, products().last()?);
@@ -142,10 +143,10 @@ impl LoopLowering {
     }
 }
 
-/// The positions that rows and elementwise ops run over, and how a nest counts them.
+/// An iteration space and its dimensions in a nest.
 struct Space {
     shape: Vec<usize>,
-    /// The axes of the dimensions of a nest: those that it keeps, then those that it reduces.
+    /// The axes of the nest's dimensions: the kept ones, then the reduced ones.
     order: Vec<usize>,
     kept: usize,
     is_reduced: bool,
@@ -154,7 +155,7 @@ struct Space {
 }
 
 impl Space {
-    /// The positions of `shape`, none reduced.
+    /// Returns the space of `shape` without reductions.
     fn flat(shape: Vec<usize>) -> Space {
         let order: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
         Space {
@@ -166,7 +167,7 @@ impl Space {
         }
     }
 
-    /// The positions of `shape`, of which those along `axes` are reduced.
+    /// Returns the space of `shape` with the positions along `axes` reduced.
     fn rows(shape: Vec<usize>, axes: &[i64]) -> Space {
         let is_reduced = |axis: &usize| axes.contains(&(*axis as i64));
         let kept = (0..shape.len()).filter(|axis| !is_reduced(axis) && shape[*axis] != 1);
@@ -182,7 +183,8 @@ impl Space {
         }
     }
 
-    /// With the reduced dimension the last but one, if the elements of `input` for neighbouring rows are neighbours.
+    /// Moves the reduced dimension to the last but one, if the last kept dimension of `input` is contiguous, so that
+    /// the nest vectorises columns.
     fn with_columns(mut self, input: &StridedView) -> Space {
         let rows = self.folded(input.permuted(&self.order));
         self.has_columns = rows.is_some_and(|rows| match self.kept.checked_sub(1) {
@@ -196,7 +198,7 @@ impl Space {
         self
     }
 
-    /// A nest over the positions that does nothing yet.
+    /// Returns a nest over the space with an empty body.
     fn kernel(&self, origin: OpId) -> Kernel {
         let extents = self.order.iter().map(|&axis| self.shape[axis]).collect();
         let whole = self.folded(StridedView::whole(NOWHERE, extents));
@@ -207,7 +209,8 @@ impl Space {
         Kernel::nest(dims, along, origin)
     }
 
-    /// A place over the axes of `order` over the dimensions of the nest; `None` if the reduced ones are not one there.
+    /// Converts a view with the axes of `order` to the dimensions of the nest; `None` if the reduced ones cannot be
+    /// merged.
     fn folded(&self, place: StridedView) -> Option<StridedView> {
         let mut place = match self.order.len() - self.kept {
             _ if !self.is_reduced => place,
@@ -221,7 +224,8 @@ impl Space {
         Some(place)
     }
 
-    /// What `value` is for `reader`, which runs at all positions or once per row; it is copied if no strides say it.
+    /// Returns `value` as an operand of `reader`, which runs at all positions or once per row. It is copied if strides
+    /// cannot express it.
     fn operand(&self, lowering: &mut LoopLowering, reader: OpId, value: ValueId) -> Operand {
         let place = lowering.place(value);
         let is_row = self.is_reduced && place.extents != self.shape;
@@ -239,13 +243,13 @@ impl Space {
     }
 }
 
-/// The buffer of what has none.
+/// A placeholder where only the extents of a view are used.
 const NOWHERE: Source = Source::Kernel {
     kernel: 0,
     result: 0,
 };
 
-/// A kernel to which ops are added.
+/// A kernel under construction.
 struct Growing {
     kernel: Kernel,
     /// The nodes of the values that it computes.
@@ -260,7 +264,7 @@ impl Growing {
         }
     }
 
-    /// Adds the ops for which `is_wanted` holds, and the views of what they compute.
+    /// Adds the ops for which `is_wanted` holds, and the views of their results.
     fn add_all(
         &mut self,
         g: &Graph,
@@ -301,7 +305,7 @@ impl Growing {
         self.node(g.result(op), node);
     }
 
-    /// Adds the body of a map over the nodes of its operands.
+    /// Adds the body of a map, with `args` as the nodes of its arguments.
     fn map(&mut self, g: &Graph, map: Map, args: &[usize]) {
         let block = map.body(g);
         self.nodes
@@ -323,7 +327,8 @@ impl Growing {
         self.kernel.body.push(node);
     }
 
-    /// The node of an operand, new or known. The sides of a product are read by that alone.
+    /// Returns the node of an operand, an existing one if possible. The sides of a product are not shared, because only
+    /// the product reads them.
     fn operand(&mut self, operand: Operand) -> usize {
         let sides = match self.kernel.kind {
             Kind::Contract(_) | Kind::Window(_) => 2,
@@ -348,7 +353,8 @@ impl Growing {
         self.kernel.outputs.push(self.nodes[&value]);
     }
 
-    /// The kernel with what is read outside as its results; `None` if one of them would lose or gain a dimension.
+    /// Finishes the kernel, with the values that have outside users as its results. `None` if a result would have a
+    /// wrong number of elements, or would vary along a reduced dimension that is not the last.
     fn finish(mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
         let results = steps.computing().flat_map(|op| g.results(op));
         let values: Vec<ValueId> = results
@@ -365,7 +371,7 @@ impl Growing {
     }
 }
 
-/// The node of a scalar op of a verified body.
+/// Returns the node of a scalar op in a verified body.
 fn scalar(g: &Graph, op: OpId, args: &[usize]) -> Node {
     Node::scalar(g, op, args).expect("bodies hold scalar ops")
 }

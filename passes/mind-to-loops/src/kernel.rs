@@ -1,4 +1,4 @@
-//! Kernels before they are ops.
+//! Kernels before they are emitted as ops.
 
 use mind_core::parts::Parts;
 use mind_ir::OpId;
@@ -8,74 +8,75 @@ use mind_loops::ops::cumulative::Prefixes;
 
 use crate::strided::StridedView;
 
-/// What a kernel reads.
+/// An operand of a kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Operand {
-    /// The elements: over the kernel's dimensions, or over those without the reduced one for a row.
+    /// The elements, over the dimensions of the kernel, or for a row over those without the reduced one.
     pub(crate) place: StridedView,
     /// Whether it lacks the reduced dimension.
     pub(crate) is_row: bool,
 }
 
-/// The dimensions of a product.
+/// The numbers of dimensions of a product.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Matrix {
-    /// Dimensions that both sides have, in front.
+    /// Leading batch dimensions, which both sides have.
     pub(crate) batch: usize,
-    /// Dimensions of the left side alone.
+    /// Row dimensions, of the left side only.
     pub(crate) rows: usize,
-    /// Dimensions of the right side alone.
+    /// Column dimensions, of the right side only.
     pub(crate) columns: usize,
-    /// The integers that elements hold.
+    /// The integers packed in an element.
     pub(crate) parts: Parts,
 }
 
-/// What a kernel does besides its body.
+/// The kind of a kernel and the parameters of that kind.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// Runs its body at every position; the dimension that its reductions run over.
+    /// Runs its body at every position; `along` is the dimension of its reductions.
     Nest { along: Option<usize> },
-    /// Multiplies stacks of matrices: `[batch.., rows.., k]` by `[batch.., k, columns..]`.
+    /// A batch of matrix products: `[batch.., rows.., k]` by `[batch.., k, columns..]`.
     Contract(Matrix),
-    /// Convolves; the op says with which strides and padding.
+    /// A convolution, with the strides and padding of the op.
     Window(OpId),
-    /// Slides windows; the op says how.
+    /// Sliding windows, with the attributes of the op.
     Slide(OpId),
-    /// Takes slices along an axis.
+    /// A gather of slices along an axis.
     Gather { axis: i64 },
-    /// Keeps what the elements along an axis up to each place are combined to.
+    /// A prefix operation along an axis.
     Cumulative { axis: i64, prefixes: Prefixes },
-    /// Copies bits as elements of another dtype.
+    /// A bitcast.
     Bitcast { dtype: DType },
-    /// Integers by blocks of quantised numbers.
+    /// A product of integers by block-quantised weights.
     BlockProduct { format: QuantFormat },
-    /// Puts operands one after the other along an axis.
+    /// A concatenation along an axis.
     Join { axis: i64 },
-    /// Runs the `eval` of its origin, with the extents of each result.
+    /// A call of the `eval` of its origin, with the extents of each result.
     Evaluate(Vec<Vec<usize>>),
-    /// Kernels in a row, a few rows at a time. Their places count the kernels here.
+    /// A sequence of kernels, run a few rows at a time. Its operands refer to kernels of the sequence by [`INNER`] plus
+    /// their index.
     Block(Vec<Kernel>),
 }
 
-/// What the numbers of the kernels inside a block count from.
+/// The index of the first kernel in a block, which distinguishes it from kernels outside.
 pub(crate) const INNER: usize = usize::MAX / 2;
 
-/// A kernel before it is an op.
+/// A kernel before it is emitted as an op.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
     pub(crate) kind: Kind,
-    /// The extents of the positions that the body runs at.
+    /// The extents of the positions at which the body runs.
     pub(crate) dims: Vec<usize>,
     pub(crate) operands: Vec<Operand>,
     pub(crate) body: Vec<Node>,
-    /// The nodes that are written.
+    /// The nodes of the results.
     pub(crate) outputs: Vec<usize>,
-    /// The op that it comes from.
+    /// The op from which it was lowered.
     pub(crate) origin: OpId,
 }
 
 impl Kernel {
-    /// The reduced dimension.
+    /// Returns the reduced dimension.
     pub(crate) fn along(&self) -> Option<usize> {
         match self.kind {
             Kind::Nest { along } => along,
@@ -83,7 +84,7 @@ impl Kernel {
         }
     }
 
-    /// A nest over `dims` that does nothing yet.
+    /// Creates a nest over `dims` with an empty body.
     pub(crate) fn nest(dims: Vec<usize>, along: Option<usize>, origin: OpId) -> Kernel {
         Kernel {
             kind: Kind::Nest { along },
@@ -95,7 +96,7 @@ impl Kernel {
         }
     }
 
-    /// A nest that writes the elements at `place`, as they are.
+    /// Creates a nest that copies the elements of `place`.
     pub(crate) fn copy(place: StridedView, origin: OpId) -> Kernel {
         let place = place.squeezed();
         Kernel {
@@ -109,7 +110,7 @@ impl Kernel {
         }
     }
 
-    /// Kernels in a row as one; what they read of each other counts from [`INNER`].
+    /// Creates a block from a sequence of kernels, which refer to each other from [`INNER`] on.
     pub(crate) fn block(chain: [Kernel; 3]) -> Kernel {
         let last = &chain[2];
         Kernel {
@@ -122,7 +123,7 @@ impl Kernel {
         }
     }
 
-    /// The places that it reads.
+    /// Returns the views that it reads.
     pub(crate) fn places_mut(&mut self) -> Box<dyn Iterator<Item = &mut StridedView> + '_> {
         let own = self.operands.iter_mut().map(|operand| &mut operand.place);
         match &mut self.kind {
@@ -133,7 +134,8 @@ impl Kernel {
         }
     }
 
-    /// Whether nothing that it writes varies along a reduced dimension that is not the last.
+    /// Returns whether the results are valid for a nest: if the reduced dimension is not the last, none varies along
+    /// it.
     pub(crate) fn reduces_what_it_can_write(&self) -> bool {
         let uniform = self.uniform();
         let is_last = |axis: usize| axis + 1 == self.dims.len();
@@ -141,7 +143,7 @@ impl Kernel {
         self.along().is_none_or(is_last) || outputs.all(|&node| uniform[node])
     }
 
-    /// Whether something is written, at each position, by a loop that reduces nothing: one after all reductions.
+    /// Returns whether results are written by an elementwise loop after the last reduction.
     pub(crate) fn writes_after_reducing(&self) -> bool {
         let mut levels: Vec<usize> = Vec::with_capacity(self.body.len());
         for node in &self.body {
@@ -155,7 +157,7 @@ impl Kernel {
         outputs.any(|&node| Some(levels[node]) == last && !uniform[node])
     }
 
-    /// Whether each node is the same all along the reduced dimension.
+    /// Returns for each node whether it is invariant along the reduced dimension.
     pub(crate) fn uniform(&self) -> Vec<bool> {
         let mut uniform: Vec<bool> = Vec::with_capacity(self.body.len());
         for node in &self.body {
@@ -169,7 +171,7 @@ impl Kernel {
         uniform
     }
 
-    /// The extents of an output.
+    /// Returns the extents of a result.
     pub(crate) fn extents(&self, output: usize) -> Vec<usize> {
         if let Kind::Evaluate(results) = &self.kind {
             return results[output].clone();

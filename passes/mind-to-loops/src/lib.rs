@@ -1,7 +1,8 @@
 //! The lowering of the tensor dialect to the loops dialect.
 //!
-//! A group, or an op that stands alone, becomes kernels: `lowering` turns views into places, `steps` says what one kernel
-//! can hold, `fuse` makes it, `emit` writes kernels as ops, `plan` gives their results places in memory.
+//! A group, or a single op, becomes kernels: `lowering` converts layout-only ops to strided views, `steps` describes
+//! ops to the fusion rules, `fuse` builds fused kernels, `emit` emits kernels as ops, and `plan` assigns their results
+//! offsets in the workspace.
 
 mod conversion;
 mod emit;
@@ -16,5 +17,5 @@ mod strided;
 
 use mind_pass::PassInfo;
 
-/// The rows of this crate's passes.
+/// The passes of this crate.
 pub const PASSES: &[PassInfo] = &[pass::PASS];

@@ -1,4 +1,4 @@
-//! From ops to kernels. Ops that only say where elements stand become places and no kernel.
+//! Lowers ops to kernels. Layout-only ops become strided views.
 
 use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::input::Input;
@@ -25,24 +25,24 @@ use crate::kernel::{Kernel, Kind, Matrix, Operand};
 use crate::steps::Steps;
 use crate::strided::{Source, StridedView};
 
-/// Where the elements of the values of a block stand.
+/// The strided views of the values of a block.
 pub(crate) type Places = FxHashMap<ValueId, StridedView>;
 
-/// Why an op has no kernel.
+/// An op that was not lowered, and why.
 #[derive(Debug)]
 pub(crate) struct Unlowered {
     /// The op.
     pub(crate) op: OpId,
-    /// What is wrong.
+    /// The reason.
     pub(crate) problem: Problem,
 }
 
-/// What keeps an op from being lowered.
+/// The reason why an op was not lowered.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// It belongs to a dialect that this lowering does not read.
+    /// The op belongs to a dialect that this lowering does not accept.
     Foreign,
-    /// An index that lies outside, known now: the extent of the axis, and the index.
+    /// A constant index is out of bounds.
     Outside {
         axis: usize,
         index: i64,
@@ -50,10 +50,11 @@ pub(crate) enum Problem {
     },
 }
 
-/// The most ops of one kernel in a group that is several.
+/// The largest number of ops that is tried as one kernel, if the complete group is not one. It bounds the time of the
+/// search.
 const LONGEST: usize = 64;
 
-/// Lowers a group, or an op that stands alone: its kernels, in order.
+/// Lowers a group or a single op to a list of kernels.
 #[derive(Default)]
 pub(crate) struct LoopLowering {
     pub(crate) kernels: Vec<Kernel>,
@@ -61,12 +62,12 @@ pub(crate) struct LoopLowering {
 }
 
 impl LoopLowering {
-    /// Where the elements of `value` stand.
+    /// Returns the strided view of `value`.
     pub(crate) fn place(&self, value: ValueId) -> StridedView {
         self.places[&value].clone()
     }
 
-    /// Lowers ops in order, as many as have a form together as one kernel.
+    /// Lowers ops in order, fusing as many as possible into each kernel.
     ///
     /// # Errors
     ///
@@ -89,7 +90,7 @@ impl LoopLowering {
         }
     }
 
-    /// Lowers the first ops; how many.
+    /// Lowers the longest fusible prefix of the ops and returns its length.
     fn lower_first(&mut self, g: &Graph, ops: &[OpId]) -> Result<usize, Unlowered> {
         let counts = std::iter::once(ops.len()).chain((2..=ops.len().min(LONGEST)).rev());
         for count in counts.filter(|&count| count > 1) {
@@ -109,7 +110,7 @@ impl LoopLowering {
         Ok(1)
     }
 
-    /// Gives places to the constants and the views of what has one.
+    /// Creates the views of constants and of layout-only ops whose operand has a view.
     fn lower_views(&mut self, g: &Graph, ops: &[OpId]) -> Result<(), Unlowered> {
         for &op in ops
             .iter()
@@ -124,7 +125,7 @@ impl LoopLowering {
         Ok(())
     }
 
-    /// Lowers an op that is a constant, a view, a group or a kernel that holds nothing else.
+    /// Lowers a single op: a constant, a layout-only op, a group, or a kernel of its own.
     fn lower_alone(&mut self, g: &Graph, op: OpId) -> Result<(), Unlowered> {
         let def = g.def(op);
         if let Some(group) = g.view::<Group>(op) {
@@ -178,7 +179,7 @@ impl LoopLowering {
         Ok(())
     }
 
-    /// Adds a kernel; where its results stand.
+    /// Adds a kernel and returns the views of its results.
     pub(crate) fn push(&mut self, kernel: Kernel) -> Vec<StridedView> {
         let number = self.kernels.len();
         let outputs = 0..kernel.outputs.len();
@@ -194,7 +195,7 @@ impl LoopLowering {
         places
     }
 
-    /// A copy of the elements at `place`, dense.
+    /// Adds a contiguous copy of the elements of `place`.
     pub(crate) fn copied(&mut self, origin: OpId, place: StridedView) -> StridedView {
         let extents = place.extents.clone();
         let place = self.push(Kernel::copy(place, origin)).remove(0);
@@ -203,7 +204,7 @@ impl LoopLowering {
             .expect("a dense buffer has any shape")
     }
 
-    /// The elements of `value` row-major from the start of a buffer, copied where they do not stand so.
+    /// Returns a contiguous row-major view of `value`, which is copied if necessary.
     fn dense(&mut self, origin: OpId, value: ValueId) -> StridedView {
         let place = self.place(value);
         if place.is_dense() {
@@ -238,7 +239,7 @@ impl LoopLowering {
         self.push(kernel).remove(0)
     }
 
-    /// Whether a value, in a group too, is a weight or a constant.
+    /// Returns whether a value, possibly in a group, is a weight or a constant.
     fn is_fixed(&self, g: &Graph, value: ValueId) -> bool {
         let Source::Value(value) = self.place(value).source else {
             return false;
@@ -249,7 +250,7 @@ impl LoopLowering {
         })
     }
 
-    /// Lowers a product by blocks that stay from run to run.
+    /// Lowers a product by block-quantised weights, which are the same in every run.
     fn block_product(&mut self, g: &Graph, op: BlockMatMul) {
         let format = op.format(g).expect("a verified format");
         let operands = [op.lhs(g), op.scale(g), op.blocks(g)];
@@ -259,7 +260,7 @@ impl LoopLowering {
         self.places.insert(op.result(g), place);
     }
 
-    /// Lowers an op of core that became nothing else: its `eval` is called.
+    /// Lowers a core op without a lowering of its own to a call of its `eval`.
     fn evaluated(&mut self, g: &Graph, op: OpId) {
         let operands = g.operands(op).iter().map(|&value| Operand {
             place: self.dense(op, value),
@@ -279,7 +280,7 @@ impl LoopLowering {
         self.places.extend(results.into_iter().zip(places));
     }
 
-    /// The kernel of a product or a convolution, without results.
+    /// Returns the kernel of a product or a convolution, without results.
     pub(crate) fn contract_or_window(&mut self, g: &Graph, op: OpId) -> Kernel {
         match g.view::<Contract>(op) {
             Some(contract) => self.contract(g, contract),
@@ -367,10 +368,10 @@ impl LoopLowering {
     }
 }
 
-/// How an op becomes a place, and kernels that hold nothing else.
+/// Lowers an op to a view; a kernel that is needed is added.
 type Lower = fn(&mut LoopLowering, &Graph, OpId) -> Result<StridedView, Problem>;
 
-/// The ops that say where elements stand.
+/// Layout-only ops.
 static VIEWS: &[(&OpDef, Lower)] = &[
     (Transpose::DEF, |lowering, g, op| {
         let view = Transpose::from_id(op);
@@ -423,7 +424,7 @@ static VIEWS: &[(&OpDef, Lower)] = &[
     }),
 ];
 
-/// The ops that are kernels by themselves.
+/// Ops with a kernel of their own, which is never fused.
 static MOVES: &[(&OpDef, Lower)] = &[
     (Gather::DEF, |lowering, g, op| {
         let gather = Gather::from_id(op);

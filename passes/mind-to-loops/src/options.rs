@@ -1,30 +1,30 @@
 //! The options of the lowering.
 
-/// When the right side of a product is put into panels.
+/// When to pack the right side of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Packing {
-    /// Where it is a constant or a weight, or pays each time.
+    /// If it is a constant or a weight, or if packing it in every run pays.
     Auto,
-    /// Wherever it can be.
+    /// Always.
     Always,
-    /// Nowhere.
+    /// Never.
     Never,
 }
 
-/// What the lowering writes into the schedule of each kernel that it applies to; 0 and empty lists leave it to the target.
+/// The schedule that the lowering writes to kernels; 0 and empty lists leave the choice to the target.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// Positions of a nest in a task.
     pub(crate) tile: usize,
-    /// Vectors of a nest in a round.
+    /// Vectors of a nest in an iteration.
     pub(crate) unroll: usize,
-    /// Rows and vectors of a micro-tile.
+    /// The register tile in rows and vectors.
     pub(crate) micro: Vec<i64>,
-    /// Rows, columns and products of a product done at a time.
+    /// The cache block in rows, columns and terms.
     pub(crate) block: Vec<i64>,
-    /// When the right sides of products are packed.
+    /// When to pack right sides of products.
     pub(crate) pack: Packing,
-    /// Rows of a block of kernels done at a time.
+    /// Rows of a block of kernels that are computed together.
     pub(crate) rows: usize,
 }
 

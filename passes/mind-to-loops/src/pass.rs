@@ -1,4 +1,4 @@
-//! The pass.
+//! The pass `lower-to-loops`.
 
 use mind_ir::Graph;
 use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassInfo};
@@ -6,7 +6,7 @@ use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassIn
 use crate::conversion::lower;
 use crate::options::{Options, Packing};
 
-/// A count as an option; 0 leaves it to the target.
+/// Returns a count option, for which 0 usually leaves the choice to the target.
 const fn count(name: &'static str, default: &'static str, summary: &'static str) -> OptionInfo {
     OptionInfo {
         name,
@@ -19,52 +19,53 @@ const fn count(name: &'static str, default: &'static str, summary: &'static str)
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "lower-to-loops",
     alias: None,
-    summary: "Lowers to kernels over tiled loops: groups become one kernel where they can, views move \
-              nothing, results get places in memory; core ops go through the tensor dialect",
+    summary: "Lowers to kernels over tiled loops: groups become one kernel if possible, layout-only \
+              ops become views, results get offsets in the workspace; core ops are lowered to the tensor \
+              dialect first",
     example: "--pass-pipeline='lower-to-loops{tile=4096}'",
     options: &[
-        count("tile", "8192", "positions of a nest in the smallest task"),
+        count("tile", "8192", "least positions of a nest in a task"),
         count(
             "unroll",
             "0",
-            "vectors in a round of a loop that reduces nothing, or of columns, 1 to 8; 0 for 4 (columns: 8), fewer in long bodies and where registers run out",
+            "unroll factor in vectors of a loop without a reduction, or of reduced columns, 1 to 8; 0 for 4 (columns: 8), fewer in long bodies and under register pressure",
         ),
         count(
             "micro-rows",
             "0",
-            "rows of a product, or positions of a convolution, held in registers; 0 for the target's choice",
+            "rows of the register tile, which are positions in a convolution; 0 for the target's choice",
         ),
         count(
             "micro-vectors",
             "0",
-            "vectors of a row held in registers; 0 for the target's choice",
+            "vectors in a row of the register tile; 0 for the target's choice",
         ),
         count(
             "block-rows",
             "0",
-            "rows of a product done at a time, of a convolution in whole lines; 0 for the target's choice",
+            "rows of the cache block, rounded up to whole lines in a convolution; 0 for the target's choice",
         ),
         count(
             "block-columns",
             "0",
-            "columns of a product done at a time; 0 for the target's choice",
+            "columns of the cache block; 0 for the target's choice",
         ),
         count(
             "block-depth",
             "0",
-            "products of a chain done at a time; 0 for the target's choice",
+            "terms of a chain in the cache block; 0 for the target's choice",
         ),
         OptionInfo {
             name: "pack",
             kind: OptionKind::Word(&["auto", "always", "never"]),
             default: "auto",
-            summary: "when the right sides of products are put into panels",
+            summary: "when to pack the right sides of products into panels",
         },
         mind_to_tensor::DOT_BYTES,
         count(
             "rows",
             "0",
-            "rows of a block of kernels done at a time; 0 for the target's choice",
+            "rows of a block of kernels that are computed together; 0 for the target's choice",
         ),
     ],
     enters_regions: true,
@@ -108,7 +109,7 @@ impl Pass for LowerToLoops {
         let lowered = mind_to_tensor::lower(g, &self.tensor).map_err(PassError::Rejected)?;
         let kernels = lower(g, &self.loops).map_err(PassError::Rejected)?;
         cx.statistics.add("kernels", kernels as u64);
-        // Views are no kernels, and what moves an input to an output is not counted.
+        // The count does not include views and copies of inputs to outputs.
         let moved = ops != g.walk().count() || outputs != g.outputs();
         Ok(Changed::when(lowered > 0 || kernels > 0 || moved))
     }

@@ -1,9 +1,9 @@
-//! Places in the workspace for the results of kernels.
+//! Buffer assignment: the offsets of results in the workspace.
 //!
-//! In program order, each result takes the first gap that is wide enough; an elementwise result begins where
-//! an operand that it is the last to read begins. Outputs of the module stand in buffers of the caller. Results
-//! that follow from weights and constants alone stand behind all others: who makes them once, when weights are
-//! bound, needs no room for them.
+//! In program order, each result is assigned the first gap that is large enough; an elementwise result overwrites an
+//! operand whose last reader it is. Outputs of the module are in buffers of the caller. Results that depend only on
+//! weights and constants are placed after all others, because a program that computes them once, when weights are
+//! bound, does not need their space.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, last_reads, may_replace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Writes the place of each result into the kernels of a module.
+/// Assigns an offset to each result of the kernels of a module.
 pub(crate) fn plan(g: &mut Graph) {
     let outputs: FxHashSet<ValueId> = g.outputs().iter().map(|&value| buffer(g, value)).collect();
     let fixed = fixed(g, &outputs);
@@ -22,7 +22,7 @@ pub(crate) fn plan(g: &mut Graph) {
     plan_some(g, &outputs, end, |op| fixed.contains(&op));
 }
 
-/// The kernels that read nothing but weights, constants and what such kernels make, and write no output.
+/// Returns the kernels that depend only on weights and constants and do not write an output.
 fn fixed(g: &Graph, outputs: &FxHashSet<ValueId>) -> FxHashSet<OpId> {
     let mut fixed = FxHashSet::default();
     for op in g.ops(g.body()).filter(|&op| is_kernel(g, op)) {
@@ -43,7 +43,7 @@ fn fixed(g: &Graph, outputs: &FxHashSet<ValueId>) -> FxHashSet<OpId> {
     fixed
 }
 
-/// Writes the places of the results of some kernels, from byte `start` on; where they end.
+/// Assigns offsets to the results of selected kernels, from byte `start` on. Returns the end of the last one.
 fn plan_some(
     g: &mut Graph,
     outputs: &FxHashSet<ValueId>,
@@ -96,7 +96,7 @@ fn plan_some(
     gaps.end
 }
 
-/// An operand of `op` that result `result` may stand on, since nothing reads it later.
+/// Returns an operand of `op` that result `result` may overwrite, because it has no later reader.
 fn replaceable(
     g: &Graph,
     op: OpId,
@@ -111,17 +111,17 @@ fn replaceable(
         .map(|(_, &value)| buffer(g, value))
 }
 
-/// The unused ranges of the workspace, which has no end.
+/// The free ranges of the workspace, which can grow.
 #[derive(Default)]
 struct Gaps {
-    /// Sizes by start, none touching another.
+    /// Sizes by start; adjacent ranges are merged.
     free: BTreeMap<u64, u64>,
-    /// Where the used part ends.
+    /// The end of the used part.
     end: u64,
 }
 
 impl Gaps {
-    /// The start of a range of `size` bytes that is used from now on.
+    /// Allocates `size` bytes and returns the start.
     fn take(&mut self, size: u64) -> u64 {
         if size == 0 {
             return 0;
@@ -149,7 +149,7 @@ impl Gaps {
         start
     }
 
-    /// Makes a range unused.
+    /// Frees a range.
     fn give(&mut self, mut start: u64, mut size: u64) {
         if size == 0 {
             return;

@@ -1,4 +1,4 @@
-//! Tensor ops as steps of a kernel, which say what one kernel can hold.
+//! Tensor ops as steps of a kernel, which the fusion rules inspect.
 
 use mind_core::parts::Parts;
 use mind_ir::kernel::{self, Form, Read, Source, Step, StepKind, form};
@@ -16,17 +16,17 @@ use smallvec::SmallVec;
 
 use crate::lowering::Places;
 
-/// Ops that run one after the other, as steps of one kernel.
+/// Consecutive ops as steps of one kernel.
 pub(crate) struct Steps<'g> {
     g: &'g Graph,
-    /// The ops, views of what others compute among them.
+    /// The ops, including views of the results of others.
     pub(crate) ops: &'g [OpId],
     rows: Vec<Row<'g>>,
-    /// What each value is computed by, and the shape it is read in.
+    /// For each value the step that computes it and the shape in which it is read.
     known: FxHashMap<ValueId, (usize, Shape)>,
 }
 
-/// A step before all of its shapes are known.
+/// The data of a step, from which [`Steps::steps`] builds its borrowed representation.
 struct Row<'g> {
     op: OpId,
     kind: StepKind,
@@ -37,7 +37,7 @@ struct Row<'g> {
 }
 
 impl<'g> Steps<'g> {
-    /// The steps of `ops`; values with a place come from outside.
+    /// Reads `ops` as steps; values with a view are operands from outside.
     pub(crate) fn read(g: &'g Graph, ops: &'g [OpId], places: &Places) -> Steps<'g> {
         let mut steps = Steps {
             g,
@@ -91,17 +91,17 @@ impl<'g> Steps<'g> {
         self.rows.push(row);
     }
 
-    /// The ops of the steps.
+    /// Returns the ops of the steps.
     pub(crate) fn computing(&self) -> impl Iterator<Item = OpId> + '_ {
         self.rows.iter().map(|row| row.op)
     }
 
-    /// The step that computes `value`, if one does.
+    /// Returns the step that computes `value`, if any.
     pub(crate) fn of(&self, value: ValueId) -> Option<usize> {
         self.known.get(&value).map(|(step, _)| *step)
     }
 
-    /// The steps as forms see them.
+    /// Returns the steps in the representation of [`mind_ir::kernel`].
     pub(crate) fn steps(&self) -> Vec<Step<'_>> {
         let step = |row: &'_ Row<'g>| {
             let mut results = self.g.results(row.op).into_iter();
@@ -120,12 +120,12 @@ impl<'g> Steps<'g> {
         rows.collect()
     }
 
-    /// The form of the ops as one kernel.
+    /// Returns the form of the ops as one kernel, if they fuse.
     pub(crate) fn form(&self) -> Option<Form> {
         form(&self.steps()).ok()
     }
 
-    /// The form of an only op, if it computes.
+    /// Returns the form of a single op; `None` if it has no kernel that can be fused.
     pub(crate) fn form_alone(&self) -> Option<Form> {
         match self.rows.first()?.kind {
             StepKind::Elementwise => Some(Form::Elementwise),
@@ -135,7 +135,7 @@ impl<'g> Steps<'g> {
         }
     }
 
-    /// Whether `op` is a product or a convolution.
+    /// Returns whether `op` is a product or a convolution.
     pub(crate) fn contracts(&self, op: OpId) -> bool {
         let kind = self
             .rows
@@ -145,7 +145,7 @@ impl<'g> Steps<'g> {
         matches!(kind, Some(StepKind::Product | StepKind::Contraction))
     }
 
-    /// Whether an op outside reads `value`, or a view of it.
+    /// Returns whether an op outside of the steps reads `value` or a view of it.
     pub(crate) fn leaves(&self, value: ValueId) -> bool {
         let g = self.g;
         g.uses(value).any(|(user, _)| {
@@ -182,7 +182,7 @@ fn kind(g: &Graph, op: OpId) -> StepKind {
     }
 }
 
-/// The bytes of the widest number that `op` computes with, or an op of its body.
+/// Returns the size in bytes of the widest dtype with which `op`, or an op in its body, computes.
 fn width(g: &Graph, op: OpId) -> usize {
     let own = |op: OpId| {
         let values = g.operands(op).iter().copied().chain(g.results(op));
@@ -194,7 +194,8 @@ fn width(g: &Graph, op: OpId) -> usize {
     }
 }
 
-/// Whether both sides are stacks of matrices, the left one's columns and the right one's rows contracted.
+/// Returns whether both sides are batches of matrices, with the columns of the left and the rows of the right
+/// contracted.
 fn is_product(g: &Graph, contract: Contract) -> bool {
     let batch = contract.lhs_batch(g).len();
     let leading = |axes: &[i64]| axes.iter().copied().eq(0..batch as i64);
@@ -207,7 +208,7 @@ fn is_product(g: &Graph, contract: Contract) -> bool {
         && contract.rhs_contract(g) == [batch as i64]
 }
 
-/// The axes of a reduction, a bit each.
+/// Returns the axes of a reduction as a bit set.
 fn axes(g: &Graph, op: OpId) -> u64 {
     let axes = g
         .view::<Reduce>(op)

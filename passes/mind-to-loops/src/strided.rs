@@ -1,38 +1,38 @@
-//! Where the elements of a tensor stand: strides over a buffer.
+//! Strided views: the layout of a tensor in a buffer.
 
 use mind_ir::ValueId;
 use mind_ir::types::Dim;
 use mind_loops::extents::dense;
 
-/// What memory elements stand in.
+/// The buffer of a view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Source {
-    /// That of a value of the module.
+    /// A value of the module.
     Value(ValueId),
-    /// That of a result of a kernel that is not emitted yet.
+    /// A result of a kernel that is not emitted yet.
     Kernel {
-        /// Its number in the group.
+        /// The index of the kernel in the group.
         kernel: usize,
-        /// The result.
+        /// The index of the result.
         result: usize,
     },
 }
 
-/// Where the elements of a tensor stand.
+/// A strided view of a buffer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct StridedView {
-    /// The memory.
+    /// The buffer.
     pub(crate) source: Source,
     /// The extents of the tensor.
     pub(crate) extents: Vec<usize>,
-    /// Elements from one position to the next, a dimension each.
+    /// The stride of each dimension, in elements.
     pub(crate) strides: Vec<i64>,
-    /// The first element.
+    /// The offset of the first element.
     pub(crate) offset: i64,
 }
 
 impl StridedView {
-    /// All of `source`, row-major.
+    /// Returns a view of all of `source` in row-major order.
     pub(crate) fn whole(source: Source, extents: Vec<usize>) -> StridedView {
         let strides = dense(&extents);
         StridedView {
@@ -43,8 +43,8 @@ impl StridedView {
         }
     }
 
-    /// The extents of the dimensions along which elements differ, and 1 for the others. Strides of a tensor without
-    /// elements say nothing.
+    /// Returns for each dimension its extent, or 1 if it is broadcast. Strides of an empty tensor are arbitrary, so
+    /// that none of its dimensions counts as broadcast.
     pub(crate) fn varying(&self) -> impl Iterator<Item = Dim> + '_ {
         let is_empty = self.count() == 0;
         let dims = self.extents.iter().zip(&self.strides);
@@ -58,7 +58,7 @@ impl StridedView {
         self.extents.iter().product()
     }
 
-    /// Whether the elements stand row-major without gaps from the start of the buffer.
+    /// Returns whether the view is contiguous and row-major from the start of the buffer.
     pub(crate) fn is_dense(&self) -> bool {
         let dense = dense(&self.extents);
         let own = self.extents.iter().zip(&self.strides).zip(&dense);
@@ -69,7 +69,7 @@ impl StridedView {
                     .all(|((&extent, own), dense)| extent == 1 || own == dense)
     }
 
-    /// The dimensions in another order: dimension `i` of the result is `order[i]` of `self`.
+    /// Permutes the dimensions: dimension `i` of the result is `order[i]` of `self`.
     pub(crate) fn permuted(&self, order: &[usize]) -> StridedView {
         StridedView {
             extents: order.iter().map(|&axis| self.extents[axis]).collect(),
@@ -78,7 +78,7 @@ impl StridedView {
         }
     }
 
-    /// The positions from `starts` on, every `steps`-th, `extents` of them.
+    /// Slices each dimension: `extents` elements from `starts`, every `steps`-th.
     pub(crate) fn sliced(&self, starts: &[i64], steps: &[i64], extents: &[usize]) -> StridedView {
         let first = starts.iter().zip(&self.strides);
         let offset = if extents.contains(&0) {
@@ -95,7 +95,7 @@ impl StridedView {
         }
     }
 
-    /// Repeated: dimension `i` becomes `dims[i]` of `extents`, and stays put where its extent is 1.
+    /// Broadcasts: dimension `i` becomes `dims[i]` of `extents`, with stride 0 if its extent is 1.
     pub(crate) fn broadcast(&self, dims: &[usize], extents: &[usize]) -> StridedView {
         let mut strides = vec![0; extents.len()];
         for (own, &at) in dims.iter().enumerate() {
@@ -110,7 +110,8 @@ impl StridedView {
         }
     }
 
-    /// The same elements in order in another shape of as many; `None` if no strides say it.
+    /// Reshapes to `extents`, which have the same number of elements; `None` if strides cannot express it. For example
+    /// a transposed matrix cannot be flattened.
     pub(crate) fn reshaped(&self, extents: &[usize]) -> Option<StridedView> {
         let with = |strides: Vec<i64>| {
             Some(StridedView {
@@ -157,7 +158,7 @@ impl StridedView {
         with(strides)
     }
 
-    /// Extents and strides of the dimensions with more than one position.
+    /// Returns the extents and strides of the dimensions with more than one position.
     fn squeezed_dims(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
         let dims = self
             .extents
@@ -167,7 +168,7 @@ impl StridedView {
         dims.filter(|&(extent, _)| extent != 1)
     }
 
-    /// Without the dimensions that have one position.
+    /// Removes the dimensions of extent 1.
     pub(crate) fn squeezed(&self) -> StridedView {
         let (extents, strides) = self.squeezed_dims().unzip();
         StridedView {
@@ -177,14 +178,14 @@ impl StridedView {
         }
     }
 
-    /// Whether dimension `at` and the next one are one. A dimension of one position continues any other.
+    /// Returns whether dimensions `at` and `at + 1` can be merged. A dimension of extent 1 merges with any other.
     pub(crate) fn continues(&self, at: usize) -> bool {
         self.extents[at] == 1
             || self.extents[at + 1] == 1
             || self.strides[at] == self.strides[at + 1] * self.extents[at + 1] as i64
     }
 
-    /// With the dimensions `at` and `at + 1` as one, given that they continue each other.
+    /// Merges dimensions `at` and `at + 1`, for which [`Self::continues`] holds.
     pub(crate) fn joined(&self, at: usize) -> StridedView {
         let mut joined = self.clone();
         if self.extents[at + 1] != 1 {
@@ -196,8 +197,7 @@ impl StridedView {
         joined
     }
 
-    /// With all of the dimensions `range` as one, of which there is at least one; `None` if they do not
-    /// continue each other.
+    /// Merges the dimensions of `range`, which is not empty, into one; `None` if they cannot be merged.
     pub(crate) fn collapsed(&self, range: std::ops::Range<usize>) -> Option<StridedView> {
         let mut place = self.clone();
         for at in (range.start..range.end - 1).rev() {
@@ -209,7 +209,7 @@ impl StridedView {
         Some(place)
     }
 
-    /// With a dimension of one position at `at`.
+    /// Inserts a dimension of extent 1 at `at`.
     pub(crate) fn with_unit(&self, at: usize) -> StridedView {
         let mut place = self.clone();
         place.extents.insert(at, 1);

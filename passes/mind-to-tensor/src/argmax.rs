@@ -1,4 +1,4 @@
-//! The place of the largest or smallest element, along an axis of known extent.
+//! Lowers `argmax` and `argmin` along an axis of known extent.
 
 use mind_core::axes::resolve;
 use mind_core::ops::argmax::{ArgMax, ArgMin};
@@ -36,9 +36,9 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
     }),
 ];
 
-/// The least, or largest, index of the elements that equal the extreme or are NaN.
+/// Emits the least, or largest, index of the elements that equal the extreme or are NaN.
 ///
-/// If an element is NaN, so is the extreme, which nothing equals then.
+/// The NaN test is separate, because with a NaN element the extreme is NaN, which equals nothing.
 fn place(
     b: &mut Builder<'_>,
     input: ValueId,
@@ -50,7 +50,7 @@ fn place(
     let shape = shape(b, input);
     let at = resolve("argmax", axis, shape.len())?;
     let axis = [at as i64];
-    // Places are compared as `i32`.
+    // Indices are compared as `i32`.
     let Some(extent) = shape[at].fixed().filter(|&own| own <= i32::MAX.into()) else {
         return Ok(None);
     };

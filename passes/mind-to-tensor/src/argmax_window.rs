@@ -1,4 +1,4 @@
-//! The place of the largest element under a window: one tap after the other, at all positions at once.
+//! Lowers `argmax_window` to a chain of comparisons over the taps, at all positions at once.
 
 use mind_core::eval::sliding::SlideAxis;
 use mind_core::ops::compare::{Compare, Direction, Select};
@@ -33,13 +33,13 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[(ArgMaxWindow::DEF, |op, b| {
     Windows { axes }.lower(b, input).map(Some)
 })];
 
-/// The most taps that are written out.
+/// The largest number of taps that is unrolled.
 const TAPS: usize = 64;
 
-/// The largest input that is padded, if that makes it several times as large.
+/// The largest padded input that may be several times the size of the input.
 const PADDED: usize = 1 << 16;
 
-/// Whether there are few taps, positions that can be listed, and not much more padding than input.
+/// Returns whether there are few taps, few enough positions for constants, and not much more padding than input.
 fn is_short(axes: &[SlideAxis]) -> bool {
     let total = |counts: &mut dyn Iterator<Item = usize>| counts.fold(1, usize::saturating_mul);
     let taps = total(&mut axes.iter().map(|axis| axis.window));
@@ -54,7 +54,7 @@ fn is_short(axes: &[SlideAxis]) -> bool {
         && positions.all(|count| count <= LONGEST)
 }
 
-/// What windows reach beyond an extent.
+/// Returns the padding that windows read along a dimension.
 fn margins(axis: &SlideAxis) -> Margins {
     let positions = (axis.positions.max(1) as i64 - 1).saturating_mul(axis.stride);
     let taps = (axis.window as i64 - 1).saturating_mul(axis.dilation);
@@ -66,7 +66,7 @@ fn margins(axis: &SlideAxis) -> Margins {
     }
 }
 
-/// Windows whose taps are few.
+/// Windows with few taps.
 struct Windows {
     axes: Vec<SlideAxis>,
 }
@@ -74,9 +74,9 @@ struct Windows {
 /// One tap of every window.
 struct Tap {
     elements: ValueId,
-    /// Whether it lies inside, along each dimension where it does not everywhere.
+    /// For each dimension along which the tap is outside at some position, a mask of the positions where it is inside.
     inside: Vec<ValueId>,
-    /// From the index of the first tap to its own.
+    /// The distance from the index of the first tap to that of this tap.
     ahead: i64,
 }
 
@@ -117,14 +117,14 @@ impl Windows {
         })
     }
 
-    /// The input with zeros where windows reach beyond it.
+    /// Emits the input, padded with zeros as far as windows read.
     fn padded(&self, b: &mut Builder<'_>, input: ValueId) -> Lowered {
         let margins: Vec<Margins> = self.axes.iter().map(margins).collect();
         let padded = pad::constant(b, input, None, &margins)?;
         Ok(padded.expect("the extents are known"))
     }
 
-    /// The elements under the tap at `index` of every window.
+    /// Emits the elements under the tap at `index` of every window.
     fn tap(
         &self,
         b: &mut Builder<'_>,
@@ -162,7 +162,8 @@ impl Windows {
         })
     }
 
-    /// For each dimension of several positions, or whose windows begin outside, what it adds to the index of the first tap.
+    /// Emits for each dimension its contribution to the index of the first tap; dimensions where it is always 0 are
+    /// omitted.
     fn starts(
         &self,
         b: &mut Builder<'_>,
@@ -180,7 +181,7 @@ impl Windows {
         Ok(starts)
     }
 
-    /// A constant along a dimension of the result.
+    /// Emits a constant that varies along one dimension of the result.
     fn row(&self, b: &mut Builder<'_>, dimension: usize, elements: &Tensor) -> Lowered {
         let shape: Vec<Dim> = self
             .axes
@@ -192,8 +193,8 @@ impl Windows {
     }
 }
 
-/// Of the best tap so far and the next one, which counts where all of `inside` hold: the element and the index, -1 before
-/// any tap.
+/// Emits the better of the best tap so far and the next one, which is inside where all of `inside` are true. Returns
+/// the element and the index, which is -1 before any tap inside.
 fn better(
     b: &mut Builder<'_>,
     best: Option<(ValueId, ValueId)>,

@@ -1,4 +1,4 @@
-//! Broadcasts, written out.
+//! Explicit broadcasts.
 
 use mind_ir::ValueId;
 use mind_ir::builder::Builder;
@@ -9,13 +9,13 @@ use mind_tensor::ops::broadcast::Broadcast;
 
 use crate::emit::{Lowered, map};
 
-/// `def` at every position of `x` and of `y`, which broadcasts to the shape of `x`.
+/// Emits `def` elementwise on `x` and on `y`, which broadcasts to the shape of `x`.
 pub(crate) fn binary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId, y: ValueId) -> Lowered {
     let y = if x == y { y } else { broadcast_with(b, y, x)? };
     map(b, &[x, y], |b, scalars| b.one(def, scalars, &[]))
 }
 
-/// `value` in the shape that it and `other` broadcast to.
+/// Emits `value`, broadcast to the common shape with `other`.
 pub(crate) fn broadcast_with(b: &mut Builder<'_>, value: ValueId, other: ValueId) -> Lowered {
     let (own, others) = (b.graph.ty(value).shape, b.graph.ty(other).shape);
     let target = broadcast(own, others)
@@ -34,24 +34,24 @@ pub(crate) fn broadcast_with(b: &mut Builder<'_>, value: ValueId, other: ValueId
     broadcast_operand(b, &operand)
 }
 
-/// One of two values that broadcast together.
+/// One of two operands that broadcast together.
 pub(crate) struct BroadcastOperand<'a> {
     pub(crate) value: ValueId,
-    /// The result dimension that each of its dimensions becomes.
+    /// For each dimension of `value`, its dimension of the result.
     pub(crate) dims: &'a [Option<usize>],
     pub(crate) other: ValueId,
-    /// The result dimension where each dimension of `other` counts.
+    /// For each dimension of `other`, its dimension of the result.
     pub(crate) other_dims: &'a [Option<usize>],
-    /// What the two broadcast to.
+    /// The common shape.
     pub(crate) shape: &'a [Dim],
 }
 
-/// The value in the shape of the result. The other value stands beside it where only a run can tell which
-/// of the two stretches.
+/// Emits the operand, broadcast to the shape of the result. The other operand becomes the second input of the broadcast
+/// if only a run can tell which of the two has extent 1.
 pub(crate) fn broadcast_operand(b: &mut Builder<'_>, s: &BroadcastOperand<'_>) -> Lowered {
     let own = extents(b, s.value, s.dims, s.shape.len());
     let other = extents(b, s.other, s.other_dims, s.shape.len());
-    // An extent that is not known is the value's own where the other cannot stretch it.
+    // A dynamic extent is the value's own if the extent of the other is 1.
     let own_extent = |at: usize| own[at] == Dim::Dynamic && other[at] == Dim::Fixed(1);
     let kept = |at: usize| match s.shape[at] {
         Dim::Dynamic => own_extent(at),
@@ -72,7 +72,7 @@ pub(crate) fn broadcast_operand(b: &mut Builder<'_>, s: &BroadcastOperand<'_>) -
     }
 }
 
-/// The extent of `value` at each result dimension: 1 where it has none.
+/// Returns the extent of `value` at each result dimension, 1 if it lacks the dimension.
 fn extents(b: &Builder<'_>, value: ValueId, dims: &[Option<usize>], rank: usize) -> Vec<Dim> {
     let mut extents = vec![Dim::Fixed(1); rank];
     for (&dim, &at) in b.graph.ty(value).shape.iter().zip(dims) {

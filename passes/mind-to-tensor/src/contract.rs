@@ -1,4 +1,4 @@
-//! Products and convolution.
+//! Lowers matrix products and `conv2d`.
 
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
@@ -20,20 +20,20 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Conv2d::DEF, lower_conv2d),
 ];
 
-/// The last dimension of `lhs` with the first of `rhs`.
+/// Lowers `dot`.
 fn lower_dot(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let dot = Dot::from_id(op);
     contract_inner(b, dot.lhs(b.graph), dot.rhs(b.graph))
 }
 
-/// The last dimension of `lhs` contracted with the first of `rhs`.
+/// Emits a contraction of the last dimension of `lhs` with the first of `rhs`.
 fn contract_inner(b: &mut Builder<'_>, lhs: ValueId, rhs: ValueId) -> Lowered {
     let last = [b.graph.ty(lhs).rank() as i64 - 1];
     Contract::with(&last, &[0]).build(b, lhs, rhs)
 }
 
-/// A single matrix on the right multiplies the rows of a whole stack; stacks on the right are paired with
-/// those on the left.
+/// Lowers `matmul`. A single right matrix multiplies the rows of the whole batch, and otherwise the batches of both
+/// sides are paired.
 fn lower_matmul(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let matmul = MatMul::from_id(op);
     let (lhs, rhs) = (matmul.lhs(b.graph), matmul.rhs(b.graph));
@@ -61,7 +61,7 @@ fn lower_matmul(op: OpId, b: &mut Builder<'_>) -> Lowered {
         .build(b, lhs_stack, rhs_stack)
 }
 
-/// The first value with the batch dimensions that both broadcast to.
+/// Emits the first value, with its batch dimensions broadcast to the common ones.
 fn stack(
     b: &mut Builder<'_>,
     [value, other]: [ValueId; 2],

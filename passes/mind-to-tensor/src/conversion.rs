@@ -1,4 +1,4 @@
-//! The walk over a module and the table of what each op becomes.
+//! The conversion driver: the walk over a module and the table of lowerings.
 
 use mind_core::ops::control::Scan;
 use mind_core::ops::fused::Fused;
@@ -16,7 +16,7 @@ use crate::{
     normalize, pad, product, quantize, reduce, reshape, resize, window,
 };
 
-/// What each op becomes that does not just apply a scalar function.
+/// Lowerings of ops that are not elementwise.
 const FAMILIES: [&[(&OpDef, Lower)]; 7] = [
     contract::ROWS,
     product::ROWS,
@@ -27,7 +27,7 @@ const FAMILIES: [&[(&OpDef, Lower)]; 7] = [
     normalize::ROWS,
 ];
 
-/// What each op becomes that is lowered only if its extents are known.
+/// Lowerings that apply only if the extents are known.
 const KNOWN: [&[(&OpDef, LowerKnown)]; 10] = [
     known::ROWS,
     pad::ROWS,
@@ -41,20 +41,20 @@ const KNOWN: [&[(&OpDef, LowerKnown)]; 10] = [
     quantize::ROWS,
 ];
 
-/// How an op is lowered.
+/// The lowering of an op.
 #[derive(Clone, Copy)]
 enum Conversion {
-    /// Whatever its extents.
+    /// For any extents.
     Always(Lower),
-    /// If the extents that matter are known.
+    /// If the relevant extents are known.
     Known(LowerKnown),
 }
 
-/// What the lowering is for.
+/// Options that depend on the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// Whether products of 8-bit integers take four at a time, which pays on targets with an instruction for that;
-    /// else two, widened to 16 bits.
+    /// Whether products of 8-bit integers use dot products of four bytes, which is faster on targets with an
+    /// instruction for them (e.g. VNNI); otherwise dot products of two integers, widened to 16 bits.
     pub dots_bytes: bool,
 }
 
@@ -73,13 +73,13 @@ impl Options {
     }
 }
 
-/// Whether an op of this kind is lowered whatever its extents.
+/// Returns whether an op is lowered for any extents.
 pub fn lowers(def: &'static OpDef) -> bool {
     let always = |conversion| matches!(conversion, Conversion::Always(_));
     std::ptr::eq(def, Fused::DEF) || conversion(def).is_some_and(always)
 }
 
-/// Whether an op of this kind is lowered if its extents are known, and not always.
+/// Returns whether an op is lowered only if its extents are known.
 pub fn lowers_if_known(def: &'static OpDef) -> bool {
     matches!(conversion(def), Some(Conversion::Known(_)))
 }
@@ -98,12 +98,12 @@ fn conversion(def: &'static OpDef) -> Option<Conversion> {
         .map(|&(_, lower)| Conversion::Always(lower))
 }
 
-/// Lowers every core op of a verified module; the count of those. Ops of other dialects, constants and
-/// inputs stay.
+/// Lowers every core op of a verified module and returns their number. Ops of other dialects, constants and inputs are
+/// kept.
 ///
 /// # Errors
 ///
-/// An op whose lowering does not verify, with its place. The module is then not to be used.
+/// An op whose lowering does not verify, with its location. The module is then in an unspecified state.
 pub fn lower(g: &mut Graph, options: &Options) -> Result<usize, Box<Diagnostic>> {
     let body = g.body();
     lower_block(g, body, options)

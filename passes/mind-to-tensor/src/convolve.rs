@@ -1,8 +1,9 @@
-//! Convolutions: those of narrow integers, which are products of patches, those that `tensor.window` computes, those that
-//! run backwards and are products, and all others as windows of more dimensions.
+//! Lowers convolutions in one of several ways: those of narrow integers become matrix products by im2col, undilated
+//! ones without groups `tensor.window`, dilated ones `tensor.window` of their phases, transposed ones that tile the
+//! result matrix products, and all others sliding windows with additional dimensions.
 //!
-//! A dimension of channels is split into the groups and the channels of one; the filters of a group are one more
-//! dimension, along which the input is repeated.
+//! For sliding windows, the channel dimension is split into groups and the channels of a group. The filters of a group
+//! are one more dimension, along which the input is broadcast.
 
 mod patches;
 mod phases;
@@ -34,7 +35,7 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
     }),
 ];
 
-/// As [`ROWS`], but that products of bytes take four at a time.
+/// Like [`ROWS`], but with dot products of four bytes.
 pub(crate) const ROWS_OF_BYTES: &[(&OpDef, LowerKnown)] =
     &[(Conv::DEF, |op, b| forward(b, op, true))];
 
@@ -80,25 +81,25 @@ fn lower(
     }
 }
 
-/// Kinds of positions that windows have code for, at most.
+/// The largest number of position kinds for which sliding windows generate code.
 const MOST_KINDS: i64 = 64;
 
-/// How many kinds of positions there are, by the taps that meet elements.
+/// Returns the number of kinds of positions, which differ in the taps that meet elements.
 fn kinds(slides: &[SlideAxis]) -> i64 {
     slides
         .iter()
         .fold(1i64, |kinds, axis| kinds.saturating_mul(axis.base))
 }
 
-/// A convolution whose extents are known.
+/// A convolution with known extents.
 struct Form<'c> {
     convolve: &'c Convolve,
     batch: usize,
     slides: Vec<SlideAxis>,
     groups: usize,
-    /// Channels of a group.
+    /// The input channels of a group.
     each: usize,
-    /// Filters of a group.
+    /// The filters of a group.
     out: usize,
 }
 
@@ -132,7 +133,7 @@ impl Form<'_> {
         self.slides.len()
     }
 
-    /// Whether `tensor.window` computes it.
+    /// Returns whether `tensor.window` can express the convolution.
     fn is_dense(&self) -> bool {
         let c = self.convolve;
         self.groups == 1
@@ -141,8 +142,9 @@ impl Form<'_> {
             && c.dilations.iter().all(|&dilation| dilation == 1)
     }
 
-    /// Whether vectors along the last dimension are worth less than two transposes, which give vectors of channels: it has
-    /// few positions, of which those at the edges run alone, or elements apart.
+    /// Returns whether vectorising along the last spatial dimension is slower than two transposes to vectorise along
+    /// the channels. It is slow if there are few positions, because those at the edges are computed one at a time, or
+    /// if the stride makes elements non-contiguous.
     fn is_narrow(&self) -> bool {
         const FEW_POSITIONS: usize = 64;
         const VECTOR: usize = 8;
@@ -152,8 +154,8 @@ impl Form<'_> {
         is_slow && channels >= VECTOR
     }
 
-    /// Whether it runs backwards and each position of the result is under one tap of one element: windows tile the
-    /// result.
+    /// Returns whether it is a transposed convolution where each position of the result has exactly one tap of one
+    /// element, so that the windows tile the result.
     fn is_tiling(&self) -> bool {
         let tiles = |axis: &SlideAxis| {
             let window = axis.window as i64;
@@ -164,8 +166,8 @@ impl Form<'_> {
         is_backward && self.groups == 1 && self.slides.iter().all(tiles)
     }
 
-    /// The product of the channels of each element with every tap, `[N, s.., k.., F]`, whose windows are laid side by
-    /// side. Each position has the chain of its one tap.
+    /// Lowers a tiling convolution to the matrix product of the channels of each element with all taps,
+    /// `[N, s.., k.., F]`, followed by a permutation. Each position keeps the chain of its single tap.
     fn tiles(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
         let (input, filter) = self.channels_last(b, input, filter)?;
         let spatial = self.spatial() as i64;
@@ -183,8 +185,8 @@ impl Form<'_> {
         self.restored(b, result)
     }
 
-    /// Operands with their channels last: images `[N, s.., C]`, filters `[k.., C / groups, F]`, or `[k.., F / groups, C]`
-    /// of a convolution that runs backwards.
+    /// Emits transposes to channels-last layout: images `[N, s.., C]`, filters `[k.., C / groups, F]`, or
+    /// `[k.., F / groups, C]` for a transposed convolution.
     fn channels_last(
         &self,
         b: &mut Builder<'_>,
@@ -202,7 +204,7 @@ impl Form<'_> {
         Ok((input, filter))
     }
 
-    /// `[N, o.., F]` in the layout of the op.
+    /// Emits a transpose of `[N, o.., F]` to the layout of the op.
     fn restored(&self, b: &mut Builder<'_>, result: ValueId) -> Lowered {
         if self.convolve.layout == Layout::Nhwc {
             return Ok(result);
@@ -212,7 +214,7 @@ impl Form<'_> {
         Transpose::with(&order).build(b, result)
     }
 
-    /// A convolution as `tensor.window` says it, one dimension as two.
+    /// Lowers to `tensor.window`.
     fn dense(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
         let (input, filter) = self.channels_last(b, input, filter)?;
         let c = self.convolve;
@@ -222,7 +224,8 @@ impl Form<'_> {
         self.restored(b, result)
     }
 
-    /// `tensor.window` of operands with their channels last, of one dimension or two, with the zeros before and behind each.
+    /// Emits `tensor.window` on channels-last operands with one or two spatial dimensions; `pads` are the zeros before
+    /// and after each. A single dimension is extended to two.
     fn windows(
         &self,
         b: &mut Builder<'_>,
@@ -257,7 +260,7 @@ impl Form<'_> {
         Ok(result)
     }
 
-    /// Windows over `[N, s.., G, C / G, F / G]`, for `[N, o.., F]`.
+    /// Lowers to sliding windows over `[N, s.., G, C / G, F / G]`, for a result `[N, o.., F]`.
     fn slide_last(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
         let spatial = self.spatial() as i64;
         let extents: Vec<usize> = self.slides.iter().map(|axis| axis.extent).collect();
@@ -287,7 +290,7 @@ impl Form<'_> {
         reshape(b, result, &fixed(&joined), &[])
     }
 
-    /// Windows over `[N, G, F / G, s.., C / G]`, for `[N, F, o..]`.
+    /// Lowers to sliding windows over `[N, G, F / G, s.., C / G]`, for a result `[N, F, o..]`.
     fn channels_first(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
         let spatial = self.spatial() as i64;
         let extents: Vec<usize> = self.slides.iter().map(|axis| axis.extent).collect();
@@ -316,7 +319,8 @@ impl Form<'_> {
         reshape(b, result, &fixed(&joined), &[])
     }
 
-    /// A split input with a dimension for the filters of a group at `at`; dimension `i` becomes `dims[i]`.
+    /// Emits a broadcast of a split input along a new dimension `at` for the filters of a group; dimension `i` becomes
+    /// `dims[i]`.
     fn repeated(&self, b: &mut Builder<'_>, split: ValueId, dims: &[i64], at: usize) -> Lowered {
         let own = shape(b, split);
         let mut wide = vec![Dim::Fixed(self.out as i64); own.len() + 1];
@@ -327,7 +331,7 @@ impl Form<'_> {
         Broadcast::with(dims, &wide).build(b, &[split])
     }
 
-    /// A filter with a dimension of extent 1 in front.
+    /// Emits a filter with a leading dimension of extent 1.
     fn with_batch(&self, b: &mut Builder<'_>, filter: ValueId) -> Lowered {
         let mut wide = shape(b, filter);
         wide.insert(0, Dim::Fixed(1));

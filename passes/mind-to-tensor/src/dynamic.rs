@@ -1,4 +1,4 @@
-//! Windows whose place is known when run: gathers along each axis, from where the window begins.
+//! Lowers slices with data-dependent starts to gathers along each axis.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::compare::Select;
@@ -23,7 +23,7 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
     (DynamicUpdateSlice::DEF, lower_update),
 ];
 
-/// The extents of a value, if each is known and no list of places along one is too long.
+/// Returns the extents of a value, if all are known and small enough for lists of indices.
 fn extents(b: &Builder<'_>, value: ValueId) -> Option<Vec<i64>> {
     let shape = b.graph.ty(value).static_shape()?;
     shape
@@ -102,8 +102,8 @@ fn lower_update(op: OpId, b: &mut Builder<'_>) -> Known {
     Ok(Some(updated))
 }
 
-/// The start of a window of `size` as an `i64` inside of `extent`: moved there, or read from the list of all, which
-/// checks it.
+/// Emits the start of a slice of `size` as an `i64` that is valid for `extent`. It is clamped with `clamp`, and
+/// otherwise gathered from a list of all valid starts, because the gather reports invalid ones.
 fn inside(b: &mut Builder<'_>, start: ValueId, extent: i64, size: i64, bounds: Bounds) -> Lowered {
     let starts = extent - size + 1;
     let length = match bounds {
@@ -121,7 +121,7 @@ fn inside(b: &mut Builder<'_>, start: ValueId, extent: i64, size: i64, bounds: B
     Gather::with(0).build(b, list, start)
 }
 
-/// Folds `body` over the indices below `extent`, from `start`.
+/// Emits `body` for each index below `extent`, with `start` as its first argument.
 fn along(
     b: &mut Builder<'_>,
     start: ValueId,

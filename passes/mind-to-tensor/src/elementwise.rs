@@ -1,4 +1,4 @@
-//! Ops that apply one scalar function at every position.
+//! Lowers elementwise ops to maps.
 
 use mind_core::scalar_of;
 use mind_ir::builder::Builder;
@@ -8,7 +8,7 @@ use mind_ir::{OpId, ValueId};
 use crate::broadcast::broadcast_with;
 use crate::emit::{Lowered, map};
 
-/// A map whose body holds the op. A constant of one value everywhere stands in the body, unless all operands are.
+/// Lowers an op to a map with the op in its body. Splat constants move into the body, unless all operands are splats.
 pub(crate) fn lower(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let operands = b.graph.operands(op).to_vec();
     let constants = operands.iter().map(|&value| scalar_of(b.graph, value));

@@ -1,4 +1,4 @@
-//! Short forms for the ops that lowerings emit.
+//! Helpers that emit ops.
 
 use mind_core::ops::convert::Cast;
 use mind_ir::attr::OPEN_END;
@@ -12,22 +12,22 @@ use mind_tensor::ops::map::Map;
 use mind_tensor::ops::reduce::{Reduce, Reduction};
 use mind_tensor::ops::reshape::Reshape;
 
-/// The value that an op becomes; what the shape rules of emitted ops refuse is a fault of the lowering.
+/// The replacement of an op. An error of a shape rule is a bug of the lowering.
 pub(crate) type Lowered = Result<ValueId, Box<VerifyError>>;
 
-/// Emits before an op what it becomes.
+/// Emits the replacement of an op before it.
 pub(crate) type Lower = fn(OpId, &mut Builder<'_>) -> Lowered;
 
-/// As [`Lower`]; `None` for an op that is lowered only if more extents are known.
+/// Like [`Lower`]; returns `None` if more extents have to be known.
 pub(crate) type LowerKnown =
     fn(OpId, &mut Builder<'_>) -> Result<Option<ValueId>, Box<VerifyError>>;
 
-/// The shape of a value.
+/// Returns the shape of a value.
 pub(crate) fn shape(b: &Builder<'_>, value: ValueId) -> Shape {
     b.graph.ty(value).shape.iter().copied().collect()
 }
 
-/// A map of one result over `operands`, each distinct one once; `body` gets a scalar for each of them.
+/// Emits a map with one result over `operands`, without duplicates. `body` receives a scalar for each of `operands`.
 pub(crate) fn map(
     b: &mut Builder<'_>,
     operands: &[ValueId],
@@ -51,19 +51,19 @@ pub(crate) fn map(
     Ok(b.graph.result(op))
 }
 
-/// `def` at every position of `x`.
+/// Emits `def` elementwise on `x`.
 pub(crate) fn unary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId) -> Lowered {
     map(b, &[x], |b, scalars| b.one(def, scalars, &[]))
 }
 
-/// `x` in another dtype.
+/// Emits a cast.
 pub(crate) fn cast(b: &mut Builder<'_>, x: ValueId, to: DType) -> Lowered {
     map(b, &[x], |b, scalars| {
         b.one(Cast::DEF, scalars, &Cast::attrs(to))
     })
 }
 
-/// `x` in the dtype `to`, if it has another one.
+/// Emits a cast, unless `x` already has the dtype `to`.
 pub(crate) fn converted(b: &mut Builder<'_>, x: ValueId, to: DType) -> Lowered {
     if b.graph.ty(x).dtype == to {
         Ok(x)
@@ -72,7 +72,7 @@ pub(crate) fn converted(b: &mut Builder<'_>, x: ValueId, to: DType) -> Lowered {
     }
 }
 
-/// A reduction along `axes`.
+/// Emits a reduction along `axes`.
 pub(crate) fn reduce(
     b: &mut Builder<'_>,
     kind: Reduction,
@@ -83,7 +83,8 @@ pub(crate) fn reduce(
     Reduce::with(kind, axes).keepdims(keepdims).build(b, input)
 }
 
-/// A reshape; `carry` is left out where every extent is known, so that counting is enough.
+/// Emits a reshape. `carry` is dropped if the shape has no `?`, because the number of elements then suffices to infer
+/// it.
 pub(crate) fn reshape(
     b: &mut Builder<'_>,
     input: ValueId,
@@ -98,7 +99,7 @@ pub(crate) fn reshape(
     Reshape::with(shape).carry(carry).build(b, input)
 }
 
-/// The positions from `start` up to but without `end` along `axis`, and all of the other axes.
+/// Emits a slice of `axis` from `start` up to but excluding `end`; the other axes are complete.
 pub(crate) fn part(
     b: &mut Builder<'_>,
     input: ValueId,
@@ -113,7 +114,7 @@ pub(crate) fn part(
     Slice::with(&starts, &ends, &steps).build(b, input)
 }
 
-/// Whether `input` may stand for the result of `op`, whose elements are those of `input` in order.
+/// Returns whether `input`, which has the elements of the result of `op` in the same order, can replace the result.
 pub(crate) fn stands_for(b: &Builder<'_>, input: ValueId, op: OpId) -> bool {
     let open = b.graph.ty(input).shape.contains(&Dim::Dynamic);
     !open && b.graph.type_id(input) == b.graph.type_id(b.graph.result(op))

@@ -1,5 +1,5 @@
-//! Gathers: of slices along an axis, at places that are computed from the indices; of single elements and of slices at
-//! tuples, from all elements in a row.
+//! Lowers gathers. Gathers of slices along an axis keep their form, with normalised indices. Gathers of elements and of
+//! slices at tuples become gathers from the flattened data, at linear indices.
 
 use mind_core::axes::resolve;
 use mind_core::eval::bounds::Bounds;
@@ -26,7 +26,7 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
     (GatherNd::DEF, lower_nd),
 ];
 
-/// The extents of a value, if all are known and it has an element and at most `most`.
+/// Returns the extents of a value, if all are known and it has between 1 and `most` elements.
 fn extents(b: &Builder<'_>, value: ValueId, most: i64) -> Option<Vec<usize>> {
     let shape = b.graph.ty(value).static_shape()?;
     let count = shape
@@ -36,7 +36,7 @@ fn extents(b: &Builder<'_>, value: ValueId, most: i64) -> Option<Vec<usize>> {
     fits.then(|| shape.into_iter().map(|extent| extent as usize).collect())
 }
 
-/// The zeros that `op` gives where it reads no element of `data`.
+/// Returns the zeros that `op` gives if it reads no element of `data`; `None` if it may read one.
 fn nothing(b: &mut Builder<'_>, op: OpId, data: ValueId, bounds: Bounds) -> Option<ValueId> {
     let is_empty = |value: ValueId| {
         let shape = b.graph.ty(value).static_shape();
@@ -51,7 +51,7 @@ fn nothing(b: &mut Builder<'_>, op: OpId, data: ValueId, bounds: Bounds) -> Opti
     Some(mind_core::splat(b, ty.view(), &zero))
 }
 
-/// Slices along an axis, whose extent is known unless every index has to be inside.
+/// Lowers a gather of slices. The extent of the axis has to be known, unless every index must be in bounds.
 fn lower_slices(op: OpId, b: &mut Builder<'_>) -> Known {
     let view = CoreGather::from_id(op);
     let (data, indices) = (view.data(b.graph), view.indices(b.graph));
@@ -98,7 +98,7 @@ fn lower_slices(op: OpId, b: &mut Builder<'_>) -> Known {
     or_zero(b, inside, picked).map(Some)
 }
 
-/// `picked`, with 0 where `inside` is false.
+/// Emits `picked`, with 0 where `inside` is false.
 fn or_zero(b: &mut Builder<'_>, inside: ValueId, picked: ValueId) -> Lowered {
     let zero = Tensor::new(Vec::new(), Buffer::zeros(b.graph.ty(picked).dtype, 1));
     map(b, &[inside, picked], |b, scalars| {
@@ -174,7 +174,7 @@ fn lower_nd(op: OpId, b: &mut Builder<'_>) -> Known {
     places.masked(b, picked).map(Some)
 }
 
-/// Entry `at` of every tuple.
+/// Emits entry `at` of every tuple.
 fn column(b: &mut Builder<'_>, indices: ValueId, outer: &[usize], at: usize) -> Lowered {
     let rank = outer.len() + 1;
     let (mut starts, mut ends) = (vec![0; rank], vec![0; rank]);
@@ -190,7 +190,7 @@ fn column(b: &mut Builder<'_>, indices: ValueId, outer: &[usize], at: usize) -> 
     reshape(b, part, &shape, &[])
 }
 
-/// The constant of `shape` with the sum of index times stride at every position.
+/// Emits a constant of `shape` with the dot product of index and `strides` at every position.
 fn offsets(b: &mut Builder<'_>, shape: &[usize], strides: &[usize]) -> ValueId {
     let mut index = vec![0; shape.len()];
     let count = shape.iter().product();
@@ -207,22 +207,22 @@ fn offsets(b: &mut Builder<'_>, shape: &[usize], strides: &[usize]) -> ValueId {
     mind_core::constant(b, &Tensor::of(shape.to_vec(), list))
 }
 
-/// A value of indices along an axis.
+/// The indices along one axis.
 struct Index {
     value: ValueId,
     extent: usize,
     stride: usize,
 }
 
-/// Places in a row of elements, -1 for an index out of bounds.
+/// Linear indices into the flattened data, -1 for an index out of bounds.
 struct Places {
     value: ValueId,
-    /// Whether each index is inside, where those outside are skipped.
+    /// Whether each index is in bounds, if others are skipped.
     inside: Option<ValueId>,
 }
 
 impl Places {
-    /// `picked`, with 0 where an index was outside.
+    /// Emits `picked`, with 0 where an index was out of bounds.
     fn masked(&self, b: &mut Builder<'_>, picked: ValueId) -> Lowered {
         let Some(inside) = self.inside else {
             return Ok(picked);
@@ -238,7 +238,7 @@ impl Places {
     }
 }
 
-/// `starts` plus the place of each index times its stride.
+/// Emits linear indices: `starts` plus each index times its stride.
 fn places(
     b: &mut Builder<'_>,
     parts: &[Index],
@@ -277,7 +277,7 @@ fn places(
     Ok(Places { value, inside })
 }
 
-/// Whether every index is inside its axis.
+/// Emits a mask of the positions where every index is in bounds.
 fn mask(b: &mut Builder<'_>, parts: &[Index]) -> Lowered {
     let operands: Vec<ValueId> = parts.iter().map(|part| part.value).collect();
     map(b, &operands, |b, scalars| {
@@ -298,7 +298,7 @@ pub(crate) fn number(b: &mut Builder<'_>, value: i64) -> ValueId {
     mind_core::constant(b, &Tensor::scalar(value))
 }
 
-/// An index as `i64`, counted from the front where `bounds` takes it from the end, or clamped.
+/// Emits an index as `i64`: counted from the front with `from_end`, clamped with `clamp`.
 pub(crate) fn counted(
     b: &mut Builder<'_>,
     index: ValueId,

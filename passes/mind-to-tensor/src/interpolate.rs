@@ -1,4 +1,4 @@
-//! Elements between those of a tensor, along one axis after the other.
+//! Interpolation along one axis at a time.
 
 use mind_core::ops::compare::Select;
 use mind_core::ops::convert::Cast;
@@ -17,21 +17,21 @@ use mind_tensor::ops::index::Gather;
 use crate::emit::{Lowered, map, shape};
 use crate::known::Known;
 
-/// What becomes of a tensor.
+/// An interpolation of a tensor.
 pub(crate) struct Interpolated {
-    /// Dimensions in ascending order, and what their new elements are made of.
+    /// Dimensions in ascending order, with the taps of their new elements.
     pub(crate) axes: Vec<(usize, Vec<Sample>)>,
-    /// What is outside.
+    /// The value outside of the input.
     pub(crate) fill: f64,
-    /// Whether elements are only moved.
+    /// Whether elements are copied without arithmetic.
     pub(crate) moves: bool,
 }
 
-/// The longest filter that becomes a gather for each tap.
+/// The longest filter that is unrolled to a gather for each tap.
 const TAPS: usize = 32;
 
-/// `input` with new elements along each axis, from the last axis to the first, rounded once at the end; `None` if a
-/// filter is too long.
+/// Emits the interpolation, from the last axis to the first, rounded once at the end. Returns `None` if a filter is too
+/// long.
 pub(crate) fn interpolated(b: &mut Builder<'_>, input: ValueId, all: &Interpolated) -> Known {
     let (result, mut value) = (b.graph.ty(input).dtype, input);
     let compute = if all.moves {
@@ -50,25 +50,25 @@ pub(crate) fn interpolated(b: &mut Builder<'_>, input: ValueId, all: &Interpolat
     finished(b, value, all, Dtypes { compute, result }).map(Some)
 }
 
-/// What elements are computed in, and what the result has.
+/// The dtype of the computation and that of the result.
 #[derive(Clone, Copy)]
 struct Dtypes {
     compute: DType,
     result: DType,
 }
 
-/// What is combined along an axis.
+/// The taps along an axis.
 enum Taps {
-    /// Elements.
+    /// Single elements.
     One(Vec<i64>),
-    /// Two elements each, and how much of the second there is; the first alone where there is none.
+    /// Pairs of elements, with the weight of the second; `None` selects the first element.
     Two(Vec<[i64; 2]>, Vec<Option<f64>>),
-    /// Chains, each of elements with their weights.
+    /// Chains over pairs of an element and its weight.
     Chains(Vec<Vec<(usize, f64)>>),
 }
 
 impl Taps {
-    /// The taps of `samples`; anything for those outside. `None` if there are too many.
+    /// Converts samples to taps; the taps of samples outside are arbitrary. `None` if there are too many.
     fn of(samples: &[Sample]) -> Option<Taps> {
         let (mut pairs, mut parts, mut chains) = (Vec::new(), Vec::new(), Vec::new());
         for sample in samples {
@@ -95,7 +95,7 @@ impl Taps {
     }
 }
 
-/// One axis, in `compute`.
+/// Emits the interpolation along one axis, in dtype `compute`.
 fn stage(b: &mut Builder<'_>, value: ValueId, axis: usize, taps: &Taps, compute: DType) -> Lowered {
     match taps {
         Taps::One(places) => gathered(b, value, axis, places.clone()),
@@ -104,7 +104,7 @@ fn stage(b: &mut Builder<'_>, value: ValueId, axis: usize, taps: &Taps, compute:
     }
 }
 
-/// `fma(high, part, low * (1 - part))`, and `low` where there is no part.
+/// Emits `fma(high, part, low * (1 - part))`, or `low` where the weight is `None`.
 fn between(
     b: &mut Builder<'_>,
     value: ValueId,
@@ -146,7 +146,7 @@ fn between(
     })
 }
 
-/// A chain of fused multiply-adds over the taps from 0; a shorter chain ends before the others.
+/// Emits a chain of fused multiply-adds over the taps, from 0. Taps past the end of a shorter chain are masked.
 fn chained(
     b: &mut Builder<'_>,
     value: ValueId,
@@ -199,7 +199,8 @@ fn chained(
     })
 }
 
-/// The fill where an axis is outside, and the elements in the dtype of the result, integers rounded to nearest even.
+/// Emits the fill outside of the input and the cast to the dtype of the result; integers round to nearest, ties to
+/// even.
 fn finished(b: &mut Builder<'_>, value: ValueId, all: &Interpolated, dtypes: Dtypes) -> Lowered {
     let like = shape(b, value);
     let mut operands = vec![value];
@@ -234,7 +235,7 @@ fn finished(b: &mut Builder<'_>, value: ValueId, all: &Interpolated, dtypes: Dty
     })
 }
 
-/// The elements at `places` along `axis`.
+/// Emits a gather of `places` along `axis`.
 fn gathered(b: &mut Builder<'_>, value: ValueId, axis: usize, places: Vec<i64>) -> Lowered {
     let extent = b.graph.ty(value).shape[axis].fixed();
     if extent == Some(places.len() as i64) && places.iter().copied().eq(0..places.len() as i64) {
@@ -244,7 +245,7 @@ fn gathered(b: &mut Builder<'_>, value: ValueId, axis: usize, places: Vec<i64>) 
     Gather::with(axis as i64).build(b, value, places)
 }
 
-/// A constant along `axis`, the same along the other dimensions of `like`.
+/// Emits a constant that varies along `axis`, broadcast to the shape `like`.
 fn row(b: &mut Builder<'_>, elements: &Tensor, axis: usize, like: &[Dim]) -> Lowered {
     let row = mind_core::constant(b, elements);
     Broadcast::with(&[axis as i64], like).build(b, &[row])
@@ -258,7 +259,7 @@ fn widened(b: &mut Builder<'_>, scalar: ValueId, to: DType) -> Lowered {
     }
 }
 
-/// Numbers in `dtype`, as a cast takes them to it.
+/// Returns a tensor of numbers, cast to `dtype`.
 fn numbers(dtype: DType, shape: Vec<usize>, numbers: &[f64]) -> Tensor {
     with_num!(dtype, T => {
         let numbers: Vec<T> = numbers.iter().map(|&number| T::cast_f64(number)).collect();

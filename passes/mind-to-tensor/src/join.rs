@@ -1,4 +1,4 @@
-//! Joining tensors and taking them apart.
+//! Lowers concatenation and splitting.
 
 use mind_core::axes::resolve;
 use mind_core::ops::join::{Concat, Split};
@@ -26,7 +26,8 @@ fn lower_concat(op: OpId, b: &mut Builder<'_>) -> Lowered {
     TensorConcat::with(axis as i64).build(b, &inputs)
 }
 
-/// A slice, where the extent is known; else the axis is first made two, pieces and positions in a piece.
+/// Lowers a split to a slice if the extent is known. Otherwise the axis is first split in two: the parts, and the
+/// positions within a part.
 fn lower_split(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = Split::from_id(op);
     let (input, count, piece) = (view.input(b.graph), view.count(b.graph), view.part(b.graph));

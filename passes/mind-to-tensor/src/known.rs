@@ -1,4 +1,4 @@
-//! Ops that are lowered only if extents are known: what follows from these becomes constants.
+//! Lowers ops whose results become constants or gathers of constants if their extents are known.
 
 use mind_core::axes::resolve;
 use mind_core::eval::convert::cast;
@@ -24,13 +24,13 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
     (ExtentOf::DEF, lower_dim),
 ];
 
-/// The longest list of places that becomes a constant.
+/// The longest list of indices that becomes a constant.
 pub(crate) const LONGEST: i64 = 1 << 22;
 
-/// What an op becomes, unless it stays.
+/// The replacement of an op; `None` if it is not lowered.
 pub(crate) type Known = Result<Option<ValueId>, Box<VerifyError>>;
 
-/// A gather of the places backwards, axis by axis.
+/// Lowers a reversal to a gather of the indices in reverse order, one axis at a time.
 fn lower_reverse(op: OpId, b: &mut Builder<'_>) -> Known {
     let view = Reverse::from_id(op);
     let (mut value, axes) = (view.input(b.graph), view.axes(b.graph).to_vec());
@@ -54,7 +54,7 @@ fn lower_reverse(op: OpId, b: &mut Builder<'_>) -> Known {
     Ok(Some(value))
 }
 
-/// The indices below `extent` from the last to the first.
+/// Emits the indices below `extent` in reverse order.
 fn backwards(b: &mut Builder<'_>, extent: i64) -> Lowered {
     if extent <= LONGEST {
         let places: Vec<i64> = (0..extent).rev().collect();
@@ -70,7 +70,7 @@ fn backwards(b: &mut Builder<'_>, extent: i64) -> Lowered {
     })
 }
 
-/// The indices along its axis, broadcast.
+/// Lowers an iota to the indices along its axis, broadcast.
 fn lower_iota(op: OpId, b: &mut Builder<'_>) -> Known {
     let view = Iota::from_id(op);
     let shape = view.shape(b.graph).to_vec();
@@ -79,7 +79,7 @@ fn lower_iota(op: OpId, b: &mut Builder<'_>) -> Known {
     iota(b, dtype, &shape, axis)
 }
 
-/// The index along `axis` at every position of `shape`, unless that has no known extent.
+/// Emits the index along `axis` at every position of `shape`; `None` if its extent is not known.
 pub(crate) fn iota(b: &mut Builder<'_>, dtype: DType, shape: &[Dim], axis: usize) -> Known {
     let Some(extent) = shape[axis].fixed() else {
         return Ok(None);
@@ -99,10 +99,10 @@ pub(crate) fn iota(b: &mut Builder<'_>, dtype: DType, shape: &[Dim], axis: usize
     }
 }
 
-/// The indices below `extent`: a constant if there are few, else sums of a constant for the lower digits of an index in base
-/// [`BLOCK`] and the indices of blocks, since a constant takes memory in the program.
+/// Emits the indices below `extent`. A long list is computed at run time, because a constant takes memory in the
+/// program: an index is a multiple of [`BLOCK`] plus an offset, and both are emitted recursively.
 fn indices(b: &mut Builder<'_>, dtype: DType, extent: i64) -> Lowered {
-    /// The indices that one constant serves.
+    /// The number of offsets, which are one constant.
     const BLOCK: i64 = 1 << 12;
     if extent <= LONGEST {
         let list = Tensor::of(vec![extent as usize], (0..extent).collect::<Vec<i64>>());
@@ -137,14 +137,14 @@ fn indices(b: &mut Builder<'_>, dtype: DType, extent: i64) -> Lowered {
     }
 }
 
-/// The error for indices that take more memory than there is.
+/// Returns the error for a list of indices that is too large.
 fn too_large(b: &Builder<'_>, extent: i64) -> Box<VerifyError> {
     let ty = TensorType::fixed(DType::I64, &[extent]);
     let ty = ty.view().text(b.graph.symbols());
     Box::new(VerifyError::TooLarge { ty })
 }
 
-/// A constant.
+/// Lowers to a constant.
 fn lower_dim(op: OpId, b: &mut Builder<'_>) -> Known {
     let view = ExtentOf::from_id(op);
     let shape = shape(b, view.input(b.graph));

@@ -1,8 +1,8 @@
 //! The lowering of the core dialect to the tensor dialect.
 //!
-//! One file per family of ops; [`lower`] replaces op by op and keeps types, labels and bits. Broadcasts
-//! are written out, arithmetic becomes `tensor.map`, fused ops become `tensor.group`; constants, inputs
-//! and outputs stay.
+//! Each file has one family of ops. [`lower`] replaces one op at a time and keeps types, labels and bits. Broadcasts
+//! become explicit, arithmetic becomes `tensor.map` and fused ops become `tensor.group`; constants, inputs and outputs
+//! are kept.
 
 mod argmax;
 mod argmax_window;
@@ -37,5 +37,5 @@ pub use pass::DOT_BYTES;
 
 use mind_pass::PassInfo;
 
-/// The rows of this crate's passes.
+/// The passes of this crate.
 pub const PASSES: &[PassInfo] = &[pass::PASS];

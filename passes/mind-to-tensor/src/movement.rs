@@ -1,4 +1,4 @@
-//! Ops that read parts of a tensor.
+//! Lowers ops that read a part of a tensor.
 
 use mind_core::ops::convert::Bitcast;
 use mind_core::ops::index::{Index, Slice};

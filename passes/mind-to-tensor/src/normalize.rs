@@ -1,4 +1,4 @@
-//! Normalisation: the ops that define it, one after the other, as one group.
+//! Lowers normalisation to a group of the ops that define it.
 
 use mind_core::axes::resolve;
 use mind_core::ops::elementwise::{Add, Div, Exp, Mul, Sqrt, Sub};
@@ -51,7 +51,7 @@ fn lower_layernorm(op: OpId, b: &mut Builder<'_>) -> Lowered {
     })
 }
 
-/// The result of `body` on `inputs`, as a new group unless `op` is inside a group.
+/// Emits `body` on `inputs`, as a new group unless `op` is already in a group.
 pub(crate) fn grouped(
     op: OpId,
     b: &mut Builder<'_>,

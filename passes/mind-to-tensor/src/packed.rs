@@ -1,9 +1,11 @@
-//! Products of integers of 8 and 16 bits that are summed up in `i32`, two or four at a time.
+//! Products of 8 and 16 bit integers with sums in `i32`, as dot products of four or two integers.
 //!
-//! One element of `i32` holds neighbours along the contracted dimensions. Sums modulo 2^32 do not depend on their order.
+//! One `i32` element packs neighbours along the contracted dimensions. The order of summation has no effect, because
+//! sums are taken modulo 2^32.
 //!
-//! Instructions multiply bytes without a sign by bytes with one. Where both sides are of one dtype, 128 is added to or
-//! taken from the left one by flipping the sign bit, and as much times the sum of each column from the product.
+//! Instructions multiply unsigned by signed bytes. If both sides have the same signedness, the sign bit of the left
+//! side is flipped, which adds or subtracts 128, and 128 times the sum of each column corrects the product. For example
+//! for signed bytes, `sum(a * b) = sum((a + 128) * b) - 128 * sum(b)`.
 
 use mind_core::ops::elementwise::{Add, Mul};
 use mind_core::ops::input::Input;
@@ -30,17 +32,17 @@ use crate::broadcast::binary;
 use crate::emit::{Lowered, converted, map, reduce, reshape};
 use crate::normalize::grouped;
 
-/// The least rows, columns and terms for which several products at a time pay.
+/// The least rows, columns and terms for which packed dot products pay.
 const LEAST: [i64; 3] = [4, 16, 16];
 
-/// The least rows where the right side is put together before the first run.
+/// The least rows if the right side is a weight or constant, which is packed before the first run.
 const LEAST_ROWS_SETTLED: i64 = 1;
 
-/// What flipping the sign bit of a byte changes it by.
+/// The change of a byte's value when its sign bit is flipped.
 const BIAS: i32 = 128;
 
-/// Whether products of these operands are summed up in `dtype` several at a time, and rows, columns and terms are enough for
-/// that.
+/// Returns whether packed dot products apply to these operands with sums of `dtype`, and pay for these numbers of rows,
+/// columns and terms.
 pub(crate) fn pays(g: &Graph, operands: [ValueId; 2], dtype: DType, extents: [i64; 3]) -> bool {
     let is_part = |value| matches!(g.ty(value).dtype, DType::I8 | DType::U8 | DType::I16);
     let mut least = LEAST;
@@ -53,10 +55,11 @@ pub(crate) fn pays(g: &Graph, operands: [ValueId; 2], dtype: DType, extents: [i6
         && extents.all(|(own, least)| own >= least)
 }
 
-/// The longest chain of ops that is searched for the weights that it reads.
+/// The longest chain of ops that is searched for a weight.
 const MOST_OPS: usize = 4;
 
-/// Whether a value is a weight or a constant, or moves the elements of one: so is what is made of it.
+/// Returns whether a value is a weight or a constant, or a rearrangement of one, so that its packed form is also
+/// computed only once.
 fn is_settled(g: &Graph, value: ValueId, ops: usize) -> bool {
     if ops == 0 {
         return false;
@@ -75,21 +78,20 @@ fn is_settled(g: &Graph, value: ValueId, ops: usize) -> bool {
     }
 }
 
-/// How the elements of a product are put together.
+/// The packing of the operands of a product.
 pub(crate) struct Packing {
     parts: Parts,
-    /// The dtype of the parts, if both sides are made of one.
+    /// The dtype to which both sides are converted before packing, if any.
     common: Option<DType>,
-    /// What is added to the product for each unit of the sum of a column, once the sign bits of the left side are
-    /// flipped.
+    /// The factor of the column sums that are added to the product, if the sign bits of the left side are flipped.
     correction: Option<i32>,
     lhs: Extents,
     rhs: Extents,
 }
 
 impl Packing {
-    /// That of the product of `operands` with sums of `dtype`, of bytes as they are if `dots_bytes`; `None` if it is
-    /// computed element by element.
+    /// Returns the packing for the product of `operands` with sums of `dtype`, with four bytes to an element if
+    /// `dots_bytes`. `None` if packing does not apply or does not pay.
     pub(crate) fn of(
         b: &Builder<'_>,
         pairs: &Pairs,
@@ -122,7 +124,7 @@ impl Packing {
         })
     }
 
-    /// The product: `[batch.., free.., terms]` by `[batch.., free.., terms]`, several terms to an element.
+    /// Emits the product of `[batch.., free.., terms]` by `[batch.., free.., terms]`, with several terms in an element.
     pub(crate) fn product(
         &self,
         op: OpId,
@@ -157,7 +159,7 @@ impl Packing {
             .build(b, lhs, rhs)
     }
 
-    /// `value` as `[batch.., free.., terms]` of parts.
+    /// Emits `value` as `[batch.., free.., terms]`, before packing.
     fn terms_last(
         &self,
         b: &mut Builder<'_>,
@@ -176,7 +178,7 @@ impl Packing {
         reshape(b, value, &fixed(&shape), &[])
     }
 
-    /// `value`, whose last dimension are terms, several of them to an element of `i32`; zeros complete the last one.
+    /// Emits `value` with the terms along its last dimension packed to `i32` elements; zeros pad the last one.
     fn packed(&self, b: &mut Builder<'_>, value: ValueId) -> Lowered {
         let dtype = b.graph.ty(value).dtype;
         let count = (DType::I32.size() / dtype.size()) as i64;
@@ -196,7 +198,7 @@ impl Packing {
         Bitcast::with(DType::I32).build(b, value)
     }
 
-    /// `unit` times the sum of each column of `rhs`, for every row: `[batch.., 1.., free..]`.
+    /// Emits `unit` times the sum of each column of `rhs`, `[batch.., 1.., free..]`, which broadcasts along the rows.
     fn column_sums(
         &self,
         op: OpId,
@@ -222,7 +224,7 @@ impl Packing {
     }
 }
 
-/// `value` with its dimensions in `order`.
+/// Emits `value` with its dimensions in `order`.
 fn permuted(b: &mut Builder<'_>, value: ValueId, order: &[i64]) -> Lowered {
     if order.is_sorted() {
         return Ok(value);
@@ -230,7 +232,7 @@ fn permuted(b: &mut Builder<'_>, value: ValueId, order: &[i64]) -> Lowered {
     Transpose::with(order).build(b, value)
 }
 
-/// The bytes of `value` with their sign bits flipped.
+/// Emits `value` with the sign bits of its bytes flipped.
 fn flipped(b: &mut Builder<'_>, value: ValueId) -> Lowered {
     let sign = Buffer::from_bytes(b.graph.ty(value).dtype, &[1 << 7]);
     let sign = Tensor::new(Vec::new(), sign);
@@ -240,7 +242,7 @@ fn flipped(b: &mut Builder<'_>, value: ValueId) -> Lowered {
     })
 }
 
-/// The extents of one operand, all known.
+/// The extents of one operand, which are known.
 struct Extents {
     batch: Vec<i64>,
     free: Vec<i64>,

@@ -1,4 +1,4 @@
-//! Padding: parts joined axis by axis if one value is added, else a gather of the places that are repeated.
+//! Lowers padding: a constant is concatenated along each axis, and other modes become a gather.
 
 use mind_core::ops::pad::{Margins, PadMode, PadOp};
 use mind_ir::ValueId;
@@ -26,7 +26,7 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[(PadOp::DEF, |op, b| {
     }
 })];
 
-/// `input` with `value` around and between its elements.
+/// Emits `input` padded with `value` around and between its elements.
 pub(crate) fn constant(
     b: &mut Builder<'_>,
     input: ValueId,
@@ -49,8 +49,8 @@ pub(crate) fn constant(
     Ok(Some(padded))
 }
 
-/// `count` times `value` between two elements along `axis`: the values beside each element along a new axis, which
-/// then becomes one with `axis`, without those after the last element.
+/// Emits `input` with `count` copies of `value` between adjacent elements along `axis`. The copies are concatenated to
+/// each element along a new axis, which is then merged into `axis`, and those after the last element are sliced off.
 fn dilated(
     b: &mut Builder<'_>,
     input: ValueId,
@@ -74,7 +74,7 @@ fn dilated(
     part(b, flat, axis, 0, extent * (count + 1) - count)
 }
 
-/// `value` added before and after the `extent` elements along `axis`, or elements there removed.
+/// Emits `input` with `value` added before and after the `extent` elements along `axis`, or with elements cropped.
 fn bordered(
     b: &mut Builder<'_>,
     input: ValueId,
@@ -113,12 +113,12 @@ fn bordered(
     }
 }
 
-/// `value` at every position of `shape`.
+/// Emits `value`, broadcast to `shape`.
 fn filled(b: &mut Builder<'_>, value: ValueId, shape: &Shape) -> Lowered {
     Broadcast::with(&[], shape).build(b, &[value])
 }
 
-/// The elements at the places that each axis repeats.
+/// Emits a gather of the indices that `mode` repeats along each axis.
 fn repeated(b: &mut Builder<'_>, input: ValueId, mode: PadMode, margins: &[Margins]) -> Known {
     let own = shape(b, input);
     let mut lists = Vec::new();

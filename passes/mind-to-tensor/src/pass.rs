@@ -1,20 +1,20 @@
-//! The pass.
+//! The pass `lower-to-tensor`.
 
 use mind_ir::Graph;
 use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassInfo};
 
 use crate::conversion::{Options, lower};
 
-/// How products of 8-bit integers are lowered; an option of every pass that lowers them.
+/// The lowering of products of 8-bit integers; an option of every pass that lowers them.
 pub const DOT_BYTES: OptionInfo = OptionInfo {
     name: "dot-bytes",
     kind: OptionKind::Flag,
     default: "false",
-    summary: "whether products of 8-bit integers take four at a time, for targets with VNNI; else two, of 16 bits",
+    summary: "whether products of 8-bit integers use dot products of four bytes, for targets with VNNI; otherwise of two integers, widened to 16 bits",
 };
 
 impl Options {
-    /// Those of a pass with the option [`DOT_BYTES`].
+    /// Reads the options of a pass that has the option [`DOT_BYTES`].
     pub fn of(options: &mind_pass::Options) -> Options {
         Options {
             dots_bytes: options.flag(DOT_BYTES.name),
@@ -25,8 +25,8 @@ impl Options {
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "lower-to-tensor",
     alias: None,
-    summary: "Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused \
-              ops as groups; constants and inputs stay",
+    summary: "Lowers core ops to the tensor dialect: explicit broadcasts, arithmetic as maps, fused ops \
+              as groups; constants and inputs are kept",
     example: "--lower-to-tensor",
     options: &[DOT_BYTES],
     enters_regions: true,

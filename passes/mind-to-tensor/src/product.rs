@@ -1,4 +1,4 @@
-//! Products by lists of dimensions.
+//! Lowers products with paired dimensions.
 
 use mind_core::ops::dot_general::DotGeneral;
 use mind_core::pairs::Pairs;
@@ -14,7 +14,7 @@ use crate::packed::Packing;
 pub(crate) const ROWS: &[(&OpDef, Lower)] =
     &[(DotGeneral::DEF, |op, b| lower_dot_general(op, b, false))];
 
-/// As [`ROWS`], but that products of bytes take four at a time.
+/// Like [`ROWS`], but with dot products of four bytes.
 pub(crate) const ROWS_OF_BYTES: &[(&OpDef, Lower)] =
     &[(DotGeneral::DEF, |op, b| lower_dot_general(op, b, true))];
 
@@ -26,7 +26,8 @@ fn lower_dot_general(op: OpId, b: &mut Builder<'_>, dots_bytes: bool) -> Lowered
     product(op, b, &pairs, operands, dtype, dots_bytes)
 }
 
-/// The product of `operands` with sums of `dtype`, of bytes as they are if `dots_bytes`, that `op` becomes.
+/// Emits the product of `operands` that replaces `op`, with sums of `dtype`, and with dot products of four bytes if
+/// `dots_bytes`.
 pub(crate) fn product(
     op: OpId,
     b: &mut Builder<'_>,
@@ -41,7 +42,7 @@ pub(crate) fn product(
     }
 }
 
-/// The product of the operands in the dtype of the sums.
+/// Emits the product with operands converted to the dtype of the sums.
 fn plain(b: &mut Builder<'_>, pairs: &Pairs, [lhs, rhs]: [ValueId; 2], dtype: DType) -> Lowered {
     let (lhs, rhs) = (converted(b, lhs, dtype)?, converted(b, rhs, dtype)?);
     let listed = |axes: &[usize]| -> Vec<i64> { axes.iter().map(|&axis| axis as i64).collect() };

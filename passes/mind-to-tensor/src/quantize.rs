@@ -1,4 +1,4 @@
-//! Numbers on a scale: one map over the elements and the scale of each.
+//! Lowers quantisation and dequantisation to a map over the elements and their scales.
 
 use mind_core::ops::convert::Cast;
 use mind_core::ops::elementwise::{Add, Div, Maximum, Minimum, Mul, Sub};
@@ -34,8 +34,8 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
     }),
 ];
 
-/// A map over the elements of `input`, the scale of each and, if there is one, its zero point; `None` unless it is known
-/// which scale belongs to which element.
+/// Emits a map over the elements of `input`, their scales and, if present, their zero points. Returns `None` if the
+/// extents that determine the scale of each element are not known.
 fn at_scales(
     b: &mut Builder<'_>,
     granularity: Granularity,
@@ -58,7 +58,7 @@ fn at_scales(
     reshape_if(b, result, &own).map(Some)
 }
 
-/// `value` in another shape, if it is another one.
+/// Emits a reshape, unless `value` already has the shape.
 fn reshape_if(b: &mut Builder<'_>, value: ValueId, to: &[Dim]) -> Lowered {
     if shape(b, value)[..] == *to {
         Ok(value)
@@ -67,15 +67,15 @@ fn reshape_if(b: &mut Builder<'_>, value: ValueId, to: &[Dim]) -> Lowered {
     }
 }
 
-/// How one dimension of a tensor falls into blocks.
+/// The blocks along one dimension of a tensor.
 struct Part {
-    /// The dimensions that it is split into: the blocks, and the elements of one.
+    /// The dimensions to which it is split: the blocks and the elements of a block, or only itself.
     split: Vec<Dim>,
-    /// The scale of each position, where blocks are not of one length.
+    /// The index of the scale of each position, if the blocks have different lengths.
     places: Option<Vec<i64>>,
 }
 
-/// How the dimensions of `input` are split; `None` unless the extents that matter are known.
+/// Returns how the dimensions of `input` are split to blocks; `None` if relevant extents are not known.
 fn parts(
     b: &Builder<'_>,
     granularity: Granularity,
@@ -122,7 +122,7 @@ fn parts(
     }
 }
 
-/// The element of `factor` for each element of `input`, which is split into `parts`.
+/// Emits for each element of `input`, which is split to `parts`, its element of `factor`.
 fn factor_of_each(
     b: &mut Builder<'_>,
     granularity: Granularity,
@@ -160,7 +160,7 @@ fn factor_of_each(
     broadcast_operand(b, &operand)
 }
 
-/// `x` in another dtype.
+/// Emits a scalar cast, unless `x` already has the dtype `to`.
 fn converted(b: &mut Builder<'_>, x: ValueId, to: DType) -> Lowered {
     if b.graph.ty(x).dtype == to {
         Ok(x)
@@ -169,7 +169,7 @@ fn converted(b: &mut Builder<'_>, x: ValueId, to: DType) -> Lowered {
     }
 }
 
-/// An integer dtype that holds the difference of any two of `dtype`.
+/// Returns an integer dtype that represents the difference of any two integers of `dtype`.
 fn wide(dtype: DType) -> DType {
     if dtype.size() <= 2 {
         DType::I32
@@ -178,7 +178,7 @@ fn wide(dtype: DType) -> DType {
     }
 }
 
-/// The least and the largest integer of `dtype`, in the dtype that holds their difference.
+/// Emits the smallest and the largest integer of `dtype`, in the dtype that represents their difference.
 fn range(b: &mut Builder<'_>, dtype: DType) -> [ValueId; 2] {
     let [least, most] = with_num!(dtype, T => {
         [T::LOWEST, T::HIGHEST].map(|bound| bound.to_i128().unwrap_or_default())
@@ -192,8 +192,8 @@ fn range(b: &mut Builder<'_>, dtype: DType) -> [ValueId; 2] {
     })
 }
 
-/// The rounded quotient, which a conversion cuts to the range of the integers; about a zero point it is cut before that
-/// is added, so that the sum is exact.
+/// Emits the rounded quotient, which the cast saturates to the range of `dtype`. With a zero point the quotient is
+/// clamped before the zero point is added, so that the sum is exact.
 fn quantized(b: &mut Builder<'_>, scalars: &[ValueId], dtype: DType) -> Lowered {
     let (scale, float) = (scalars[1], b.graph.ty(scalars[1]).dtype);
     let x = converted(b, scalars[0], float)?;
@@ -212,7 +212,7 @@ fn quantized(b: &mut Builder<'_>, scalars: &[ValueId], dtype: DType) -> Lowered 
     converted(b, number, dtype)
 }
 
-/// The exact difference, rounded to the dtype of the scale, times the scale.
+/// Emits the exact difference, rounded to the dtype of the scale, times the scale.
 fn dequantized(b: &mut Builder<'_>, scalars: &[ValueId]) -> Lowered {
     let (mut x, scale) = (scalars[0], scalars[1]);
     if let Some(&zero) = scalars.get(2) {

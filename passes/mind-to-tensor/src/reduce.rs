@@ -1,4 +1,4 @@
-//! Reductions.
+//! Lowers reductions.
 
 mod apart;
 
@@ -15,7 +15,7 @@ use mind_tensor::ops::reduce::Reduction;
 
 use crate::emit::{Lower, Lowered, cast, reduce, reshape, shape};
 
-/// The row of a reduction of core, whose views have the same accessors.
+/// The table row of a core reduction; all views have the same accessors.
 macro_rules! reduction {
     ($view:ident) => {
         ($view::DEF, |op, b| {
@@ -46,7 +46,8 @@ fn cumulative(op: OpId, b: &mut Builder<'_>) -> Lowered {
         .build(b, input)
 }
 
-/// Axes counted from the front, ascending; no axes written means all of them, removed. Truth values are numbers meanwhile.
+/// Lowers a reduction: axes are counted from the front and sorted, and an empty list means all axes without `keepdims`.
+/// `bool` is reduced as numbers.
 fn lower(
     op: OpId,
     b: &mut Builder<'_>,

@@ -1,10 +1,10 @@
-//! Values that take the place of others.
+//! Replacement of ops by values.
 
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
 
-/// Puts `value` in the place of what `op` computes and erases `op`, and the constants that only it read.
-/// A fresh value takes over type and label.
+/// Replaces the result of `op` by `value`, and erases `op` and constants that become dead. A fresh value inherits the
+/// type and label.
 pub(crate) fn replace(g: &mut Graph, op: OpId, value: ValueId, fresh: bool) {
     let old = g.result(op);
     let ty = g.type_id(old).expect("a verified value has a type");

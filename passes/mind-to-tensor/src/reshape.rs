@@ -1,4 +1,4 @@
-//! Ops that only rearrange or rename dimensions.
+//! Lowers ops that only rearrange or rename dimensions.
 
 use mind_core::ops::broadcast::{BroadcastTo, written_shape};
 use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};

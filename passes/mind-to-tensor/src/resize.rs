@@ -1,4 +1,4 @@
-//! Tensors with other extents: elements gathered axis by axis, the last first, and combined.
+//! Lowers resizes to gathers along one axis at a time and a map.
 
 use mind_core::ops::sample::{Interpolation, Resize, ResizedAxis, Sample};
 use mind_ir::builder::Builder;
@@ -14,7 +14,7 @@ use crate::window::extents;
 
 pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[(Resize::DEF, lower_resize)];
 
-/// Gathers for each axis, where the places and weights follow from what is known.
+/// Lowers a resize if its taps and weights are known.
 fn lower_resize(op: OpId, b: &mut Builder<'_>) -> Known {
     let view = Resize::from_id(op);
     let (input, filter) = (view.input(b.graph), view.filter(b.graph));
@@ -39,7 +39,7 @@ fn lower_resize(op: OpId, b: &mut Builder<'_>) -> Known {
     )
 }
 
-/// The axes; `None` if they are not known yet, too long, or cannot be resized.
+/// Returns the resized axes; `None` if they are not known, too long, or invalid.
 fn resized(view: Resize, b: &Builder<'_>) -> Option<Vec<ResizedAxis>> {
     let g = &*b.graph;
     let extents = extents(&shape(b, view.input(g)))?;
@@ -55,7 +55,7 @@ fn resized(view: Resize, b: &Builder<'_>) -> Option<Vec<ResizedAxis>> {
     axes.iter().all(fits).then_some(axes)
 }
 
-/// The value of a constant.
+/// Returns the value of a constant.
 fn constant(g: &Graph, value: ValueId) -> Option<Tensor> {
     let op = g
         .defining_op(value)

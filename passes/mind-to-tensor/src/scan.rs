@@ -1,4 +1,4 @@
-//! Scans along the first axes, whose slices stand one behind the other.
+//! Normalises scans to slice and stack along the first axes, because such slices are contiguous.
 
 use mind_core::ops::control::Scan;
 use mind_ir::attr::Attr;
@@ -12,7 +12,8 @@ use mind_tensor::ops::transpose::Transpose;
 const IN_AXES: usize = Scan::DEF.attr_position("in_axes");
 const OUT_AXES: usize = Scan::DEF.attr_position("out_axes");
 
-/// Makes a scan take and stack slices along the first axes alone; how many operands and results were transposed.
+/// Makes a scan slice and stack only along first axes, by transposes of its operands and results. Returns the number of
+/// transposes.
 ///
 /// # Errors
 ///
@@ -39,7 +40,7 @@ pub(crate) fn along_first_axes(g: &mut Graph, scan: Scan) -> Result<usize, Box<V
     Ok(inputs.len() + outputs.len())
 }
 
-/// The permutation that moves `axis` to the front.
+/// Returns the permutation that moves `axis` to the front.
 fn first(axis: usize, rank: usize) -> Vec<i64> {
     let others = (0..rank).filter(|&other| other != axis);
     std::iter::once(axis)
@@ -48,7 +49,7 @@ fn first(axis: usize, rank: usize) -> Vec<i64> {
         .collect()
 }
 
-/// Gives a result of `op` its steps along the first axis, and its readers the same along `axis` as before.
+/// Stacks a result of `op` along the first axis, and transposes it back to `axis` for its users.
 fn stack_along(
     g: &mut Graph,
     op: OpId,

@@ -1,4 +1,4 @@
-//! Windows over a tensor of known extents.
+//! Lowers window reductions of tensors with known extents.
 
 use mind_core::eval::sliding::SlideAxis;
 use mind_core::ops::window::ReduceWindow;
@@ -17,7 +17,7 @@ use crate::known::{Known, LONGEST};
 
 pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[(ReduceWindow::DEF, lower_reduce_window)];
 
-/// Windows that slide over the first of `inputs`.
+/// Emits sliding windows over the first of `inputs`.
 pub(crate) fn slide(b: &mut Builder<'_>, windows: &Windows, inputs: &[ValueId]) -> Lowered {
     let lists = windows.lists();
     let [positions, window, strides, dilations, low, base] = lists.each_ref().map(Vec::as_slice);
@@ -33,7 +33,7 @@ pub(crate) fn slide(b: &mut Builder<'_>, windows: &Windows, inputs: &[ValueId]) 
     .build(b, inputs)
 }
 
-/// The extents of `shape`; `None` if one is not known, or larger than windows slide over.
+/// Returns the extents of `shape`; `None` if one is not known or exceeds the limit of sliding windows.
 pub(crate) fn extents(shape: &[Dim]) -> Option<Vec<usize>> {
     let known = |dim: &Dim| dim.fixed().filter(|extent| (0..=LARGEST).contains(extent));
     shape
@@ -42,7 +42,7 @@ pub(crate) fn extents(shape: &[Dim]) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// Whether every number of `axes` is one that windows slide by.
+/// Returns whether all attributes of `axes` are in the range of sliding windows.
 pub(crate) fn is_small(axes: &[SlideAxis]) -> bool {
     let small = |number: i64| (-LARGEST..=LARGEST).contains(&number);
     axes.iter().all(|axis| {
@@ -85,8 +85,8 @@ fn lower_reduce_window(op: OpId, b: &mut Builder<'_>) -> Known {
     slide(b, &Windows { kind, axes }, &inputs).map(Some)
 }
 
-/// Windows along one dimension after the other, the last one first, where a window has many taps: the largest and the
-/// smallest element are the same in any order.
+/// Splits windows with many taps to windows along one dimension each, the last one first. This is valid for maxima and
+/// minima, because their order has no effect. Returns `None` if it does not pay.
 fn one_dimension_at_a_time(axes: &[SlideAxis]) -> Option<Vec<Vec<SlideAxis>>> {
     const MANY: usize = 16;
     let taps = axes.iter().map(|axis| axis.window);
@@ -99,7 +99,7 @@ fn one_dimension_at_a_time(axes: &[SlideAxis]) -> Option<Vec<Vec<SlideAxis>>> {
     }
     let extents = axes.iter().map(|axis| SlideAxis::fixed(axis.extent));
     let mut left: Vec<SlideAxis> = extents.collect();
-    // What skips elements does so at once.
+    // Dimensions with a window of 1 may skip elements. The first stage does so, so that later stages read fewer.
     others.iter().for_each(|&at| left[at] = axes[at]);
     let mut stages = Vec::with_capacity(wide.len());
     for at in wide {
@@ -111,7 +111,7 @@ fn one_dimension_at_a_time(axes: &[SlideAxis]) -> Option<Vec<Vec<SlideAxis>>> {
     Some(stages)
 }
 
-/// The numbers of taps that means divide by; `None` if they are too many, or not numbers other than 0 of `dtype`.
+/// Returns the divisors of a mean; `None` if they are too many, or not exact nonzero numbers of `dtype`.
 fn divisors(dtype: DType, axes: &[SlideAxis], counts_padding: bool) -> Option<Tensor> {
     let along = |axis: &SlideAxis| -> Option<Vec<usize>> {
         if counts_padding || axis.positions == 0 {

@@ -195,7 +195,7 @@ fn one_element_has_the_rank_that_graphs_declare() {
     let n = vec![value("n", INT64, &[])];
     let other = choice(|| vec![Dim::Named("one")]);
     let found = problems(&model(graph(n, known(), other, &["y"])));
-    assert!(found.contains("what the first region yields"), "{found}");
+    assert!(found.contains("that the first region yields"), "{found}");
 }
 
 #[test]
@@ -357,7 +357,7 @@ fn what_depends_on_a_choice_of_two_ranks_is_in_both_branches() {
     let flat = node("flat = Reshape(x, [-1])", vec![]);
     let inputs = vec![x, value("is_many", BOOL, &[])];
     let found = problems(&model(graph(inputs, known(), vec![flat, choice()], &["c"])));
-    assert!(found.contains("what the first region yields"), "{found}");
+    assert!(found.contains("that the first region yields"), "{found}");
 }
 
 #[test]

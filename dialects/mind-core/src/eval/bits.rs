@@ -1,4 +1,4 @@
-//! The same bits as elements of another dtype.
+//! Bitcasts between dtypes.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -6,23 +6,24 @@ use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, Dim, Shape, TypeView};
 use mind_ir::verify::{InferResult, VerifyError};
 
-/// How many elements of the narrower dtype are one of the wider.
+/// Returns how many elements of the narrower dtype have the size of one element of the wider dtype.
 fn ratio(from: DType, to: DType) -> usize {
     from.size().max(to.size()) / from.size().min(to.size())
 }
 
-/// The type of `input` as elements of `to`.
+/// Infers the type of `input` bitcast to `to`.
 ///
 /// # Errors
 ///
-/// E2005 `to` is `bool`, E3002 no dimension whose elements become one, E3003 another number of them.
+/// E2005 `to` is `bool`, E3002 no last dimension to merge into wider elements, E3003 the extent of the last dimension
+/// is not the ratio of the sizes.
 pub fn bitcast_type(g: &Graph, input: TypeView<'_>, to: DType) -> InferResult {
     if to == DType::Bool && input.dtype != DType::Bool {
         return Err(Box::new(VerifyError::DType {
             op: "bitcast",
             operand: "dtype",
             found: to,
-            supported: "a number, as most bytes are no truth value; `cast` or `compare` makes one",
+            supported: "a numeric dtype, because most bytes are not valid as `bool`; use `cast` or `compare`",
         }));
     }
     let mut shape: Shape = input.shape.iter().copied().collect();
@@ -51,11 +52,12 @@ pub fn bitcast_type(g: &Graph, input: TypeView<'_>, to: DType) -> InferResult {
     .into())
 }
 
-/// The bits of `input` as elements of `to`, the least significant first where one becomes several.
+/// Reinterprets the bits of `input` as elements of `to`. Where one element becomes several, the least significant comes
+/// first.
 ///
 /// # Errors
 ///
-/// A last extent that does not hold one element, E6004 too large.
+/// The last extent is not the ratio of the sizes, E6004 too large.
 pub fn bitcast(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, EvalError> {
     let (from, ratio) = (input.dtype(), ratio(input.dtype(), to));
     let mut shape = input.shape().to_vec();

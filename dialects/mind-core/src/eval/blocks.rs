@@ -1,40 +1,40 @@
-//! The integers and scales of numbers that are stored in blocks; docs/formats/weights.md has the formulas.
+//! Decoder of block-quantised weights to integers and scales; docs/formats/weights.md has the formulas.
 
 use mind_ir::tensor::rust_types::F16;
 use mind_ir::types::QuantFormat;
 
-/// Numbers that share a scale of integers at most.
+/// Weights for each entry of the scales and minima of a block.
 const GROUP: usize = 16;
 
-/// The levels of `iq4_nl`.
+/// The non-uniform levels of `iq4_nl`.
 const UNEVEN: [i32; 16] = [
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
 ];
 
-/// Twice the numbers of a float of four bits.
+/// Twice the values of a 4-bit float, so that they are integers.
 const TINY_FLOATS: [i32; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
-/// A block: number `i` is `scale * scales[i / 16] * integers[i] + minimum * minima[i / 16]`, before it is rounded.
+/// A decoded block: weight `i` is `scale * scales[i / 16] * integers[i] + minimum * minima[i / 16]`, before rounding.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Block {
     /// The scale of the block.
     pub scale: f32,
-    /// What minima are multiples of, if numbers have such.
+    /// The scale of the minima, if the format has minima.
     pub minimum: Option<f32>,
-    /// An integer for 16 numbers each.
+    /// One integer scale for each group of 16 weights.
     pub scales: Vec<i32>,
-    /// An integer for 16 numbers each; all 0 where there are no minima.
+    /// One integer minimum for each group of 16 weights; all 0 in formats without minima.
     pub minima: Vec<i32>,
-    /// An integer for each number.
+    /// One integer for each weight.
     pub integers: Vec<i32>,
 }
 
 impl Block {
-    /// The block in these bytes.
+    /// Decodes the bytes of one block.
     ///
     /// # Panics
     ///
-    /// If there are not as many as [`QuantFormat::block_bytes`] says.
+    /// If the length is not [`QuantFormat::block_bytes`].
     pub fn of(format: QuantFormat, bytes: &[u8]) -> Block {
         assert_eq!(bytes.len(), format.block_bytes(), "one block");
         let half =
@@ -157,13 +157,14 @@ impl Block {
     }
 }
 
-/// Four bits of number `i` of 32: the low ones of 16 bytes, then the high ones.
+/// Returns the 4 bits of weight `i` of 32: the low nibbles of 16 bytes come first, then the high ones.
 fn nibble(bytes: &[u8], i: usize) -> i32 {
     let byte = bytes[i % 16];
     i32::from(if i < 16 { byte & 15 } else { byte >> 4 })
 }
 
-/// Four bits of number `i` of 256: pairs of 32 share 32 bytes, the low bits first.
+/// Returns the 4 bits of weight `i` of 256: each 64 weights share 32 bytes, and the first 32 of them use the low
+/// nibbles.
 fn pair_nibble(bytes: &[u8], i: usize) -> i32 {
     let byte = bytes[i / 64 * 32 + i % 32];
     i32::from(if (i / 32).is_multiple_of(2) {
@@ -177,12 +178,13 @@ fn bit(bytes: &[u8], i: usize) -> i32 {
     i32::from(bytes[i / 8] >> (i % 8) & 1)
 }
 
-/// Two bits of number `i` of 256: in each half, those of four times 32 share 32 bytes, from the lowest on.
+/// Returns the 2 bits of weight `i` of 256: each 128 weights share 32 bytes, and each run of 32 uses the next two bits
+/// up.
 fn two_bits(bytes: &[u8], i: usize) -> i32 {
     i32::from(bytes[i / 128 * 32 + i % 32] >> (2 * (i % 128 / 32)) & 3)
 }
 
-/// Six bits of a scale and six of a minimum for 32 numbers.
+/// Returns the 6-bit scale and the 6-bit minimum of a group of 32 weights.
 fn six_bits(bytes: &[u8], group: usize) -> (i32, i32) {
     let (scale, minimum) = match group {
         0..4 => (bytes[group] & 63, bytes[group + 4] & 63),
@@ -194,7 +196,7 @@ fn six_bits(bytes: &[u8], group: usize) -> (i32, i32) {
     (i32::from(scale), i32::from(minimum))
 }
 
-/// The digit in base 3 of number `i`.
+/// Returns the base 3 digit of weight `i`.
 fn digit(bytes: &[u8], i: usize) -> i32 {
     let (byte, place) = match i {
         0..160 => (bytes[i % 32], i / 32),
@@ -205,7 +207,7 @@ fn digit(bytes: &[u8], i: usize) -> i32 {
     (i32::from(rest) * 3) >> 8
 }
 
-/// `2^(e - 128)`.
+/// Returns `2^(exponent - 128)`.
 fn half_power(exponent: u8) -> f32 {
     let exponent = u32::from(exponent);
     f32::from_bits(match exponent {

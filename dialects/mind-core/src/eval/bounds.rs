@@ -1,24 +1,24 @@
-//! What an index may be, and the place that it means.
+//! Out-of-bounds policies of indices.
 
 use mind_ir::eval::EvalError;
 use mind_ir::tensor::{Buffer, Tensor};
 
 mind_ir::words! {
-    /// What an index along an axis may be.
+    /// The indices that are valid along an axis.
     pub enum Bounds {
         /// From 0 to below the extent.
         Strict = "strict",
-        /// As well from minus the extent, counted from the end.
+        /// Like `strict`, and also negative indices down to minus the extent, which count from the end.
         FromEnd = "from_end",
-        /// Any; the nearest place counts.
+        /// Any; clamped to the axis.
         Clamp = "clamp",
-        /// Any; outside of the axis, 0 is read and nothing written.
+        /// Any; out-of-bounds reads give 0, and out-of-bounds writes are dropped.
         Skip = "skip",
     }
 }
 
 impl Bounds {
-    /// The place that `index` means on an axis; `None` for none.
+    /// Returns the position that `index` selects on an axis; `None` if it is skipped.
     ///
     /// # Errors
     ///
@@ -46,11 +46,11 @@ impl Bounds {
     }
 }
 
-/// The elements of a tensor of indices.
+/// Returns the elements of a tensor of indices.
 ///
 /// # Panics
 ///
-/// The tensor is neither i32 nor i64, as operands of indices are.
+/// If the tensor is neither i32 nor i64; the verifier guarantees one of them.
 pub fn indices(tensor: &Tensor) -> Vec<i64> {
     match tensor.buffer() {
         Buffer::I32(list) => list.iter().map(|&index| index.into()).collect(),

@@ -4,9 +4,9 @@ use mind_ir::tensor::Num;
 
 use super::checked::Checked;
 
-/// What a chain accumulates in.
+/// The accumulator type of a chain.
 pub(crate) trait Accumulator: Copy {
-    /// `self * factor + addend`, rounded once.
+    /// Returns `self * factor + addend`, rounded once.
     fn multiply_add(self, factor: Self, addend: Self) -> Self;
 }
 
@@ -23,27 +23,27 @@ impl Accumulator for Checked {
     }
 }
 
-/// Continues the chain of every sum: `sums[j] = factors[i] * rows[i][j] + sums[j]` for ascending i.
+/// Continues one chain per element of `sums`: `sums[j] = factors[i] * rows[i][j] + sums[j]` for ascending i.
 ///
 /// `rows` holds one row per factor, each as long as `sums`, which is not empty.
 pub(crate) fn extend<A: Accumulator>(factors: &[A], rows: &[A], sums: &mut [A]) {
     debug_assert_eq!(rows.len(), factors.len() * sums.len());
     #[cfg(target_arch = "x86_64")]
     if has_fma() {
-        // SAFETY: the processor has avx2 and fma, the only requirement of `extend_fma`.
+        // SAFETY: the processor has avx2 and fma, which `extend_fma` requires.
         return unsafe { extend_fma(factors, rows, sums) };
     }
     extend_portable(factors, rows, sums);
 }
 
-/// Whether the processor has the fused multiply-add, and vectors of 256 bits.
+/// Returns whether the processor has AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_fma() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }
 
-/// [`extend_portable`] with the fused multiply-add of the processor, which gives the same bits: without
-/// the target features, each one would be a call into libm.
+/// [`extend_portable`] compiled with the hardware FMA. The bits are the same; without the target features, each fused
+/// multiply-add would be a call into libm.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn extend_fma<A: Accumulator>(factors: &[A], rows: &[A], sums: &mut [A]) {

@@ -1,11 +1,11 @@
-//! Integer arithmetic that notices overflow.
+//! Overflow-checked integer arithmetic.
 
 use mind_ir::eval::{EvalCx, EvalError, Overflow};
 use mind_ir::tensor::{Num, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_int;
 
-/// An integer of a dtype, unless some step that led to it left the dtype.
+/// An integer of some dtype, or the overflow of a step that computed it.
 #[derive(Clone, Copy)]
 pub(crate) struct Checked {
     value: Option<i128>,
@@ -13,12 +13,12 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Whether numbers of `dtype` are computed with so.
+    /// Returns whether arithmetic in `dtype` has to be overflow-checked.
     pub(crate) fn applies(cx: &EvalCx<'_>, dtype: DType) -> bool {
         dtype.is_int() && cx.overflow == Overflow::Refuse
     }
 
-    /// A given integer of `dtype`.
+    /// Creates an integer of `dtype`.
     pub(crate) fn of(value: i128, dtype: DType) -> Checked {
         Checked {
             value: Some(value),
@@ -26,7 +26,7 @@ impl Checked {
         }
     }
 
-    /// The elements of a tensor of integers.
+    /// Returns the elements of a tensor of integers.
     ///
     /// # Errors
     ///
@@ -37,21 +37,21 @@ impl Checked {
         Ok(elements.map(|x| Checked::of(x, tensor.dtype())).collect())
     }
 
-    /// Sum.
+    /// Returns the sum.
     pub(crate) fn add(self, rhs: Checked) -> Checked {
         self.step(rhs, i128::checked_add)
     }
 
-    /// Product.
+    /// Returns the product.
     pub(crate) fn mul(self, rhs: Checked) -> Checked {
         self.step(rhs, i128::checked_mul)
     }
 
-    /// The integer.
+    /// Returns the integer.
     ///
     /// # Errors
     ///
-    /// E6005 when a step overflowed.
+    /// E6005 if any step overflowed.
     pub(crate) fn finish(self) -> Result<i128, EvalError> {
         self.value.ok_or(EvalError::Overflow)
     }
@@ -69,19 +69,19 @@ impl Checked {
     }
 }
 
-/// The smallest and the largest integer of a dtype; an empty range for other dtypes.
+/// Returns the smallest and the largest integer of a dtype; an empty range for floats and `bool`.
 pub(crate) fn range(dtype: DType) -> (i128, i128) {
     with_int!(dtype, T => (i128::from(T::MIN), i128::from(T::MAX)), else (0, -1))
 }
 
-/// The elements of a tensor of integers; none of other tensors.
+/// Returns the elements of a tensor of integers; an empty list for other dtypes.
 pub(crate) fn integers(tensor: &Tensor) -> Vec<i128> {
     with_int!(tensor.dtype(), T => {
         tensor.elements::<T>().iter().map(|&x| i128::from(x)).collect()
     }, else Vec::new())
 }
 
-/// The tensor of integers that lie in their dtype.
+/// Creates a tensor from integers that are in the range of `dtype`.
 pub(crate) fn tensor_of(dtype: DType, shape: Vec<usize>, integers: &[i128]) -> Tensor {
     with_int!(dtype, T => {
         Tensor::of(shape, integers.iter().map(|&x| T::from_i128(x)).collect())

@@ -1,4 +1,4 @@
-//! Products of stacks of matrices.
+//! Batched matrix products.
 
 use super::chain::{self, Accumulator};
 use super::contraction::{Contraction, Emit};
@@ -6,15 +6,15 @@ use super::strided::Space;
 use mind_ir::eval::EvalError;
 use mind_ir::tensor::broadcast_strides;
 
-/// A stack of matrix products.
+/// A batched matrix product.
 pub(crate) struct Product {
-    /// The shape of the result, which may lack the rows' or the columns' dimension.
+    /// The shape of the result. It lacks the dimension of the rows or columns if that operand is a vector.
     pub(crate) shape: Vec<usize>,
-    /// The result's batch extents.
+    /// The batch extents of the result.
     pub(crate) batch: Vec<usize>,
-    /// The left operand's, before they broadcast.
+    /// The batch extents of the left operand, before broadcasting.
     pub(crate) lhs_batch: Vec<usize>,
-    /// The right operand's.
+    /// The batch extents of the right operand, before broadcasting.
     pub(crate) rhs_batch: Vec<usize>,
     /// M, K and N.
     pub(crate) matrix: [usize; 3],

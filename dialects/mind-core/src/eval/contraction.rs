@@ -1,4 +1,4 @@
-//! Contractions: the accumulators they run in and how their sums become a tensor.
+//! Contractions: the choice of the accumulator, and rounding of the sums to the result.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,15 @@ use mind_ir::with_num;
 use super::chain::Accumulator;
 use super::checked::{self, Checked};
 
-/// Takes the sums of a row of the result.
+/// Receives the sums of one row of the result.
 pub(crate) type Emit<'e, A> = &'e mut dyn FnMut(&[A]) -> Result<(), EvalError>;
 
-/// A contraction of two tensors whose extents are settled.
+/// A contraction of two tensors with known extents.
 pub(crate) trait Contraction {
-    /// The shape of the result, which is not empty when [`Self::sums`] is called.
+    /// The shape of the result. [`Self::sums`] is only called if it has elements.
     fn shape(&self) -> &[usize];
 
-    /// Gives `emit` the sums of the result row by row, each a chain from `zero`, and stops at its first error.
+    /// Passes the sums of each row of the result to `emit`, each a chain from `zero`, and stops at the first error.
     fn sums<A: Accumulator>(
         &self,
         zero: A,
@@ -27,11 +27,11 @@ pub(crate) trait Contraction {
     ) -> Result<(), EvalError>;
 }
 
-/// The result of a contraction: accumulated in the dtype's accumulator, rounded once at the end.
+/// Evaluates a contraction: accumulates in the accumulator of the dtype and rounds once at the end.
 ///
 /// # Errors
 ///
-/// E6004 too large, E6005 integer overflow where that is refused.
+/// E6004 too large, E6005 integer overflow where `cx` rejects it.
 pub(crate) fn evaluate(
     cx: &EvalCx<'_>,
     contraction: &impl Contraction,
@@ -67,7 +67,7 @@ pub(crate) fn evaluate(
     })
 }
 
-/// The elements in the accumulator's type, copied only where that is another one.
+/// Converts the elements to the accumulator type; copies only if that is a different type.
 fn widened<'t, T: Num>(
     cx: &EvalCx<'_>,
     tensor: &'t Tensor,

@@ -1,4 +1,4 @@
-//! Control flow.
+//! Evaluation of control flow.
 
 use mind_ir::OpId;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_inner};
@@ -15,7 +15,7 @@ use crate::ops::input::Input;
 use crate::region::outline;
 use crate::specialize::{Known, specialize};
 
-/// What a region yields for its arguments.
+/// Runs a region and returns the values that it yields.
 fn run(
     op: OpId,
     cx: &EvalCx<'_>,
@@ -30,14 +30,14 @@ fn is_true(tensor: &Tensor) -> bool {
     tensor.elements::<bool>() == [true]
 }
 
-/// The results of the region that the predicate chooses.
+/// Evaluates the region that the predicate selects.
 pub(crate) fn eval_if(op: If, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let region = usize::from(!is_true(operands[0]));
     let results = run(op.id(), cx, region, &operands[1..])?;
     Ok(results.into_iter().collect())
 }
 
-/// The carried values once the first region yields false.
+/// Runs the loop; returns the carried values when the condition yields false.
 pub(crate) fn eval_while(op: While, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let id = op.id();
     let (first, fixed) = operands.split_at(op.carried(cx.graph) as usize);
@@ -64,7 +64,7 @@ pub(crate) fn eval_while(op: While, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
     Ok(carried.into_iter().collect())
 }
 
-/// Copies of operands that are results.
+/// Copies operands that become results.
 fn copies(cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let copies = operands.iter().map(|&operand| {
         cx.count(operand.dtype(), operand.shape())?;
@@ -73,7 +73,7 @@ fn copies(cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Vec<Tensor>, EvalErro
     copies.collect()
 }
 
-/// Checks that carried values have the extents that their arguments promise.
+/// Checks that carried values have the extents that the types of their arguments declare.
 fn check_carried(
     op: OpId,
     cx: &EvalCx<'_>,
@@ -89,7 +89,7 @@ fn check_carried(
                 let ty = g.ty(argument).text(g.symbols());
                 let found = tensor.shape();
                 return Err(EvalError::Shape(format!(
-                    "a carried value of shape {found:?}, where {ty} is promised"
+                    "a carried value has shape {found:?}, expected {ty} as its argument declares"
                 )));
             }
         }
@@ -97,7 +97,7 @@ fn check_carried(
     Ok(())
 }
 
-/// All slices of the scanned operands, one after the other.
+/// Runs the body once for each slice of the scanned operands.
 pub(crate) fn eval_scan(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let (id, g) = (op.id(), cx.graph);
     let (first, others) = operands.split_at(op.carried(g) as usize);
@@ -107,7 +107,7 @@ pub(crate) fn eval_scan(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Eval
     for (tensor, &axis) in scanned.iter().zip(&axes) {
         if tensor.shape()[axis] != steps {
             let found = tensor.shape()[axis];
-            let problem = format!("a scanned operand of {found} slices beside one of {steps}");
+            let problem = format!("a scanned operand has {found} slices, expected {steps}");
             return Err(EvalError::Shape(problem));
         }
     }
@@ -137,7 +137,8 @@ pub(crate) fn eval_scan(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Eval
     Ok(carried.into_iter().chain(stacks.finish()).collect())
 }
 
-/// The extents of the outputs of a step that follow from those of the operands; 0 for those that only a step would tell.
+/// Infers the extents of the outputs of a step from those of the operands, for a scan without steps. Extents that
+/// depend on data are 0.
 fn inferred_outputs(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Vec<Vec<usize>> {
     let (g, count) = (cx.graph, op.carried(cx.graph) as usize);
     let body = block(g, op.id(), 0);
@@ -150,7 +151,8 @@ fn inferred_outputs(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Vec<Vec<
         shape
     });
     let shapes: Vec<Vec<usize>> = shapes.collect();
-    // A carried value keeps its extents unless a step changes them.
+    // A carried value keeps its extents unless the body changes them. Each iteration clears the values that turn out to
+    // change, until a fixed point.
     let mut keeps = vec![true; shapes.len()];
     loop {
         let mut module = outline(g, body, |_| false);
@@ -186,7 +188,7 @@ fn inferred_outputs(op: Scan, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Vec<Vec<
     }
 }
 
-/// The slice of a tensor at a place of an axis.
+/// Returns the slice at one index of an axis.
 fn slice(cx: &EvalCx<'_>, tensor: &Tensor, axis: usize, place: usize) -> Result<Tensor, EvalError> {
     let strides = strided::strides_of(tensor);
     let mut axes: Vec<strided::Axis> = tensor
@@ -199,22 +201,23 @@ fn slice(cx: &EvalCx<'_>, tensor: &Tensor, axis: usize, place: usize) -> Result<
     strided::copy(cx, tensor, place * stride, &axes)
 }
 
-/// The outputs of a scan.
+/// The stacked outputs of a scan.
 struct Stacks {
     stacks: SmallVec<[Stack; 2]>,
 }
 
-/// One output of all steps, as it grows.
+/// One output, stacked over all steps.
 struct Stack {
     axis: usize,
-    /// The extents of a step's output, once they are known.
+    /// The shape of the output of one step, once it is known.
     shape: Option<Vec<usize>>,
     steps: usize,
     buffer: Buffer,
 }
 
 impl Stacks {
-    /// Stacks whose memory is there from the start, where the extents of an output are known.
+    /// Creates the stacks. Buffers are allocated at once where the type of an output has known extents, and otherwise
+    /// at the first step.
     fn new(op: Scan, cx: &EvalCx<'_>, steps: usize) -> Result<Stacks, EvalError> {
         let g = cx.graph;
         let id = op.id();
@@ -240,8 +243,9 @@ impl Stacks {
         })
     }
 
-    /// Begins the stacks whose extents no step says: they follow from the extents of the operands, for example where a step stacks its slice, else are 0. So they do
-    /// not depend on how many extents a module names.
+    /// Allocates the stacks of a scan without steps. The extents are inferred from those of the operands (for example
+    /// if a step outputs its slice) and are otherwise 0, so that the result does not depend on how many extents the
+    /// module declares.
     fn begin_without_steps(
         &mut self,
         op: Scan,
@@ -260,7 +264,7 @@ impl Stacks {
         Ok(())
     }
 
-    /// Puts the output `at` of a step into its place.
+    /// Stores output `at` of a step at index `place` of its stack.
     fn put(
         &mut self,
         cx: &EvalCx<'_>,
@@ -273,7 +277,7 @@ impl Stacks {
             None => stack.begin(cx, output.shape().to_vec())?,
             Some(shape) if shape != output.shape() => {
                 return Err(EvalError::Shape(format!(
-                    "an output of shape {:?} after one of shape {shape:?}",
+                    "an output has shape {:?}, expected {shape:?} as in the first step",
                     output.shape()
                 )));
             }
@@ -322,7 +326,7 @@ impl Stack {
     }
 }
 
-/// The elements of a tensor, which are of the type of another list.
+/// Returns the elements of `tensor` with the element type of the first argument, which only serves type inference.
 fn elements_like<'t, T: Element>(_: &[T], tensor: &'t Tensor) -> &'t [T] {
     tensor.elements::<T>()
 }

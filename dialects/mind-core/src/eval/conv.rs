@@ -1,25 +1,26 @@
-//! Sliding windows.
+//! Two-dimensional NHWC convolution.
 
 use super::chain::{self, Accumulator};
 use super::contraction::{Contraction, Emit};
 use mind_ir::eval::EvalError;
 
-/// The sliding of a window along one spatial axis.
+/// The window along one spatial axis.
 pub(crate) struct Axis {
     extent: usize,
     window: usize,
     stride: i128,
-    /// Padding before the first element.
+    /// The padding before the first element.
     before: i128,
     pub(crate) positions: usize,
 }
 
 impl Axis {
-    /// `pads` are those before and after; none for as many as give ceil(extent / stride) positions.
+    /// Creates the window. `pads` are the paddings before and after; `None` selects the padding that gives ceil(extent
+    /// / stride) positions.
     ///
     /// # Errors
     ///
-    /// Fewer than 0 positions, or more than an extent may be.
+    /// The number of positions is negative or too large for an extent.
     pub(crate) fn new(
         extent: usize,
         window: usize,
@@ -52,16 +53,16 @@ impl Axis {
         }
     }
 
-    /// The element under tap `tap` of the window at `position`; none in the padding.
+    /// Returns the index of the element at `tap` of the window at `position`; `None` in the padding.
     fn element(&self, position: usize, tap: usize) -> Option<usize> {
         let at = position as i128 * self.stride - self.before + tap as i128;
         usize::try_from(at).ok().filter(|&at| at < self.extent)
     }
 }
 
-/// The sliding of a filter over a stack of images.
+/// A convolution of a batch of images.
 pub(crate) struct Convolution {
-    /// Images, rows, columns and filters of the result.
+    /// The extents of the result: images, rows, columns, filters.
     pub(crate) shape: [usize; 4],
     pub(crate) rows: Axis,
     pub(crate) columns: Axis,
@@ -84,7 +85,7 @@ impl Contraction for Convolution {
         let (rows, columns, channels) = (&self.rows, &self.columns, self.channels);
         let padding = vec![zero; channels];
         let mut sums = vec![zero; filters];
-        // A filter without elements may have any number of taps.
+        // An empty filter may claim any number of taps, which must not be iterated.
         let taps = match filter.len() {
             0 => [0, 0],
             _ => [rows.window, columns.window],

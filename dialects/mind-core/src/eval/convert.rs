@@ -1,11 +1,11 @@
-//! Numbers in another dtype.
+//! Conversion between dtypes.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Element, Num, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_num;
 
-/// The elements of `input` in the dtype `to`, as [`Cast`](crate::ops::convert::Cast) says.
+/// Converts the elements of `input` to dtype `to`, with the rounding of [`Cast`](crate::ops::convert::Cast).
 ///
 /// # Errors
 ///
@@ -19,7 +19,7 @@ pub fn cast(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, EvalEr
     )
 }
 
-/// The numbers that the elements are, in the dtype `to`.
+/// Converts each element to dtype `to` through an exact number.
 fn numbers<T: Element>(input: &Tensor, to: DType, number: impl Fn(T) -> Number) -> Tensor {
     let shape = input.shape().to_vec();
     let numbers = input.elements::<T>().iter().map(|&x| number(x));
@@ -28,7 +28,7 @@ fn numbers<T: Element>(input: &Tensor, to: DType, number: impl Fn(T) -> Number) 
     })
 }
 
-/// An element of any dtype, exactly.
+/// The exact value of an element of any dtype.
 enum Number {
     Integer(i128),
     Float(f64),
@@ -51,7 +51,7 @@ fn element<T: Num>(number: Number) -> T {
 }
 
 impl Number {
-    /// Whether it is not zero, as NaN.
+    /// Returns whether the number is not zero; true for NaN.
     fn is_true(&self) -> bool {
         match self {
             Number::Integer(value) => *value != 0,

@@ -1,4 +1,4 @@
-//! Chains along one axis that keep every step.
+//! Prefix operations (scans) along one axis.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Element, Num, Tensor};
@@ -8,21 +8,21 @@ use super::checked::{self, Checked};
 use super::reduce::Reduction;
 
 mind_ir::words! {
-    /// What the elements up to a place are combined to.
+    /// The operation that combines a prefix.
     pub enum Accumulation {
-        /// Their sum.
+        /// Sum.
         Sum = "sum",
-        /// Their product.
+        /// Product.
         Prod = "prod",
-        /// The largest one.
+        /// Maximum.
         Max = "max",
-        /// The smallest one.
+        /// Minimum.
         Min = "min",
     }
 }
 
 impl Accumulation {
-    /// The reduction whose steps it keeps.
+    /// Returns the reduction with the same combining function.
     pub const fn reduction(self) -> Reduction {
         match self {
             Accumulation::Sum => Reduction::Sum,
@@ -33,27 +33,27 @@ impl Accumulation {
     }
 }
 
-/// Two numbers combined.
+/// Combines two numbers.
 type Step<A> = fn(A, A) -> A;
 
-/// What is accumulated along an axis, and what of it is kept.
+/// A prefix operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Prefixes {
     /// How elements are combined.
     pub kind: Accumulation,
-    /// Whether an element is left out at its own place, where the chain so far stands.
+    /// Whether the prefix of an element excludes the element itself.
     pub exclusive: bool,
     /// Whether the chain runs from the last element to the first.
     pub reverse: bool,
 }
 
 impl Prefixes {
-    /// Those of `input` along `axis`: a chain from the identity in the accumulator, each step rounded to the dtype where
-    /// it is kept.
+    /// Computes the prefixes of `input` along `axis`: a chain in the accumulator from the identity, each step rounded
+    /// to the dtype when it is stored.
     ///
     /// # Errors
     ///
-    /// E6004 too large, E6005 integer overflow where that is refused.
+    /// E6004 too large, E6005 integer overflow where `cx` rejects it.
     pub fn of(self, cx: &EvalCx<'_>, input: &Tensor, axis: usize) -> Result<Tensor, EvalError> {
         let dtype = input.dtype();
         let sums = matches!(self.kind, Accumulation::Sum | Accumulation::Prod);
@@ -90,7 +90,7 @@ impl Prefixes {
         Ok(Tensor::of(input.shape().to_vec(), prefixes))
     }
 
-    /// A sum or a product of integers that may not overflow.
+    /// Computes a sum or product of integers with overflow checks.
     fn checked(self, cx: &EvalCx<'_>, input: &Tensor, axis: usize) -> Result<Tensor, EvalError> {
         let dtype = input.dtype();
         let (identity, combine): (i128, Step<Checked>) = match self.kind {
@@ -110,12 +110,12 @@ impl Prefixes {
         Ok(checked::tensor_of(dtype, input.shape().to_vec(), &prefixes))
     }
 
-    /// Gives `step` the place of each element along each line of `axis`, in the order of the chains, and whether it is the
-    /// first of its chain.
+    /// Calls `step` for each element of each line along `axis`, in the order of the chains, with its offset and whether
+    /// it is the first of its chain.
     ///
     /// # Errors
     ///
-    /// The first of `step`.
+    /// The first error of `step`.
     fn walk(
         self,
         shape: &[usize],

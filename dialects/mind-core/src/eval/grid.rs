@@ -1,4 +1,4 @@
-//! Elements of an image at coordinates that a grid names.
+//! Sampling of images at the coordinates of a grid.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Num, Tensor, row_major};
@@ -11,65 +11,67 @@ use super::resize::{Interpolation, cubic};
 use crate::convolve::Layout;
 
 mind_ir::words! {
-    /// What the numbers of a grid mean along an axis of `n` elements.
+    /// The coordinate system of a grid along an axis of `n` elements.
     pub enum GridCoordinates {
-        /// From -1 at the edge before the first element to 1 behind the last.
+        /// From -1 at the outer edge of the first element to 1 at that of the last.
         HalfPixel = "half_pixel",
         /// From -1 at the centre of the first element to 1 at that of the last.
         AlignCorners = "align_corners",
-        /// Indices of elements.
+        /// Element indices.
         Pixel = "pixel",
     }
 
-    /// What is beyond the ends of an image.
+    /// The values outside of an image.
     pub enum GridPadding {
         /// The fill.
         Constant = "constant",
         /// The nearest element.
         Border = "border",
-        /// The mirror image, about the edges for `half_pixel` and about the centres of the first and the last element else.
+        /// The reflected image: about the edges with `half_pixel`, otherwise about the centres of the first and last
+        /// elements.
         Reflect = "reflect",
-        /// The mirror image about the edges.
+        /// The image reflected about the edges.
         Symmetric = "symmetric",
     }
 }
 
-/// How many points' taps are kept at once.
+/// The number of points whose taps are kept in memory at once.
 const BLOCK: usize = 512;
 
-/// The coefficient of the cubic.
+/// The coefficient of the cubic convolution.
 const CUBIC_A: f64 = -0.75;
 
-/// How a grid samples an image.
+/// The attributes of a grid sampling.
 #[derive(Clone, Copy, Debug)]
 pub struct GridSampling {
-    /// What is between elements.
+    /// The interpolation between elements.
     pub mode: Interpolation,
-    /// What the numbers of the grid mean.
+    /// The coordinate system of the grid.
     pub coordinates: GridCoordinates,
-    /// What is beyond the ends.
+    /// The values outside of the image.
     pub padding: GridPadding,
-    /// The number there, if it is one.
+    /// The value outside of the image with [`GridPadding::Constant`].
     pub fill: f64,
 }
 
-/// Images one after the other, and how many points each is sampled at.
+/// The extents of a batch of images and the number of points sampled in each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Images {
-    /// How many there are.
+    /// The number of images.
     pub count: usize,
-    /// The points of each.
+    /// The number of points for each image.
     pub points: usize,
     /// The spatial extents, each 1 or more.
     pub extents: Vec<usize>,
-    /// The channels of an image.
+    /// The number of channels.
     pub channels: usize,
-    /// Whether the channels of an element stand side by side; otherwise the elements of a channel do.
+    /// Whether the channels of one pixel are contiguous (NHWC); otherwise the pixels of one channel are (NCHW).
     pub has_channels_last: bool,
 }
 
 impl Images {
-    /// The images `[N, s.., C]` or `[N, C, s..]` of shape `images`, sampled at the points `[N, o.., r]` of shape `grid`.
+    /// Returns the extents for images of shape `images`, `[N, s.., C]` or `[N, C, s..]`, and a grid of shape `grid`,
+    /// `[N, o.., r]`.
     pub fn of(layout: Layout, images: &[usize], grid: &[usize]) -> Images {
         let spatial = images.len() - 2;
         let (first, channels) = layout.image(spatial);
@@ -86,25 +88,25 @@ impl Images {
     }
 }
 
-/// A tap along an axis: its element, `None` for the fill, and its weight.
+/// A tap along one axis: the element, or `None` for the fill, and its weight.
 type Tap = (Option<usize>, f64);
 
 /// The taps along an axis.
 type AxisTaps = SmallVec<[Tap; 4]>;
 
-/// The taps of points one after the other, those of a point row-major.
+/// The taps of a block of points; the taps of one point are contiguous and in row-major order.
 struct Taps<T> {
-    /// Where their elements are, counted from the first one of a channel; `None` for the fill.
+    /// The offset of each tap within its channel; `None` for the fill.
     offsets: Vec<Option<usize>>,
     weights: Vec<T>,
-    /// For each point whether its coordinates are numbers.
+    /// For each point, whether its coordinates are numbers. The result of other points is NaN.
     are_numbers: Vec<bool>,
-    /// Taps of a point.
+    /// The number of taps of one point.
     each: usize,
 }
 
 impl<T: Num<Acc = T>> Taps<T> {
-    /// Those of the points of `grid`, along axes of these extents and strides.
+    /// Computes the taps of the points of `grid`. `axes` has the extent and stride of each spatial dimension.
     fn of(sampling: &GridSampling, grid: &[f64], axes: &[(usize, usize)]) -> Taps<T> {
         let along = match sampling.mode {
             Interpolation::Nearest => 1,
@@ -120,7 +122,7 @@ impl<T: Num<Acc = T>> Taps<T> {
             each,
         };
         for point in grid.chunks_exact(axes.len()) {
-            // Coordinates begin with that of the innermost axis.
+            // A point lists its coordinates from the innermost axis to the outermost.
             let own = axes.iter().zip(point.iter().rev());
             let own = own.map(|(&(extent, stride), &number)| {
                 let mut taps = sampling.taps(number, extent)?;
@@ -142,11 +144,11 @@ impl<T: Num<Acc = T>> Taps<T> {
         all
     }
 
-    /// One channel, whose elements are `plane`, at every point: a chain over its taps.
+    /// Samples one channel, whose elements are `plane`, at every point: a chain over the taps.
     fn sum_points(&self, from: (&[T], T), sums: &mut [T]) {
         #[cfg(target_arch = "x86_64")]
         if super::chain::has_fma() {
-            // SAFETY: the processor has avx2 and fma, the only requirement of `sum_points_fma`.
+            // SAFETY: the processor has avx2 and fma, which `sum_points_fma` requires.
             return unsafe { self.sum_points_fma(from, sums) };
         }
         self.sum_points_portable(from, sums);
@@ -177,7 +179,7 @@ impl<T: Num<Acc = T>> Taps<T> {
         }
     }
 
-    /// All channels, side by side in `image`, at one point.
+    /// Samples all channels at one point; the channels are contiguous in `image`.
     fn sum_channels(&self, point: usize, (image, fill): (&[T], T), sums: &mut [T]) {
         if !self.are_numbers[point] {
             sums.fill(T::cast_f64(f64::NAN));
@@ -194,7 +196,7 @@ impl<T: Num<Acc = T>> Taps<T> {
         }
     }
 
-    /// Every combination of the taps along the axes, with the offset and the weight of those before.
+    /// Appends the outer product of the taps along `axes`, starting from the offset and weight of the axes before.
     fn multiply(&mut self, axes: &[AxisTaps], offset: Option<usize>, weight: Option<T>) {
         let Some((first, others)) = axes.split_first() else {
             self.offsets.push(offset);
@@ -211,7 +213,7 @@ impl<T: Num<Acc = T>> Taps<T> {
 }
 
 impl GridSampling {
-    /// The elements of `input` at the coordinates of `grid`, in the dtype of `input`.
+    /// Samples `input` at the coordinates of `grid`; the result has the dtype of `input`.
     ///
     /// # Errors
     ///
@@ -257,11 +259,11 @@ impl GridSampling {
         Tensor::of(shape, results)
     }
 
-    /// Writes the elements at the coordinates of `grid` to `results`, laid out as the images are.
+    /// Samples at the coordinates of `grid` and writes to `results`, in the layout of the images.
     ///
     /// # Panics
     ///
-    /// If the slices are not as long as `images` says.
+    /// If the lengths of the slices do not match `images`.
     pub fn sample_into<T: Num<Acc = T>>(
         &self,
         images: &Images,
@@ -311,7 +313,7 @@ impl GridSampling {
         }
     }
 
-    /// The taps along an axis; `None` for a coordinate that is NaN.
+    /// Returns the taps along an axis; `None` if the coordinate is NaN.
     fn taps(&self, number: f64, extent: usize) -> Option<AxisTaps> {
         let (n, last) = (extent as f64, extent as f64 - 1.0);
         let place = match self.coordinates {
@@ -331,8 +333,8 @@ impl GridSampling {
             }
             GridPadding::Reflect | GridPadding::Symmetric => match self.mode {
                 Interpolation::Nearest | Interpolation::Linear => self.mirrored(place, last),
-                // Only the taps are reflected, because reflecting the coordinate moves it into the image and changes the
-                // weights of taps that are still outside.
+                // Only the taps are reflected, because reflecting the coordinate moves it into the image and changes
+                // the weights of taps that are still outside.
                 Interpolation::Cubic => finite_or_nan(place),
             },
         };
@@ -353,7 +355,7 @@ impl GridSampling {
         })
     }
 
-    /// How far beyond the ends a coordinate counts with `border`: until all taps are the nearest element.
+    /// Returns the distance beyond which all taps are the nearest element, to which `border` clamps coordinates.
     fn margin(&self) -> f64 {
         match self.mode {
             Interpolation::Nearest | Interpolation::Linear => 0.0,
@@ -361,7 +363,7 @@ impl GridSampling {
         }
     }
 
-    /// The element at a whole place.
+    /// Returns the element at an integral coordinate.
     fn element(&self, place: f64, last: f64) -> Option<usize> {
         let inside = match self.padding {
             GridPadding::Constant => place,
@@ -371,7 +373,7 @@ impl GridSampling {
         (0.0..=last).contains(&inside).then_some(inside as usize)
     }
 
-    /// Where a place that is reflected back and forth ends up, from 0 to `last`.
+    /// Reflects `place` back and forth into 0 to `last`.
     fn mirrored(&self, place: f64, last: f64) -> f64 {
         let about_edges = self.padding == GridPadding::Symmetric
             || self.coordinates == GridCoordinates::HalfPixel;
@@ -394,7 +396,7 @@ impl GridSampling {
     }
 }
 
-/// A finite `place`, else NaN.
+/// Returns `place` if it is finite, else NaN.
 fn finite_or_nan(place: f64) -> f64 {
     if place.is_finite() { place } else { f64::NAN }
 }
@@ -412,7 +414,7 @@ mod tests {
             padding: GridPadding::Constant,
             fill: -1.0,
         };
-        // Every point lies between two elements, and the last one is half outside.
+        // Every point is halfway between two elements; the last one is halfway to the fill.
         let grid: Vec<f64> = (0..points).map(|at| at as f64 + 0.5).collect();
         let element = |at: usize, channel: usize| (10 * at + channel) as f32;
         for has_channels_last in [true, false] {

@@ -1,13 +1,13 @@
-//! Elements read one by one, at offsets that depend on the index.
+//! Element-wise copies through a computed offset for each index.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Buffer, Element, Tensor, advance};
 use mind_ir::with_dtype;
 
-/// Computes the offset of the element at an index; `None` if no element is read.
+/// Returns the offset of the element at an index; `None` if no element is read.
 pub(crate) type OffsetAt<'a> = dyn FnMut(&[usize]) -> Result<Option<usize>, EvalError> + 'a;
 
-/// The tensor of `shape` whose element at each index is that of `input` at `offset(index)`, or 0 for `None`.
+/// Gathers a tensor of `shape`: each index has the element of `input` at `offset(index)`, or 0 for `None`.
 ///
 /// # Errors
 ///
@@ -22,7 +22,7 @@ pub(crate) fn picked(
     picked_or(cx, input, &zero, shape, &mut offset)
 }
 
-/// As [`picked`], with the element of the scalar `other` for `None`.
+/// Like [`picked`], with the element of the scalar `other` for `None`.
 ///
 /// # Errors
 ///
@@ -42,7 +42,8 @@ pub(crate) fn picked_or(
     })
 }
 
-/// `input` with the elements of `update` at `offset(index)`, but for `None`.
+/// Returns `input`, with the element at each index replaced by the element of `update` at `offset(index)`, except for
+/// `None`.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
-//! The order of elements, as that of unsigned integers.
+//! Sort keys: unsigned integers with the order of the elements.
 //!
-//! -0 equals +0, all NaNs are equal and above everything, `false` is below `true`. Sorting looks at keys alone, so that it is
-//! compiled once rather than for each dtype.
+//! -0 equals +0, all NaNs are equal and larger than every number, `false` is less than `true`. Sorting compares only
+//! keys, so that it is compiled once for each width instead of once for each dtype.
 
 use std::ops::{BitXor, Not};
 
@@ -9,9 +9,9 @@ use mind_ir::tensor::rust_types::{BF16, F16};
 use mind_ir::tensor::{Element, Tensor};
 use mind_ir::with_dtype;
 
-/// An element whose order is that of its key.
+/// An element type with a sort key.
 pub trait Key: Element {
-    /// An unsigned integer of as many bits as an element.
+    /// The unsigned integer with the width of the element.
     type Key: Ord
         + Copy
         + Default
@@ -19,7 +19,7 @@ pub trait Key: Element {
         + Not<Output = Self::Key>
         + Into<u64>;
 
-    /// Its place in the order of all elements.
+    /// Returns the sort key.
     fn key(self) -> Self::Key;
 }
 
@@ -89,7 +89,7 @@ unsigned_keys! {
     bool, u8;
 }
 
-/// The keys of all elements of `tensor`, in its order.
+/// Returns the sort keys of all elements of `tensor`.
 pub(crate) fn keys(tensor: &Tensor) -> Vec<u64> {
     fn of<T: Key>(tensor: &Tensor) -> Vec<u64> {
         let elements = tensor.elements::<T>().iter();
@@ -102,7 +102,7 @@ pub(crate) fn keys(tensor: &Tensor) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Elements in ascending order, equal ones in one list.
+    /// Checks elements in ascending order; each list holds elements that compare equal.
     fn check(classes: &[Tensor]) {
         let all: Vec<Vec<u64>> = classes.iter().map(keys).collect();
         for class in &all {

@@ -1,12 +1,12 @@
-//! The order of every reduction: 64 interleaved partial results, then halving.
+//! Order of every reduction: 64 interleaved partial results, which are combined by halving.
 
-/// How many partial results a reduction keeps.
+/// The number of partial results of a reduction.
 pub(crate) const LANES: usize = 64;
 
-/// Combines each element of the first slice with that of the second at its place.
+/// Combines each element of the first slice with the element of the second at the same index.
 pub(crate) type Combine<A> = fn(&mut [A], &[A]);
 
-/// A reduction in progress: the i-th element it takes goes to partial result `i mod 64`.
+/// A reduction in progress: element i goes to partial result `i mod 64`.
 pub(crate) struct Lanes<A> {
     partial: [A; LANES],
     next: usize,
@@ -14,7 +14,7 @@ pub(crate) struct Lanes<A> {
 }
 
 impl<A: Copy> Lanes<A> {
-    /// A reduction by `combine` whose partial results start from `identity`.
+    /// Creates a reduction by `combine` whose partial results are `identity`.
     pub(crate) fn new(identity: A, combine: Combine<A>) -> Lanes<A> {
         Lanes {
             partial: [identity; LANES],
@@ -23,7 +23,7 @@ impl<A: Copy> Lanes<A> {
         }
     }
 
-    /// Takes the elements of `run` in order.
+    /// Adds the elements of `run` in order.
     pub(crate) fn extend(&mut self, mut run: &[A]) {
         while !run.is_empty() {
             let taken = run.len().min(LANES - self.next);
@@ -34,7 +34,8 @@ impl<A: Copy> Lanes<A> {
         }
     }
 
-    /// The result: lane j takes lane j + 32 for each j below 32, then likewise 16, 8, 4, 2 and 1.
+    /// Returns the result: lane j is combined with lane j + 32 for each j below 32, then likewise with 16, 8, 4, 2 and
+    /// 1.
     pub(crate) fn total(mut self) -> A {
         let mut half = LANES / 2;
         while half > 0 {
@@ -46,7 +47,7 @@ impl<A: Copy> Lanes<A> {
     }
 }
 
-/// What combines slices with a function of two elements.
+/// Lifts a function of two elements to slices.
 macro_rules! each {
     ($combine:expr) => {
         |into: &mut [_], from: &[_]| {
@@ -62,7 +63,7 @@ pub(crate) use each;
 mod tests {
     use super::*;
 
-    /// Elements whose sum depends on the order.
+    /// Elements whose sum depends on the order of summation.
     fn uneven(count: usize) -> Vec<f32> {
         (0..count)
             .map(|i| ((i * 7919) % 1009) as f32 * 1e-3 + 1e4 * (i % 3) as f32)

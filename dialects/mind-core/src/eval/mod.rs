@@ -1,9 +1,10 @@
-//! Kernels behind the evaluation of the ops, as docs/numerics.md states their order and rounding.
+//! Kernels that evaluate the ops, in the order and with the rounding that docs/numerics.md states.
 //!
-//! What is public is for dialects that core is lowered to, so that an order of rounding stands once.
+//! The public ones are shared with the dialects that core is lowered to, so that each order of rounding is implemented
+//! once.
 //!
-//! Extents are always those of the operand tensors: a static type may claim more than a run keeps,
-//! where an extent was open and its declaration a guess. Ranks and dtypes are as verified.
+//! Kernels take extents from the operand tensors and not from static types, because a run may have other extents than
+//! an open type declares. Ranks and dtypes are as verified.
 
 pub mod bits;
 pub mod blocks;

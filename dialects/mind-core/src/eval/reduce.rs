@@ -9,7 +9,7 @@ pub use mind_ir::scalar::Reduction;
 use mind_ir::tensor::{Element, Num, Tensor};
 use mind_ir::{with_int, with_num};
 
-/// The reduction of `input` along axes.
+/// Reduces `input` along axes.
 ///
 /// # Errors
 ///
@@ -29,19 +29,19 @@ pub fn reduce(
     }
 }
 
-/// The axes of a reduction.
+/// The reduced axes and the treatment of their dimensions.
 pub struct Along {
     reduced: Vec<bool>,
     keepdims: bool,
 }
 
 impl Along {
-    /// The axes marked in `reduced`, one entry per dimension, kept with extent 1 or removed.
+    /// Reduces the axes marked in `reduced`, one entry per dimension; they are kept with extent 1 or removed.
     pub fn new(reduced: Vec<bool>, keepdims: bool) -> Along {
         Along { reduced, keepdims }
     }
 
-    /// The axes of a list, of which none means all, removed whatever `keepdims` says.
+    /// Reduces the listed axes. An empty list means all axes, which are removed even with `keepdims`.
     pub(crate) fn listed(axes: &[i64], keepdims: bool, rank: usize) -> Along {
         let reduced =
             axes::reduced("a reduction", axes, rank).expect("verified axes lie in the rank");
@@ -51,7 +51,7 @@ impl Along {
         }
     }
 
-    /// One axis, kept with extent 1.
+    /// Reduces one axis, which is kept with extent 1.
     pub(crate) fn kept(axis: usize, rank: usize) -> Along {
         Along {
             reduced: (0..rank).map(|at| at == axis).collect(),
@@ -71,7 +71,7 @@ impl Along {
         kept.collect()
     }
 
-    /// The space of the dimensions that are reduced, or of those that are not.
+    /// Returns the index space of the reduced dimensions, or of the kept ones.
     fn space(&self, input: &Tensor, reduced: bool) -> Space {
         let strides = strides_of(input);
         let axes = input
@@ -87,20 +87,20 @@ impl Along {
     }
 }
 
-/// Sum along axes.
+/// Sums along axes.
 ///
 /// # Errors
 ///
-/// E6004 too large, E6005 integer overflow where that is refused.
+/// E6004 too large, E6005 integer overflow where `cx` rejects it.
 pub fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     rounded(cx, input, along, Accumulated::Sum)
 }
 
-/// Mean along axes: the sum divided before it is rounded to the dtype.
+/// Averages along axes; the sum is divided before it is rounded to the dtype.
 ///
 /// # Errors
 ///
-/// As [`sum`]; E6005 over no element, for integers.
+/// Those of [`sum`], and E6005 over no elements for integers.
 pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => {
         let (shape, mut sums) = accumulated::<T>(cx, input, along, Accumulated::Sum)?;
@@ -112,16 +112,16 @@ pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Ev
     }, else not_numeric())
 }
 
-/// Product along axes.
+/// Multiplies along axes.
 ///
 /// # Errors
 ///
-/// As [`sum`].
+/// Those of [`sum`].
 pub fn prod(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     rounded(cx, input, along, Accumulated::Product)
 }
 
-/// Maximum along axes; of truth values, whether any is true.
+/// Returns the maximum along axes; for `bool`, whether any element is true.
 ///
 /// # Errors
 ///
@@ -132,7 +132,7 @@ pub fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Eva
     })
 }
 
-/// Minimum along axes; of truth values, whether all are true.
+/// Returns the minimum along axes; for `bool`, whether all elements are true.
 ///
 /// # Errors
 ///
@@ -143,7 +143,7 @@ pub fn min(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Eva
     })
 }
 
-/// A sum or a product, rounded to the dtype.
+/// Computes a sum or product and rounds it to the dtype.
 fn rounded(
     cx: &EvalCx<'_>,
     input: &Tensor,
@@ -156,7 +156,7 @@ fn rounded(
     }, else not_numeric())
 }
 
-/// Elements of the accumulator, rounded to the dtype.
+/// Rounds elements of the accumulator to the dtype.
 pub(crate) fn narrowed<T: Num>(elements: &[T::Acc]) -> Vec<T> {
     elements.iter().map(|&x| T::narrow(x)).collect()
 }
@@ -165,7 +165,7 @@ fn not_numeric() -> Result<Tensor, EvalError> {
     unreachable!("verified operands are numeric")
 }
 
-/// The shape of a sum or a product and its elements, not rounded to the dtype yet.
+/// Returns the shape of a sum or product and its elements in the accumulator, before rounding.
 fn accumulated<T: Num>(
     cx: &EvalCx<'_>,
     input: &Tensor,
@@ -186,7 +186,8 @@ fn accumulated<T: Num>(
     Ok((shape, elements))
 }
 
-/// Whether each of `count` results sums up so few integers, and so small ones, that no step can overflow.
+/// Returns whether no partial sum can overflow, because there are few elements for each of `count` results and their
+/// magnitudes are small. Overflow checks are then skipped.
 fn is_small<T: Num>(elements: &[T], count: usize, kind: Accumulated) -> bool {
     let (Accumulated::Sum, Some(limit)) = (kind, T::HIGHEST.to_i128()) else {
         return false;
@@ -201,7 +202,7 @@ fn is_small<T: Num>(elements: &[T], count: usize, kind: Accumulated) -> bool {
     each.saturating_mul(most.max(-least)) <= limit
 }
 
-/// The elements of a sum or a product of integers.
+/// Computes a sum or product of integers with overflow checks.
 ///
 /// # Errors
 ///
@@ -225,7 +226,7 @@ fn checked(
     elements.into_iter().map(Checked::finish).collect()
 }
 
-/// What is computed in the accumulator's dtype.
+/// A reduction that runs in the accumulator's dtype.
 #[derive(Clone, Copy)]
 enum Accumulated {
     Sum,
@@ -233,7 +234,7 @@ enum Accumulated {
 }
 
 impl Accumulated {
-    /// What it starts from, and how it goes on.
+    /// Returns the identity and the combining function.
     fn steps<A: Num>(self) -> (A, Combine<A>) {
         match self {
             Accumulated::Sum => (A::ZERO, each!(A::add)),
@@ -255,8 +256,8 @@ fn extreme<T: Element>(
     Ok(Tensor::of(shape, elements))
 }
 
-/// One result for each of the `count` positions of the dimensions that are kept. The order is that of
-/// [`Lanes`] over the reduced dimensions, row-major.
+/// Reduces to `count` results, one for each position of the kept dimensions. Each result has the order of [`Lanes`]
+/// over the reduced dimensions in row-major order.
 fn fold<T: Element, A: Copy>(
     input: &Tensor,
     along: &Along,
@@ -305,11 +306,11 @@ fn fold<T: Element, A: Copy>(
     results
 }
 
-/// The most results that are computed beside each other.
+/// The number of results that are computed side by side.
 const BESIDE: usize = 32;
 
-/// As [`fold`], where results beside each other are of elements beside each other: each piece of a row is read once, for all
-/// of them. The order of each result is the same.
+/// Like [`fold`], for a kept innermost dimension that is contiguous. Up to [`BESIDE`] adjacent results share each read
+/// of a contiguous piece; the order of each result is that of [`fold`].
 fn fold_rows<T: Element, A: Copy>(
     elements: &[T],
     (kept, reduced): (&Space, &Space),
@@ -321,7 +322,7 @@ fn fold_rows<T: Element, A: Copy>(
     let (len, stride) = reduced.inner;
     let mut results = Vec::with_capacity(count);
     let mut loaded = [identity; BESIDE];
-    // Partial result `lane` of each result, then the next lane.
+    // Indexed by lane, then by result.
     let mut partial = [identity; LANES * BESIDE];
     for row in kept.runs(0) {
         for first in (0..kept.inner.0).step_by(BESIDE) {
@@ -348,11 +349,11 @@ fn fold_rows<T: Element, A: Copy>(
     results
 }
 
-/// `sum / count`; integers truncate toward zero, also where `count` does not fit the dtype.
+/// Divides `sum` by `count`. Integers truncate toward zero, exactly even if `count` does not fit the dtype.
 ///
 /// # Errors
 ///
-/// E6005 no element, for integers.
+/// E6005 `count` is 0, for integers.
 pub(crate) fn quotient<A: Num>(sum: A, count: usize) -> Result<A, EvalError> {
     match sum.to_i128() {
         Some(exact) => Ok(A::from_i128(integer_quotient(exact, count as i128)?)),
@@ -362,11 +363,11 @@ pub(crate) fn quotient<A: Num>(sum: A, count: usize) -> Result<A, EvalError> {
     }
 }
 
-/// `sum / divisor`, truncated toward zero.
+/// Divides `sum` by `divisor` and truncates toward zero.
 ///
 /// # Errors
 ///
-/// E6005 a division by 0.
+/// E6005 `divisor` is 0.
 pub(crate) fn integer_quotient(sum: i128, divisor: i128) -> Result<i128, EvalError> {
     let (lhs, rhs) = (sum, divisor);
     let quotient = sum.checked_div(divisor);
@@ -391,7 +392,7 @@ mod tests {
 
     #[test]
     fn results_beside_each_other_have_the_bits_of_those_alone() {
-        // Sums of which the order tells.
+        // The sum of these elements depends on the order of summation.
         let element = |at: usize| ((at * 7919) % 1009) as f32 * 1e-3 + 1e4 * (at % 3) as f32;
         let (rows, columns) = (3 * LANES + 5, 2 * BESIDE + 3);
         let elements: Vec<f32> = (0..2 * rows * columns).map(element).collect();

@@ -1,4 +1,4 @@
-//! Tensors with other extents: where each element samples its axis, and what the samples make.
+//! Resizing with interpolation, one axis at a time.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Num, Tensor};
@@ -8,91 +8,91 @@ use super::convert::cast;
 use super::indexed::picked_or;
 
 mind_ir::words! {
-    /// What is computed between the elements of an axis.
+    /// The interpolation between elements.
     pub enum Interpolation {
         /// The nearest element.
         Nearest = "nearest",
-        /// A straight line between two elements.
+        /// Linear interpolation between two elements.
         Linear = "linear",
-        /// A cubic through four elements.
+        /// Cubic convolution over four elements.
         Cubic = "cubic",
     }
 
-    /// The coordinate in the input of an element of the result.
+    /// The mapping from an index of the result to a coordinate of the input.
     pub enum Coordinates {
         /// `(o + 1/2) / s - 1/2`.
         HalfPixel = "half_pixel",
-        /// As `half_pixel`, and 0 for a result of one element.
+        /// As `half_pixel`, but 0 if the result has one element.
         PytorchHalfPixel = "pytorch_half_pixel",
-        /// As `half_pixel`, about the centre where the scale does not give the extent exactly.
+        /// As `half_pixel`, but centred if the extent of the result is not exactly the scaled extent.
         HalfPixelSymmetric = "half_pixel_symmetric",
         /// `o / s`.
         Asymmetric = "asymmetric",
-        /// `o (n - 1) / (m - 1)`, and 0 for a result of one element.
+        /// `o (n - 1) / (m - 1)`, but 0 if the result has one element.
         AlignCorners = "align_corners",
-        /// As `align_corners`, and the centre for a result of one element.
+        /// As `align_corners`, but the centre if the result has one element.
         AlignCentre = "align_centre",
         /// `(o + 1/2) max(n - 1, 1) / m`.
         Offset = "offset",
         /// `o (n - n / m) / max(m - 1, 1)`.
         MilDefault = "mil_default",
-        /// From the start of a region of the input to its end, both in parts of its last index.
+        /// Evenly spaced from the start of a region of the input to its end; both are fractions of the last index.
         Crop = "crop",
     }
 
-    /// Which of two elements is the nearest.
+    /// Rounding of coordinates to the nearest element.
     pub enum Rounding {
-        /// The nearer one, of two that are equally near the lower one.
+        /// To nearest, ties down.
         PreferFloor = "prefer_floor",
-        /// The nearer one, of two that are equally near the upper one.
+        /// To nearest, ties up.
         PreferCeil = "prefer_ceil",
-        /// The lower one.
+        /// Down.
         Floor = "floor",
-        /// The upper one.
+        /// Up.
         Ceil = "ceil",
     }
 }
 
-/// What holds for every axis of a resized tensor.
+/// The attributes of a resize that all axes share.
 #[derive(Clone, Copy, Debug)]
 pub struct Filter {
-    /// What is computed between elements.
+    /// The interpolation between elements.
     pub mode: Interpolation,
-    /// Where the elements of the result are in the input.
+    /// The mapping to coordinates of the input.
     pub coordinates: Coordinates,
-    /// The nearest element.
+    /// The rounding of [`Interpolation::Nearest`].
     pub nearest: Rounding,
-    /// The coefficient of the cubic.
+    /// The coefficient of the cubic convolution.
     pub cubic_a: f64,
-    /// Whether elements beyond the ends are left out, and the weights of the others divided by their sum.
+    /// Whether taps outside of the input are dropped and the other weights normalised.
     pub exclude_outside: bool,
-    /// Whether the filter is stretched where the result has fewer elements.
+    /// Whether the filter is stretched when downsampling.
     pub antialias: bool,
-    /// What is outside of a region beyond the input.
+    /// The value of [`Coordinates::Crop`] outside of the input.
     pub fill: f64,
 }
 
-/// An axis that gets another extent.
+/// An axis that is resized.
 #[derive(Clone, Copy, Debug)]
 pub struct ResizedAxis {
     /// The dimension.
     pub dimension: usize,
-    /// Its extent, which is not 0 if that of the result is not.
+    /// The extent of the input; not 0 unless `size` is 0.
     pub extent: usize,
-    /// That of the result.
+    /// The extent of the result.
     pub size: usize,
-    /// Elements of the result for one of the input, if it is not the quotient of the extents.
+    /// The scale from input to result, if it is not the quotient of the extents.
     pub scale: Option<f64>,
     /// The region of [`Coordinates::Crop`].
     pub region: [f64; 2],
 }
 
-/// What an element of the result is made of, along one axis.
+/// The taps of an element of the result along one axis.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Sample {
     /// The fill.
     Outside,
-    /// An element.
+    /// A single element.
     Element(usize),
     /// `fma(high, part, low * (1 - part))`.
     Between {
@@ -100,22 +100,23 @@ pub enum Sample {
         low: usize,
         /// The element above.
         high: usize,
-        /// How much of `high` there is.
+        /// The weight of `high`.
         part: f64,
     },
-    /// A chain over elements with their weights.
+    /// A chain over pairs of an element and its weight.
     Chain(Vec<(usize, f64)>),
 }
 
-/// The most taps of a stretched filter for an element of the axis, beside a few.
+/// The limit on the length of a stretched filter: about this many taps for each element of the axis.
 const TAPS: f64 = 8.0;
 
 impl ResizedAxis {
-    /// Checks that the scale is a positive number, and its filter no longer than some multiple of the axis.
+    /// Checks that there are elements to resize, that the scale is a positive number, and that the stretched filter is
+    /// not too long.
     ///
     /// # Errors
     ///
-    /// It is not.
+    /// A check fails.
     pub fn check(&self, filter: &Filter) -> Result<(), EvalError> {
         if self.extent == 0 && self.size > 0 {
             let text = format!(
@@ -130,14 +131,14 @@ impl ResizedAxis {
         };
         match self.scale {
             Some(scale) if !fits(scale) => Err(EvalError::Shape(format!(
-                "dimension {} of extent {} is not scaled by {scale}",
+                "dimension {} of extent {} cannot be scaled by {scale}",
                 self.dimension, self.extent
             ))),
             Some(_) | None => Ok(()),
         }
     }
 
-    /// The coordinate of element `at` of the result.
+    /// Returns the coordinate in the input of element `at` of the result.
     fn coordinate(&self, coordinates: Coordinates, at: usize) -> f64 {
         let (n, m, at) = (self.extent as f64, self.size as f64, at as f64);
         let unscaled = |at: f64| self.scale.map_or(at * n / m, |scale| at / scale);
@@ -164,7 +165,7 @@ impl ResizedAxis {
         }
     }
 
-    /// What element `at` of the result is made of.
+    /// Returns the taps of element `at` of the result.
     pub fn sample(&self, filter: &Filter, at: usize) -> Sample {
         let (place, last) = (
             self.coordinate(filter.coordinates, at),
@@ -206,7 +207,7 @@ impl ResizedAxis {
         }
     }
 
-    /// The taps of a filter that is `stretch` times as long as it is written, about `place`.
+    /// Returns the taps around `place` of a filter stretched by `stretch`.
     fn taps(&self, filter: &Filter, place: f64, stretch: f64) -> Vec<(usize, f64)> {
         let (base, last) = (place.floor(), self.extent as f64 - 1.0);
         let part = place - base;
@@ -240,7 +241,7 @@ impl ResizedAxis {
 }
 
 impl Filter {
-    /// The weight of an element at a distance.
+    /// Returns the weight of an element at a distance.
     fn weight(&self, distance: f64) -> f64 {
         match self.mode {
             Interpolation::Cubic => cubic(self.cubic_a, distance),
@@ -249,7 +250,7 @@ impl Filter {
     }
 }
 
-/// The weight of an element at a distance of 0 or more in a cubic convolution.
+/// Returns the weight at a distance of 0 or more of the cubic convolution with coefficient `a`.
 pub(crate) fn cubic(a: f64, distance: f64) -> f64 {
     let d = distance;
     match d {
@@ -259,7 +260,7 @@ pub(crate) fn cubic(a: f64, distance: f64) -> f64 {
     }
 }
 
-/// The dtype that elements of `dtype` are sampled in between each other.
+/// Returns the dtype in which elements of `dtype` are interpolated.
 pub fn computed_dtype(dtype: DType) -> DType {
     if dtype == DType::F64 || dtype.is_int() && dtype.size() >= 4 {
         DType::F64
@@ -268,7 +269,7 @@ pub fn computed_dtype(dtype: DType) -> DType {
     }
 }
 
-/// `input` with the extents of `axes`, each of another dimension, in ascending order.
+/// Resizes `input` along `axes`, which are of different dimensions and in ascending order.
 ///
 /// # Errors
 ///
@@ -298,7 +299,7 @@ pub fn resize(
     cast(cx, &result?, dtype)
 }
 
-/// The nearest elements, untouched.
+/// Resizes with [`Interpolation::Nearest`], which copies elements without arithmetic.
 fn nearest(
     cx: &EvalCx<'_>,
     filter: &Filter,
@@ -335,7 +336,7 @@ fn nearest(
     })
 }
 
-/// Samples along one axis after the other, from the last, in `T`, and then what `finish` makes of them.
+/// Interpolates in `T` along one axis at a time, the last axis first, then applies `finish` to each element.
 fn resize_as<T: Num<Acc = T>>(
     cx: &EvalCx<'_>,
     filter: &Filter,
@@ -366,7 +367,8 @@ fn resize_as<T: Num<Acc = T>>(
     Ok(Tensor::of(shape, finished))
 }
 
-/// The samples of elements with extents `from` along one axis, `count` in all; `beyond` becomes true where they are outside.
+/// Interpolates along one axis. `from` is the shape of `elements` and `count` the number of results; `beyond` is set
+/// for each index of the result that is outside of the input.
 fn along<T: Num<Acc = T>>(
     filter: &Filter,
     axis: &ResizedAxis,

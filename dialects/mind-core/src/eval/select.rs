@@ -1,21 +1,21 @@
-//! The first elements of a row in order, which are often few of many.
+//! Selection of the first k elements of a row in sorted order, tuned for small k.
 
 use super::keys::Key;
 
-/// Elements of which the first one is found before others are looked at.
+/// Elements of a chunk; the minimum of each chunk is computed before candidates are selected.
 const CHUNK: usize = 16;
 
-/// Which elements of a row come first.
+/// The selected elements of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranking {
-    /// How many are wanted.
+    /// The number of selected elements.
     pub kept: usize,
-    /// Whether the largest come first.
+    /// Whether the largest elements come first.
     pub descending: bool,
 }
 
 impl Ranking {
-    /// The bits in which keys differ from numbers that ascend in the order of the ranking.
+    /// Returns the mask which, XORed to keys, makes the ranking ascending.
     fn flip<T: Key>(self) -> T::Key {
         if self.descending {
             !T::Key::default()
@@ -25,14 +25,14 @@ impl Ranking {
     }
 }
 
-/// A key with the place of its element below it, in the order of both.
+/// A sort key in the high half and the index of its element in the low half, so that equal keys are ordered by index.
 trait Keyed: Ord + Copy + Default {
     fn new(key: u64, place: usize) -> Self;
     fn key(self) -> u64;
     fn place(self) -> usize;
 }
 
-/// Keys and places of 32 bits.
+/// 32-bit keys and indices.
 impl Keyed for u64 {
     fn new(key: u64, place: usize) -> u64 {
         key << 32 | place as u64
@@ -61,7 +61,7 @@ impl Keyed for u128 {
     }
 }
 
-/// Selects from one row after the other, in memory that they share.
+/// Selects from rows one after the other and reuses its buffers.
 #[derive(Debug)]
 pub(crate) struct Selector {
     ranking: Ranking,
@@ -71,7 +71,7 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
-    /// Selects by `ranking`.
+    /// Creates a selector with empty buffers.
     pub fn new(ranking: Ranking) -> Selector {
         Selector {
             ranking,
@@ -81,11 +81,11 @@ impl Selector {
         }
     }
 
-    /// The places of the elements of `row` that come first, in order; of equal elements the first comes first.
+    /// Returns the indices of the selected elements of `row`, in order. Equal elements are ordered by index.
     ///
     /// # Panics
     ///
-    /// If there are fewer elements than are wanted.
+    /// If `row` has fewer elements than are selected.
     pub fn select<T: Key>(&mut self, row: &[T]) -> &[usize] {
         assert!(self.ranking.kept <= row.len(), "as many as are wanted");
         self.places.clear();
@@ -104,7 +104,7 @@ impl Selector {
     }
 }
 
-/// The elements of `row` that come first, which are one or more.
+/// Returns the selected elements of `row`; at least one element is selected.
 fn select<'k, T: Key, K: Keyed>(ranking: Ranking, row: &[T], keyed: &'k mut Vec<K>) -> &'k [K] {
     let kept = ranking.kept;
     let flip = ranking.flip::<T>();
@@ -123,9 +123,10 @@ fn select<'k, T: Key, K: Keyed>(ranking: Ranking, row: &[T], keyed: &'k mut Vec<
     keyed
 }
 
-/// Candidates for the first elements of a row, `kept` of which come first in it.
+/// Collects candidates for the first `kept` elements of a row.
 ///
-/// They are in those `kept` chunks whose first elements come before those of other chunks, and none comes after all of these.
+/// The candidates are in the `kept` chunks with the smallest minima, because each of these chunks has an element that
+/// precedes all elements of the other chunks. Elements after the largest of these minima are dropped.
 fn few<T: Key, K: Keyed>(row: &[T], flip: T::Key, kept: usize, keyed: &mut Vec<K>) {
     let least = row.chunks(CHUNK).map(|chunk| {
         let keys = chunk.iter().map(|element| element.key() ^ flip);
@@ -158,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Compares what is selected of `row` with what is first of all of it in order.
+    /// Compares the selection with the head of the sorted row.
     fn check<T: Key>(row: &[T]) {
         for descending in [false, true] {
             let mut all: Vec<usize> = (0..row.len()).collect();
@@ -169,7 +170,7 @@ mod tests {
             for kept in [0, 1, 2, 10, 11, 64, 699, 700] {
                 let kept = kept.min(row.len());
                 let mut selector = Selector::new(Ranking { kept, descending });
-                // Another row before, which leaves nothing.
+                // A selection from another row first, because the buffers are reused.
                 selector.select(&[true; 700]);
                 let found = selector.select(row);
                 assert_eq!(found, &all[..kept], "{} {descending}", T::DTYPE);
@@ -192,7 +193,7 @@ mod tests {
         let rows: [fn(usize) -> usize; 4] = [
             |at| at,
             |at| 700 - at,
-            // Each several times.
+            // Each value occurs several times.
             |at| at * 7 % 97,
             |at| (700 - at) / 4,
         ];

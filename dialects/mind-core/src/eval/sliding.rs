@@ -1,4 +1,4 @@
-//! Windows that slide over a tensor.
+//! Sliding windows over a tensor.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::scalar::Reduction;
@@ -10,35 +10,35 @@ use super::chain::Accumulator;
 use super::checked::{self, Checked};
 use super::reduce::{integer_quotient, quotient};
 
-/// The sliding of a window along one dimension.
+/// The sliding window along one dimension.
 ///
-/// Tap `t` at position `p` is element `(p * stride + t * dilation - low) / base`, and lies outside where that is no
-/// integer or no index.
+/// Tap `t` at position `p` is element `(p * stride + t * dilation - low) / base`. The tap is outside if that is not an
+/// integer or not an index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SlideAxis {
-    /// Elements of the input.
+    /// The extent of the input.
     pub extent: usize,
-    /// Positions of the window.
+    /// The number of positions of the window.
     pub positions: usize,
-    /// Taps.
+    /// The number of taps.
     pub window: usize,
-    /// Coordinates from one position to the next.
+    /// The distance between positions, in coordinates.
     pub stride: i64,
-    /// Coordinates from one tap to the next; not 0.
+    /// The distance between taps, in coordinates; not 0.
     pub dilation: i64,
-    /// Coordinates before the first element.
+    /// The number of coordinates before the first element.
     pub low: i64,
-    /// Coordinates from one element to the next, 1 or more.
+    /// The distance between elements, in coordinates; 1 or more.
     pub base: i64,
 }
 
 impl SlideAxis {
-    /// A dimension along which nothing slides: each of its elements is a position.
+    /// Returns a dimension without a window: each element is a position with one tap.
     pub fn fixed(extent: usize) -> SlideAxis {
         SlideAxis::window(extent, extent, 1)
     }
 
-    /// A dimension whose elements are all taps of an only position.
+    /// Returns a dimension with a single position whose taps are all elements.
     pub fn whole(extent: usize) -> SlideAxis {
         SlideAxis::window(extent, 1, extent)
     }
@@ -55,7 +55,7 @@ impl SlideAxis {
         }
     }
 
-    /// The element under tap `tap` of the window at `position`, if it lies inside.
+    /// Returns the element at `tap` of the window at `position`, if it is inside.
     fn element(&self, position: usize, tap: usize) -> Option<usize> {
         let at = self.start(position) + tap as i128 * i128::from(self.dilation);
         let base = i128::from(self.base);
@@ -65,12 +65,12 @@ impl SlideAxis {
             .filter(|&element| element < self.extent)
     }
 
-    /// The coordinate of the first tap at `position`.
+    /// Returns the coordinate of the first tap at `position`.
     fn start(&self, position: usize) -> i128 {
         position as i128 * i128::from(self.stride) - i128::from(self.low)
     }
 
-    /// A range of taps that has all of those inside.
+    /// Returns a range of taps that includes all taps inside.
     fn reach(&self, position: usize) -> std::ops::Range<usize> {
         if self.extent == 0 {
             return 0..0;
@@ -90,7 +90,7 @@ impl SlideAxis {
         bounded(first)..bounded(end).max(bounded(first))
     }
 
-    /// How many taps of the window at `position` lie inside.
+    /// Returns the number of taps inside of the window at `position`.
     pub fn inside(&self, position: usize) -> usize {
         let taps = self.reach(position);
         if self.base == 1 {
@@ -101,31 +101,32 @@ impl SlideAxis {
     }
 }
 
-/// A tap: the offset of its element, if it has one, and its place in a filter.
+/// A tap: the offset of its element, `None` if it is outside, and its offset in the filter.
 type Tap = (Option<usize>, usize);
 
-/// A window that slides along every dimension of a tensor, beside a filter.
+/// A window that slides along every dimension of a tensor, with an optional filter or second operand.
 pub struct Sliding {
     /// The dimensions, outermost first.
     pub axes: Vec<SlideAxis>,
-    /// For each of them: elements of the input from one to the next, and of the filter from one tap to the next
-    /// and from one position to the next.
+    /// For each dimension, the strides of the input between elements, of the filter between taps, and of the filter
+    /// between positions.
     pub strides: Vec<[usize; 3]>,
-    /// Whether a tap outside is an element 0; it is left out otherwise.
+    /// Whether taps outside count as elements 0; otherwise they are skipped.
     pub padded: bool,
 }
 
-/// What is known of a position besides its elements.
+/// A position of the window, as `emit` receives it.
 struct Position {
-    /// Taps inside.
+    /// The number of taps inside.
     inside: usize,
-    /// Where the filter begins.
+    /// The offset of the filter for this position.
     place: usize,
 }
 
 impl Sliding {
-    /// The windows of a dense tensor with these axes, taps outside left out. `other` has the extents of a dense filter, or
-    /// of one number a position, and whether each counts taps; those of 1 are repeated.
+    /// Returns the windows over a contiguous tensor; taps outside are skipped. `other` describes a contiguous second
+    /// operand: for each dimension its extent, and whether that counts taps (as in a filter) or positions. Extents of 1
+    /// are broadcast.
     pub fn dense(axes: &[SlideAxis], other: Option<&[(usize, bool)]>) -> Sliding {
         let rank = axes.len();
         let (mut inputs, mut others) = (vec![0; rank], vec![0; rank]);
@@ -149,22 +150,23 @@ impl Sliding {
         }
     }
 
-    /// The extents of the result.
+    /// Returns the shape of the result.
     pub fn shape(&self) -> Vec<usize> {
         self.axes.iter().map(|axis| axis.positions).collect()
     }
 
-    /// The number of all taps of a window, inside or not.
+    /// Returns the number of taps of a window, inside or not.
     fn taps_of_window(&self) -> usize {
         let taps = self.axes.iter().map(|axis| axis.window);
         taps.fold(1, usize::saturating_mul)
     }
 
-    /// Gives `emit` what `combine` makes of the taps at each position, from `identity` on, row-major.
+    /// Folds the taps at each position with `combine`, starting from `identity`, and passes the results to `emit` in
+    /// row-major order.
     ///
     /// # Errors
     ///
-    /// The first of `emit`.
+    /// The first error of `emit`.
     fn walk<A: Copy>(
         &self,
         identity: A,
@@ -203,7 +205,7 @@ impl Sliding {
         }
     }
 
-    /// The taps along dimension `at` of the windows at `position`.
+    /// Computes the taps along dimension `at` of the windows at `position`.
     fn taps(&self, at: usize, position: usize, taps: &mut Vec<Tap>) {
         let (axis, [input, filter, _]) = (self.axes[at], self.strides[at]);
         let range = if self.padded {
@@ -220,7 +222,7 @@ impl Sliding {
     }
 }
 
-/// What `combine` makes of every combination of taps, row-major.
+/// Folds every combination of taps with `combine`, in row-major order.
 fn fold<A: Copy>(
     taps: &[Vec<Tap>],
     (input, filter): Tap,
@@ -236,22 +238,22 @@ fn fold<A: Copy>(
     })
 }
 
-/// What the sum of a window is divided by for a mean.
+/// The divisor of a mean.
 #[derive(Clone, Copy)]
 pub enum Divisor<'t> {
     /// The number of taps inside.
     Inside,
     /// The number of all taps.
     Window,
-    /// An element, of the accumulator's dtype, for each position.
+    /// An element for each position, in the accumulator's dtype.
     Given(&'t Tensor),
 }
 
-/// The reduction of the elements under each window: a chain from the identity, rounded once.
+/// Reduces the elements under each window: a chain from the identity, rounded once.
 ///
 /// # Errors
 ///
-/// E6004 too large; E6005 integer overflow where that is refused, and the mean of no integer.
+/// E6004 too large; E6005 integer overflow where `cx` rejects it, and the mean of no elements for integers.
 pub fn reduce_windows(
     cx: &EvalCx<'_>,
     kind: Reduction,
@@ -274,17 +276,17 @@ pub fn reduce_windows(
     })
 }
 
-/// What is chained under each window.
+/// The combining function of a reduction in the accumulator.
 #[derive(Clone, Copy)]
 enum Chain {
     Sum,
     Product,
 }
 
-/// Two numbers combined.
+/// Combines two numbers.
 type Step<A> = fn(A, A) -> A;
 
-/// The largest or the smallest element under each window.
+/// Returns the maximum or minimum under each window.
 fn extreme(
     cx: &EvalCx<'_>,
     kind: Reduction,
@@ -343,7 +345,7 @@ fn reduce_as<T: Num>(
     Ok(Tensor::of(shape, results))
 }
 
-/// As [`reduce_as`], of integers that may not overflow.
+/// Like [`reduce_as`], with overflow checks for integers.
 fn reduce_checked(
     cx: &EvalCx<'_>,
     chain: Chain,
@@ -379,9 +381,11 @@ fn reduce_checked(
     Ok(checked::tensor_of(dtype, shape, &results))
 }
 
+/// Divides a sum by a divisor.
+///
 /// # Errors
 ///
-/// E6005 an integer by 0.
+/// E6005 an integer divided by 0.
 fn divided<A: Num>(sum: A, divisor: A) -> Result<A, EvalError> {
     sum.div(divisor).ok_or_else(|| EvalError::Division {
         lhs: sum.to_i128().unwrap_or_default(),
@@ -389,7 +393,8 @@ fn divided<A: Num>(sum: A, divisor: A) -> Result<A, EvalError> {
     })
 }
 
-/// The row-major index of the largest element under each window, the first of equal ones and of NaNs; -1 over no tap.
+/// Returns the row-major index of the largest element under each window, or -1 if no tap is inside. The first of equal
+/// elements is chosen, and the first NaN.
 ///
 /// # Errors
 ///
@@ -418,7 +423,7 @@ pub(crate) fn argmax_windows(
     Ok(Tensor::of(shape, places))
 }
 
-/// Whether `x` is larger than `y`; a NaN is above every number.
+/// Returns whether `x` is larger than `y`; NaN is larger than every number.
 fn is_above<T: Num>(x: T, y: T) -> bool {
     match x.partial_cmp(&y) {
         Some(order) => order.is_gt(),
@@ -426,11 +431,11 @@ fn is_above<T: Num>(x: T, y: T) -> bool {
     }
 }
 
-/// The products of `filter` with the elements under each window, summed up: a chain of fused multiply-adds, rounded once.
+/// Multiplies the elements under each window by `filter` and sums: a chain of fused multiply-adds, rounded once.
 ///
 /// # Errors
 ///
-/// E6004 too large, E6005 integer overflow where that is refused.
+/// E6004 too large, E6005 integer overflow where `cx` rejects it.
 pub fn multiply_windows(
     cx: &EvalCx<'_>,
     windows: &Sliding,

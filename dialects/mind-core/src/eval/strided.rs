@@ -1,14 +1,15 @@
-//! Strided walks over the elements of a tensor.
+//! Strided iteration over the elements of a tensor.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Element, Strides, Tensor, advance, row_major};
 use mind_ir::with_dtype;
 use smallvec::SmallVec;
 
-/// A dimension of an index space: its extent, and the elements from one position to the next.
+/// A dimension of an index space: its extent and its stride in elements.
 pub type Axis = (usize, usize);
 
-/// The row-major strides of a tensor; zeros for an empty one, whose strides need not fit.
+/// Returns the row-major strides of a tensor. Those of an empty tensor are zeros, because its other extents may
+/// overflow.
 pub fn strides_of(tensor: &Tensor) -> Strides {
     match tensor.count() {
         0 => SmallVec::from_elem(0, tensor.rank()),
@@ -16,7 +17,7 @@ pub fn strides_of(tensor: &Tensor) -> Strides {
     }
 }
 
-/// The dense tensor of the elements of `input` that stand at `base` plus the offsets of `axes`.
+/// Copies the strided view of `input` with offset `base` and dimensions `axes` to a contiguous tensor.
 ///
 /// # Errors
 ///
@@ -51,11 +52,11 @@ pub fn copy(
     })
 }
 
-/// Rows and columns of a tile that is copied at a time: what it reads of either side fits into the first-level cache.
+/// Rows and columns of a tile of [`transposed`]; the cache lines of a tile fit into the L1 cache.
 const TILE: usize = 16;
 
-/// What [`copy`] makes of a space whose dimension `across` is contiguous in the input: tiles of it and the innermost one, so
-/// that each piece of memory is read once and written once.
+/// Copies a space whose dimension `across` is contiguous in the input. Tiles of `across` by the innermost dimension
+/// make each cache line be read and written once.
 fn transposed<T: Element>(
     elements: &[T],
     base: usize,
@@ -66,7 +67,7 @@ fn transposed<T: Element>(
     let mut copied = vec![T::ZERO; count];
     let (len, stride) = space.inner;
     let rows = space.extents[across];
-    // Where the copy's elements one further along each dimension are.
+    // The strides of the result.
     let extents: SmallVec<[usize; 6]> = space.extents.iter().copied().chain([len]).collect();
     let steps = row_major(&extents);
     let others: SmallVec<[usize; 6]> = (0..space.extents.len())
@@ -91,23 +92,23 @@ fn transposed<T: Element>(
     copied
 }
 
-/// The first row and column of each tile.
+/// Returns the first row and column of each tile.
 fn tiles(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
     let rows = (0..rows).step_by(TILE);
     rows.flat_map(move |row| (0..columns).step_by(TILE).map(move |column| (row, column)))
 }
 
-/// An index space, row-major, seen as equally long runs along its innermost dimension.
+/// A row-major index space, split into runs of equal length along the innermost dimension.
 pub(crate) struct Space {
-    /// The runs' own dimension.
+    /// The innermost dimension.
     pub(crate) inner: Axis,
     extents: SmallVec<[usize; 6]>,
     strides: SmallVec<[usize; 6]>,
 }
 
 impl Space {
-    /// The space of `axes`, outermost first. Dimensions that continue each other become one; a space
-    /// without positions keeps none but an empty one, since extents beside a 0 need not fit.
+    /// Returns the space of `axes`, outermost first. Dimensions that are contiguous with each other are merged. A space
+    /// without positions has only one empty dimension, because the product of its other extents may overflow.
     pub(crate) fn new(axes: impl IntoIterator<Item = Axis>) -> Space {
         let axes: SmallVec<[Axis; 6]> = axes.into_iter().collect();
         let mut merged: SmallVec<[Axis; 6]> = SmallVec::new();
@@ -133,7 +134,7 @@ impl Space {
         }
     }
 
-    /// The dimension along which elements are beside each other, if that is not the innermost one.
+    /// Returns the dimension with stride 1, if it is not the innermost one.
     fn across(&self) -> Option<usize> {
         let (len, stride) = self.inner;
         let is_spread = stride > 1 && len > 1;
@@ -141,7 +142,7 @@ impl Space {
         is_spread.then(beside).flatten()
     }
 
-    /// The offset of the first element of each run, in order, counted from `base`.
+    /// Returns the offset of the first element of each run, in order, starting from `base`.
     pub(crate) fn runs(&self, base: usize) -> impl Iterator<Item = usize> {
         let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, self.extents.len());
         let mut next = (self.inner.0 > 0).then_some(base);
@@ -155,7 +156,7 @@ impl Space {
         })
     }
 
-    /// The offset of every position, in order, counted from `base`.
+    /// Returns the offset of every position, in order, starting from `base`.
     pub(crate) fn offsets(&self, base: usize) -> impl Iterator<Item = usize> {
         let (len, stride) = self.inner;
         self.runs(base)

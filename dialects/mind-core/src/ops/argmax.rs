@@ -1,4 +1,4 @@
-//! Where the largest and the smallest elements are.
+//! Indices of the largest and the smallest elements.
 
 use std::cmp::Ordering;
 
@@ -13,9 +13,9 @@ use mind_ir::with_num;
 use crate::axes::resolve;
 
 ops! {
-    /// The index of the largest element along `axis`: of equal ones the first, or the last one.
+    /// The index of the largest element along `axis`; the first of equal elements, or the last with `last`.
     ///
-    /// -0 equals +0, and a NaN is above everything.
+    /// -0 equals +0, and NaN is larger than every number.
     ///
     /// Shapes: `axis` is removed, or becomes 1 when `keepdims`; the result is `i64`.
     /// Errors: E2005 `bool`, E3003 no element along `axis`, E3004 axis out of range.
@@ -29,9 +29,9 @@ ops! {
         eval: eval_argmax,
     }
 
-    /// The index of the smallest element along `axis`: of equal ones the first, or the last one.
+    /// The index of the smallest element along `axis`; the first of equal elements, or the last with `last`.
     ///
-    /// -0 equals +0, and a NaN is below everything.
+    /// -0 equals +0, and NaN is smaller than every number.
     ///
     /// Shapes: as `ArgMax`.
     /// Errors: E2005 `bool`, E3003 no element along `axis`, E3004 axis out of range.
@@ -60,7 +60,7 @@ fn infer_place(
             dimension: format!("dimension {axis}"),
             expected: "1 or more".to_owned(),
             found: input.shape[axis].display(g.symbols()).to_string(),
-            help: "of no elements none is the largest",
+            help: "an empty axis has neither a largest nor a smallest element",
         }));
     }
     let mut shape: Shape = input.shape.iter().copied().collect();
@@ -94,12 +94,12 @@ fn eval_argmin(op: ArgMin, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
     search.run(cx, operands[0])
 }
 
-/// What is looked for along an axis.
+/// A search for an extreme element along an axis.
 struct Search {
     axis: i64,
     keepdims: bool,
     last: bool,
-    /// How the element compares with the others.
+    /// The order of the result relative to the other elements.
     wanted: Ordering,
 }
 
@@ -129,7 +129,7 @@ impl Search {
         Ok(Tensor::of(shape, places))
     }
 
-    /// The place of each of `count` rows, whose `extent` elements are `inner` apart.
+    /// Returns the index of the result in each of `count` rows, which have `extent` elements with stride `inner`.
     fn places<T: Num>(
         &self,
         elements: &[T],
@@ -149,7 +149,7 @@ impl Search {
         (0..count).map(place).collect()
     }
 
-    /// Whether `x` is chosen, and not `best`, which comes before it.
+    /// Returns whether `x` is chosen over `best`, which has a lower index.
     fn beats<T: Num>(&self, x: T, best: T) -> bool {
         match x.partial_cmp(&best) {
             Some(Ordering::Equal) => self.last,

@@ -1,4 +1,4 @@
-//! Products of rows of small integers by a matrix in blocks of quantised numbers.
+//! Products of dynamically quantised rows by a block-quantised matrix.
 
 use mind_diag::Code;
 use mind_ir::eval::{EvalCx, EvalError};
@@ -12,19 +12,20 @@ use crate::eval::blocks::Block;
 use crate::extent::agree;
 
 ops! {
-    /// Rows of integers on scales, times a matrix that is given as the bytes of its blocks: exact products of integers,
-    /// then scales.
+    /// A product of quantised rows by a block-quantised matrix, which is given as the bytes of its blocks: exact
+    /// integer dot products, then scales.
     ///
-    /// `lhs` has 32 integers for each number of `scale`. `blocks` has the rows of the second side, which is transposed, as
-    /// `format` stores them. Of 32 terms, `I` is the exact sum of `lhs` times the integers of the block times those of the
-    /// scales of its groups, and `J` that of `lhs` times those of the minima; `d` is the scale of the block and `e` what
-    /// minima are multiples of.
+    /// `lhs` has 32 integers for each element of `scale`. `blocks` holds the rows of the transposed right side as
+    /// `format` stores them. For each 32 terms, `I` is the exact sum of `lhs` times the integers of the block times the
+    /// integer scales of its groups, and `J` is the sum of `lhs` times the integer minima; `d` is the scale of the
+    /// block and `e` the scale of its minima.
     ///
-    /// Shapes: `[.., K]`, `[.., K / 32]` and `[N, bytes]` give `[.., N]`; a row of `K` numbers takes `bytes` bytes in `format`.
-    /// Order: from `sum = +0`, for each 32 terms in ascending order `sum = fma(scale, part, sum)`, where `part` is `d * I`,
-    /// and with minima `fma(d, I, e * J)`; see docs/numerics.md.
-    /// Errors: E2005 `lhs` not i8, `scale` not f32, or `blocks` not u8, E3002 `lhs` of rank 0, `scale` of another rank, or
-    /// `blocks` not of rank 2, E3003 extents that do not fit, or are not known, E4022 `format` is `dense`.
+    /// Shapes: `[.., K]`, `[.., K / 32]` and `[N, bytes]` give `[.., N]`; a row of `K` numbers takes `bytes` bytes in
+    /// `format`.
+    /// Order: from `sum = +0`, for each 32 terms in ascending order `sum = fma(scale, part, sum)`, where `part` is
+    /// `d * I`, and with minima `fma(d, I, e * J)`; see docs/numerics.md.
+    /// Errors: E2005 `lhs` not i8, `scale` not f32, or `blocks` not u8, E3002 `lhs` of rank 0, `scale` of another rank,
+    /// or `blocks` not of rank 2, E3003 extents that do not fit, or are not known, E4022 `format` is `dense`.
     /// Source: this compiler, after `llama.cpp`.
     BlockMatMul = "core.block_matmul" {
         operands: (lhs: Integer, scale: Float, blocks: Integer),
@@ -36,7 +37,7 @@ ops! {
     }
 }
 
-/// Terms that share a number of `scale`.
+/// Terms for each element of `scale`.
 pub const TERMS: usize = 32;
 
 const NAME: &str = "block_matmul";
@@ -45,11 +46,11 @@ fn infer_block_matmul(op: BlockMatMul, g: &Graph) -> InferResult {
     block_product_type(g, op.format(g), [op.lhs(g), op.scale(g), op.blocks(g)])
 }
 
-/// The type of the product of integers, scales and blocks in `format`.
+/// Infers the type of the product of integers, scales and blocks in `format`.
 ///
 /// # Errors
 ///
-/// Dtypes, ranks and extents that do not fit, no format.
+/// Dtypes, ranks or extents that do not match, or `format` is `dense`.
 pub fn block_product_type(
     g: &Graph,
     format: Option<QuantFormat>,
@@ -156,11 +157,11 @@ fn eval_block_matmul(
     block_product(cx, format, operands)
 }
 
-/// The product of integers, scales and blocks in `format`.
+/// Evaluates the product of integers, scales and blocks in `format`.
 ///
 /// # Errors
 ///
-/// Extents that do not fit, E6004 too large.
+/// Extents that do not match, E6004 too large.
 pub fn block_product(
     cx: &EvalCx<'_>,
     format: QuantFormat,
@@ -200,7 +201,7 @@ pub fn block_product(
     Ok(Tensor::of(shape, sums))
 }
 
-/// Adds the products of a block, 32 terms after the other.
+/// Accumulates the terms of one block to `sum`, 32 at a time.
 fn add_block(block: &Block, x: &[i8], scales: &[f32], sum: &mut f32) {
     for (part, x) in x.chunks_exact(TERMS).enumerate() {
         let (mut product, mut minima) = (0, 0);

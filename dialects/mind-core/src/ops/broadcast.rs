@@ -1,4 +1,4 @@
-//! Repetition along dimensions.
+//! Broadcasts to a given shape.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -13,13 +13,14 @@ use crate::extent::{self, check_extents, text};
 use crate::ops::shape::same_type;
 
 ops! {
-    /// The elements of `input`, repeated along new leading dimensions and along those of extent 1.
+    /// `input`, broadcast to `shape`: repeated along new leading dimensions and dimensions of extent 1.
     ///
-    /// The dimensions of `input` are the last ones of `shape`. An extent `?` or -1 of `shape` is that of `input`.
+    /// The dimensions of `input` are aligned with the last ones of `shape`. For example `[3, 1]` broadcasts to
+    /// `[2, 3, 4]`. An extent `?` or -1 of `shape` is that of `input`.
     ///
     /// Shapes: `shape`; each extent of `input` is 1 or that of `shape`.
-    /// Errors: E3001 an extent that does not stretch, E3002 `input` has more dimensions than `shape`, or rank above 32,
-    /// E3006 extent below -1, E3011 `?` at a new dimension.
+    /// Errors: E3001 an extent that does not broadcast, E3002 `input` has more dimensions than `shape`, or rank above
+    /// 32, E3006 extent below -1, E3011 `?` at a new dimension.
     /// Source: this compiler; ONNX `Expand`, StableHLO `broadcast_in_dim`.
     BroadcastTo = "core.broadcast_to" {
         operands: (input: Any),
@@ -58,7 +59,7 @@ fn infer_broadcast_to(op: BroadcastTo, g: &Graph) -> InferResult {
     Ok(input.with_shape(result).into())
 }
 
-/// The shape as written, -1 as `?`.
+/// Returns the shape attribute, with -1 as `?`.
 pub fn written_shape(op: BroadcastTo, g: &Graph) -> Shape {
     extent::opened(op.shape(g))
 }
@@ -81,11 +82,11 @@ fn eval_broadcast_to(
     broadcast(cx, input, &extents)
 }
 
-/// The elements of `input`, repeated to `extents`, of which there are as many as `input` has dimensions or more.
+/// Broadcasts `input` to `extents`, which are at least as many as `input` has dimensions.
 ///
 /// # Errors
 ///
-/// An extent of `input` that is neither 1 nor the one wanted; a tensor that is too large.
+/// An extent of `input` that is neither 1 nor the requested one; a tensor that is too large.
 pub(crate) fn broadcast(
     cx: &EvalCx<'_>,
     input: &Tensor,
@@ -106,7 +107,7 @@ pub(crate) fn broadcast(
     strided::copy(cx, input, 0, &axes)
 }
 
-/// The error for an extent that turned out not to stretch to another one.
+/// Returns the error for an extent of a run that does not broadcast.
 pub fn mismatch(input: &Tensor, dimension: usize, found: usize, wanted: usize) -> EvalError {
     let shape = input.shape();
     EvalError::Shape(format!(

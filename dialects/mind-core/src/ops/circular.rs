@@ -1,9 +1,9 @@
-//! Circular and hyperbolic functions at every position, and their inverses.
+//! Elementwise trigonometric and hyperbolic functions and their inverses.
 
 use mind_ir::ops;
 
 ops! {
-    /// The sine of an angle in radians at every position, of any size; NaN for infinities.
+    /// The sine of an angle in radians at every position, accurate for angles of any size; NaN for infinities.
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -15,7 +15,7 @@ ops! {
         scalar: Sin,
     }
 
-    /// The cosine of an angle in radians at every position, of any size; NaN for infinities.
+    /// The cosine of an angle in radians at every position, accurate for angles of any size; NaN for infinities.
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -27,7 +27,7 @@ ops! {
         scalar: Cos,
     }
 
-    /// The tangent of an angle in radians at every position, of any size; NaN for infinities.
+    /// The tangent of an angle in radians at every position, accurate for angles of any size; NaN for infinities.
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -63,7 +63,7 @@ ops! {
         scalar: Cosh,
     }
 
-    /// The arc sine at every position, in radians; NaN beyond -1 and 1.
+    /// The arc sine at every position, in radians; NaN outside of [-1, 1].
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -75,7 +75,7 @@ ops! {
         scalar: Asin,
     }
 
-    /// The arc cosine at every position, in radians; NaN beyond -1 and 1.
+    /// The arc cosine at every position, in radians; NaN outside of [-1, 1].
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -123,7 +123,7 @@ ops! {
         scalar: Acosh,
     }
 
-    /// The inverse of the hyperbolic tangent at every position: infinite at -1 and 1, NaN beyond.
+    /// The inverse of the hyperbolic tangent at every position: infinite at -1 and 1, NaN outside of [-1, 1].
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -135,7 +135,8 @@ ops! {
         scalar: Atanh,
     }
 
-    /// The angle of the point (`x`, `y`) at every position, from -pi to pi: zeros by their signs, infinities by quadrant.
+    /// The angle of the point (`x`, `y`) at every position, from -pi to pi; the signs of zeros and the quadrants of
+    /// infinities count.
     ///
     /// Shapes: the operands' shapes broadcast.
     /// Errors: E2004 different dtypes, E2005 not a float, E3001 shapes do not broadcast.

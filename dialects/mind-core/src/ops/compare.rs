@@ -1,29 +1,29 @@
-//! Comparisons, and the choice between two values.
+//! Comparisons and selection.
 
 use mind_ir::graph::Graph;
 use mind_ir::ops;
 use mind_ir::scalar::ScalarFn;
 
 mind_ir::words! {
-    /// What a comparison asks of its operands.
+    /// The predicate of a comparison.
     pub enum Direction {
-        /// They are equal.
+        /// Equal.
         Eq = "eq",
-        /// They are not equal.
+        /// Not equal.
         Ne = "ne",
-        /// The first is less.
+        /// Less than.
         Lt = "lt",
-        /// The first is not greater.
+        /// Less than or equal; false for NaN.
         Le = "le",
-        /// The first is greater.
+        /// Greater than.
         Gt = "gt",
-        /// The first is not less.
+        /// Greater than or equal; false for NaN.
         Ge = "ge",
     }
 }
 
 impl Direction {
-    /// The comparison as a function.
+    /// Returns the scalar function of the comparison.
     pub const fn function(self) -> ScalarFn {
         match self {
             Direction::Eq => ScalarFn::Equal,
@@ -35,13 +35,13 @@ impl Direction {
         }
     }
 
-    /// The direction of a function that compares; `None` for another one.
+    /// Returns the direction of a comparing function; `None` for other functions.
     pub fn of(function: ScalarFn) -> Option<Direction> {
         let mut all = Direction::ALL.iter().copied();
         all.find(|direction| direction.function() == function)
     }
 
-    /// The same comparison with its operands exchanged.
+    /// Returns the direction for exchanged operands.
     pub const fn swapped(self) -> Direction {
         match self {
             Direction::Eq => Direction::Eq,
@@ -55,13 +55,13 @@ impl Direction {
 }
 
 ops! {
-    /// Whether `lhs` and `rhs` compare as `direction` says, at every position.
+    /// Whether `lhs` and `rhs` satisfy `direction`, at every position.
     ///
     /// If either is NaN, `ne` is true and the others are false. -0 equals +0, and false is less than true.
     ///
     /// Shapes: the operands' shapes broadcast; the result is `bool`.
     /// Errors: E2004 different dtypes, E3001 shapes do not broadcast.
-    /// Source: this compiler; ONNX `Equal`, `Less` and their like, StableHLO `compare`.
+    /// Source: this compiler; ONNX `Equal`, `Less` and similar ops, StableHLO `compare`.
     Compare = "core.compare" {
         operands: (lhs: Any, rhs: Any),
         attrs: { direction "d": Direction },
@@ -71,7 +71,7 @@ ops! {
         scalar_of: |op, g: &Graph| op.direction(g).function(),
     }
 
-    /// `on_true` where `pred` is true, else `on_false`; the other one does not show, whatever it is.
+    /// `on_true` where `pred` is true, else `on_false`; the other value has no effect, even if it is NaN.
     ///
     /// Shapes: the shapes of all three broadcast; the result has the dtype of `on_true` and `on_false`.
     /// Errors: E2004 different dtypes, E2005 `pred` is not `bool`, E3001 shapes do not broadcast.

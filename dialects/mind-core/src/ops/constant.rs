@@ -97,22 +97,22 @@ fn infer_tensor(op: ConstTensor, g: &Graph) -> InferResult {
     }))
 }
 
-/// A scalar `i64`.
+/// Evaluates a scalar `i64` constant.
 fn eval_i64(op: ConstI64, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalError> {
     Ok(Tensor::scalar(op.value(cx.graph)))
 }
 
-/// A scalar `f32`.
+/// Evaluates a scalar `f32` constant.
 fn eval_f32(op: ConstF32, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalError> {
     Ok(Tensor::scalar(op.value(cx.graph) as f32))
 }
 
-/// A scalar `f64`.
+/// Evaluates a scalar `f64` constant.
 fn eval_f64(op: ConstF64, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalError> {
     Ok(Tensor::scalar(op.value(cx.graph)))
 }
 
-/// The elements of the data, or one of them at every position of the shape.
+/// Evaluates a tensor constant; a splat is repeated to the shape.
 fn eval_tensor(op: ConstTensor, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (data, ty) = (op.data(cx.graph), cx.graph.ty(op.result(cx.graph)));
     let mut shape = Vec::with_capacity(ty.rank());

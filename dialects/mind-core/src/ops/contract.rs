@@ -13,7 +13,7 @@ use crate::eval::contraction::evaluate;
 use crate::extent::agree;
 
 ops! {
-    /// The inner product of vectors and matrices.
+    /// The inner product of vectors, or a product of a matrix and a vector.
     ///
     /// Shapes: `[n] [n] -> []`, `[m, n] [n] -> [m]`, `[m] [m, n] -> [n]`, rank 2 by rank 2 as `MatMul`.
     /// Order: one chain of fused multiply-adds per element, see docs/numerics.md.
@@ -27,7 +27,7 @@ ops! {
         eval: eval_dot,
     }
 
-    /// The product of matrices, or of stacks of them.
+    /// The product of matrices, or of batches of matrices.
     ///
     /// Shapes: `[..batch, M, K] [..batch, K, N] -> [..batch, M, N]`, the batch dimensions broadcast.
     /// Order: one chain of fused multiply-adds per element, see docs/numerics.md.
@@ -92,13 +92,13 @@ fn infer_matmul(op: MatMul, g: &Graph) -> InferResult {
     Ok(lhs.with_shape(shape).into())
 }
 
-/// The batch dimensions and the two of the matrix. The rank is at least 2.
+/// Splits the shape into the batch dimensions and the two of the matrix. The rank is at least 2.
 fn matrix(ty: TypeView<'_>) -> (&[Dim], [Dim; 2]) {
     let (batch, matrix) = ty.shape.split_at(ty.rank() - 2);
     (batch, [matrix[0], matrix[1]])
 }
 
-/// The inner product of vectors and matrices.
+/// Evaluates an inner product.
 fn eval_dot(_: Dot, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (lhs, rhs) = (operands[0], operands[1]);
     let (rows, k) = lhs.shape().split_at(lhs.rank() - 1);
@@ -118,7 +118,7 @@ fn eval_dot(_: Dot, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, Eva
     evaluate(cx, &product, lhs, rhs)
 }
 
-/// The product of matrices, or of stacks of them.
+/// Evaluates a matrix product.
 fn eval_matmul(_: MatMul, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (lhs, rhs) = (operands[0], operands[1]);
     let (lhs_batch, left) = lhs.shape().split_at(lhs.rank() - 2);
@@ -136,11 +136,12 @@ fn eval_matmul(_: MatMul, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tenso
     evaluate(cx, &product, lhs, rhs)
 }
 
-/// `batch` products of dense `[m, k]` by `[k, n]` matrices, in a shape of `batch * m * n` elements.
+/// Computes `batch` products of contiguous `[m, k]` by `[k, n]` matrices. `shape` is that of the result and has
+/// `batch * m * n` elements.
 ///
 /// # Errors
 ///
-/// E6004 too large, E6005 integer overflow where that is refused.
+/// E6004 too large, E6005 integer overflow where `cx` rejects it.
 pub fn stacked_product(
     cx: &EvalCx<'_>,
     lhs: &Tensor,
@@ -158,7 +159,7 @@ pub fn stacked_product(
     evaluate(cx, &product, lhs, rhs)
 }
 
-/// The contracted extents of a run agree.
+/// Checks that the contracted extents of a run are equal.
 fn agree_in_run(
     op: &str,
     lhs: &Tensor,

@@ -1,4 +1,4 @@
-//! Control flow. Regions are closed: what comes from outside is an operand and an argument.
+//! Control flow. Regions are closed: they refer to outer values only through operands and block arguments.
 
 use mind_diag::Code;
 use mind_ir::attr::Attr;
@@ -14,14 +14,15 @@ use crate::eval::control::{eval_if, eval_scan, eval_while};
 use crate::extent::agree;
 
 ops! {
-    /// The results of the first region where the predicate is true, else those of the second.
+    /// Runs the first region if the predicate is true, else the second; the results are the values it yields.
     ///
-    /// The operands are the predicate, then what both regions get as their arguments. Only one region runs: an error of
-    /// the other does not show. An argument of any control flow may declare extents open that its operand has.
+    /// The operands are the predicate, then the arguments of both regions. Only one region runs, so that errors of the
+    /// other have no effect. In any control flow op, an argument may declare extents as `?` that its operand knows.
     ///
-    /// Shapes: the predicate is `bool` `[]`. Both regions yield as many values, of equal dtypes and ranks; an extent that
-    /// differs between them is `?`.
-    /// Errors: E2001 values of other dtypes or ranks, or a predicate that is not `bool` `[]`, E4023 other numbers of values.
+    /// Shapes: the predicate is `bool` `[]`. Both regions yield the same number of values, of equal dtypes and ranks;
+    /// an extent that differs between them is `?`.
+    /// Errors: E2001 values of other dtypes or ranks, or a predicate that is not `bool` `[]`, E4023 other numbers of
+    /// values.
     /// Source: this compiler; ONNX `If`, MIL `cond`, StableHLO `if`.
     If = "core.if" {
         variadic: (operands: Any),
@@ -34,13 +35,14 @@ ops! {
         eval_many: eval_if,
     }
 
-    /// What the second region makes of the carried values, again and again while the first region yields true.
+    /// Runs the second region while the first one yields true; the results are the last carried values.
     ///
-    /// The operands are the carried values, then fixed ones; both regions get all of them as arguments. The first region
-    /// yields whether to go on, before each step. The second one yields the carried values of the next step.
+    /// The operands are the carried values, then loop-invariant ones; both regions have all of them as arguments. The
+    /// first region yields before each step whether to continue. The second one yields the carried values of the next
+    /// step.
     ///
-    /// Shapes: a carried value keeps its type; extents that change are `?`, declared at the argument of the second region
-    /// unless the operand has them too.
+    /// Shapes: a carried value keeps its type; extents that change are `?`, declared at the argument of the second
+    /// region unless they are also `?` in the operand.
     /// Errors: E2001 a value of another type, E4023 fewer operands than carried values, or a region that yields another
     /// number of values; E6007 when run, more steps than allowed.
     /// Source: this compiler; ONNX `Loop`, MIL `while_loop`, StableHLO `while`.
@@ -58,19 +60,20 @@ ops! {
 
     /// Runs its region once for each slice of the scanned operands.
     ///
-    /// The operands are the carried values, the scanned ones, then fixed ones. A step gets the carried values, the slices
-    /// with this number and the fixed values; it yields the carried values of the next step, then its outputs. The results
-    /// are the last carried values, then the outputs of all steps, each stacked along a new dimension. The type of a carried
-    /// value is as in `While`.
+    /// The operands are the carried values, the scanned ones, then loop-invariant ones. Each step receives the carried
+    /// values, its slices and the loop-invariant values; it yields the carried values of the next step, then its
+    /// outputs. The results are the last carried values, then the outputs of all steps, each stacked along a new
+    /// dimension. The type of a carried value is as in `While`.
     ///
-    /// `in_axes` and `out_axes` say along which axes, all 0 where they are empty. Where `in_reverse` or `out_reverse` is 1, the
-    /// slices are taken, or stacked, from the last to the first.
+    /// `in_axes` and `out_axes` list the axes that are sliced and stacked; an empty list means 0 for all. An entry 1 of
+    /// `in_reverse` or `out_reverse` slices or stacks from the last to the first.
     ///
-    /// Shapes: all scanned operands have one extent along their axes, which is the number of steps. No step: the carried
-    /// values as they came, and outputs of extent 0; their other extents are those that follow from the operands', else 0.
+    /// Shapes: all scanned operands have the same extent along their axes, which is the number of steps. Without steps
+    /// the results are the initial carried values, and outputs of extent 0; their other extents are inferred from the
+    /// operands, else 0.
     /// Order: one step after the other.
-    /// Errors: E2001 a value of another type, E3003 extents that differ, E3004 axis out of range, E4023 fewer operands than
-    /// `carried` and `scanned`, nothing scanned, a list of another length, or a direction that is not 0 or 1.
+    /// Errors: E2001 a value of another type, E3003 extents that differ, E3004 axis out of range, E4023 fewer operands
+    /// than `carried` and `scanned`, nothing scanned, a list of another length, or a direction that is not 0 or 1.
     /// Source: this compiler; ONNX `Scan`, JAX `lax.scan`.
     Scan = "core.scan" {
         variadic: (operands: Any),
@@ -89,42 +92,42 @@ ops! {
 }
 
 impl If {
-    /// Which region runs.
+    /// Returns the condition.
     pub fn predicate(self, g: &Graph) -> ValueId {
         self.operands(g)[0]
     }
 
-    /// What both regions get.
+    /// Returns the operands that both regions have as arguments.
     pub fn inputs(self, g: &Graph) -> &[ValueId] {
         &self.operands(g)[1..]
     }
 }
 
 impl While {
-    /// The values before the first step.
+    /// Returns the initial carried values.
     pub fn initial(self, g: &Graph) -> &[ValueId] {
         &self.operands(g)[..self.carried(g) as usize]
     }
 }
 
 impl Scan {
-    /// The values before the first step.
+    /// Returns the initial carried values.
     pub fn initial(self, g: &Graph) -> &[ValueId] {
         &self.operands(g)[..self.carried(g) as usize]
     }
 
-    /// The operands that are taken by slices.
+    /// Returns the scanned operands.
     pub fn inputs(self, g: &Graph) -> &[ValueId] {
         let from = self.carried(g) as usize;
         &self.operands(g)[from..from + self.scanned(g) as usize]
     }
 
-    /// The operands that every step gets whole.
+    /// Returns the loop-invariant operands, which every step receives whole.
     pub fn fixed(self, g: &Graph) -> &[ValueId] {
         &self.operands(g)[(self.carried(g) + self.scanned(g)) as usize..]
     }
 
-    /// The axis of each scanned operand, counted from the front.
+    /// Returns the axis of each scanned operand, counted from the front.
     pub fn input_axes(self, g: &Graph) -> Vec<usize> {
         let ranks = self.inputs(g).iter().map(|&value| g.ty(value).rank());
         let axes = ranks.enumerate().map(|(at, rank)| {
@@ -134,7 +137,7 @@ impl Scan {
         axes.collect()
     }
 
-    /// The axis of each stacked output, counted from the front.
+    /// Returns the axis of each stacked output, counted from the front.
     pub fn output_axes(self, g: &Graph) -> Vec<usize> {
         let outputs = yields(g, self.0, 0).get(self.carried(g) as usize..);
         let ranks = outputs.into_iter().flatten();
@@ -145,23 +148,23 @@ impl Scan {
         axes.collect()
     }
 
-    /// Whether the slices of scanned operand `at` are taken from the last to the first.
+    /// Returns whether scanned operand `at` is sliced from the last to the first.
     pub fn is_input_reversed(self, g: &Graph, at: usize) -> bool {
         self.in_reverse(g).get(at) == Some(&1)
     }
 
-    /// Whether the slices of output `at` are stacked from the last to the first.
+    /// Returns whether output `at` is stacked from the last to the first.
     pub fn is_output_reversed(self, g: &Graph, at: usize) -> bool {
         self.out_reverse(g).get(at) == Some(&1)
     }
 }
 
-/// The block of a region.
+/// Returns the block of a region.
 pub fn block(g: &Graph, op: OpId, region: usize) -> BlockId {
     g.block(g.regions(op)[region])
 }
 
-/// What a region yields.
+/// Returns the values that a region yields.
 pub fn yields(g: &Graph, op: OpId, region: usize) -> &[ValueId] {
     let end = g.terminator(block(g, op, region));
     end.map_or(&[], |end| g.operands(end))
@@ -175,7 +178,7 @@ fn misfit(problem: String) -> Box<VerifyError> {
     })
 }
 
-/// Checks how many values a region yields.
+/// Checks the number of values that a region yields.
 fn check_count(
     g: &Graph,
     op: OpId,
@@ -191,7 +194,7 @@ fn check_count(
     Err(misfit(problem))
 }
 
-/// The error for a value of another type than `what` has.
+/// Returns the error for a value whose type differs from the expected one; `what` names the value.
 fn differ(g: &Graph, what: &str, found: TypeView<'_>, expected: TypeView<'_>) -> Box<VerifyError> {
     let [found, expected] = [found, expected].map(|ty| ty.text(g.symbols()));
     Box::new(VerifyError::Dialect {
@@ -218,13 +221,13 @@ fn infer_if(op: If, g: &Graph) -> InferManyResult {
         let (a, b) = (g.ty(first), g.ty(second));
         match join(a, b) {
             Some(ty) => Ok(ty.into()),
-            None => Err(differ(g, "what the first region yields", b, a)),
+            None => Err(differ(g, "the value that the first region yields", b, a)),
         }
     });
     joined.collect()
 }
 
-/// Checks that an op has the operands that its attributes count.
+/// Checks that an op has at least the operands that its attributes count.
 fn check_counted(
     g: &Graph,
     op: OpId,
@@ -248,8 +251,8 @@ fn declared(g: &Graph, op: OpId, region: usize, at: usize) -> Option<TypeView<'_
     Some(g.types().get(declared.flatten()?))
 }
 
-/// The type of argument `at` of a region, which gets a value of type `own`: the declared one where that leaves extents open,
-/// since a region that does not run may contradict those that the value has.
+/// Returns the type of argument `at` of a region that receives a value of type `own`. It is the declared type if that
+/// has more open extents, because a region that does not run may contradict the extents of the value.
 fn given_type(g: &Graph, (op, region, at): (OpId, usize, usize), own: TensorType) -> TensorType {
     match declared(g, op, region, at) {
         Some(declared) if keeps(own.view(), declared) => declared.to_owned(),
@@ -265,8 +268,8 @@ fn if_arguments(op: If, g: &Graph, region: usize) -> SmallVec<[TensorType; 4]> {
         .collect()
 }
 
-/// The type of a carried value: what the argument of the region that makes the next one declares, else that of the
-/// operand.
+/// Returns the type of a carried value: the declared type of its argument in the region that computes the next one,
+/// else that of the operand.
 fn carried_type(g: &Graph, op: OpId, step: usize, at: usize) -> TensorType {
     let declared = declared(g, op, step, at);
     declared.unwrap_or(g.ty(g.operands(op)[at])).to_owned()
@@ -282,7 +285,7 @@ fn while_arguments(op: While, g: &Graph, region: usize) -> ArgumentsResult {
     Ok(types.collect())
 }
 
-/// The types of carried values, which those before the first step and after each one have.
+/// Returns the types of the carried values, and checks the initial and the yielded values against them.
 fn carried_types(
     g: &Graph,
     op: OpId,
@@ -306,7 +309,8 @@ fn carried_types(
     types.collect()
 }
 
-/// Whether a value of type `found` has every extent that `promised` names. One that only a run knows keeps no promise.
+/// Returns whether a value of type `found` has every extent that `promised` names. A data-dependent extent of `found`
+/// does not satisfy a named one.
 fn keeps(found: TypeView<'_>, promised: TypeView<'_>) -> bool {
     let is_kept = |(found, promised): (&Dim, &Dim)| *promised == Dim::Dynamic || found == promised;
     found.dtype == promised.dtype
@@ -314,7 +318,8 @@ fn keeps(found: TypeView<'_>, promised: TypeView<'_>) -> bool {
         && found.shape.iter().zip(promised.shape).all(is_kept)
 }
 
-/// The type of which both are: an extent that differs, or that only a run knows, is `?`. `None` for other dtypes or ranks.
+/// Returns the most specific type that includes both: an extent is `?` if it differs or is data-dependent. `None` if
+/// dtypes or ranks differ.
 pub fn join(a: TypeView<'_>, b: TypeView<'_>) -> Option<TensorType> {
     let joined = |(&a, &b): (&Dim, &Dim)| if a == b { a } else { Dim::Dynamic };
     let shape = a.shape.iter().zip(b.shape).map(joined);
@@ -322,7 +327,7 @@ pub fn join(a: TypeView<'_>, b: TypeView<'_>) -> Option<TensorType> {
     is_same.then(|| TensorType::new(a.dtype, shape))
 }
 
-/// The error for carried value `at`, promised as one type by the argument of region `step` and found as another.
+/// Returns the error for carried value `at`, whose argument in region `step` has type `promised`.
 fn breaks(
     g: &Graph,
     (op, step, at): (OpId, usize, usize),
@@ -345,8 +350,8 @@ fn breaks(
     })
 }
 
-/// The arguments of a loop's steps whose types promise extents that the carried values after a step do not have, although
-/// dtypes and ranks agree: declared with `?` instead, they may be valid.
+/// Returns the arguments of a loop's steps whose types have extents that the yielded values do not have, although
+/// dtypes and ranks agree. Such loops may be valid with `?` declared instead.
 pub fn broken_promises(g: &Graph, op: OpId) -> Vec<ValueId> {
     let Some((step, carried)) = carried(g, op) else {
         return Vec::new();
@@ -361,7 +366,7 @@ pub fn broken_promises(g: &Graph, op: OpId) -> Vec<ValueId> {
     broken.map(|(own, _, _)| own).collect()
 }
 
-/// The region that makes the next carried values of a loop, and how many there are; `None` for an op that carries none.
+/// Returns the region that computes the next carried values of a loop, and their number; `None` for other ops.
 pub fn carried(g: &Graph, op: OpId) -> Option<(usize, usize)> {
     let of_while = g.view::<While>(op).map(|own| (1, own.carried(g)));
     let of_scan = g.view::<Scan>(op).map(|own| (0, own.carried(g)));
@@ -369,8 +374,8 @@ pub fn carried(g: &Graph, op: OpId) -> Option<(usize, usize)> {
     Some((step, usize::try_from(count).ok()?))
 }
 
-/// Gives the arguments of a new region the types that those of an old one declare, since a carried value whose extents change
-/// has them from there alone.
+/// Copies the declared types of old region arguments to new ones, because the extents of a carried value that change
+/// are recorded only there.
 pub fn keep_declared(g: &mut Graph, arguments: impl IntoIterator<Item = (ValueId, ValueId)>) {
     for (old, new) in arguments {
         if let Some(ty) = g.declared(old) {
@@ -416,7 +421,7 @@ fn scan_arguments(op: Scan, g: &Graph) -> ArgumentsResult {
     carried.chain(slices).chain(fixed).collect()
 }
 
-/// Checks that a list is empty or has as many items as there are values.
+/// Checks that a list is empty or has one entry for each of the values.
 fn check_list(
     g: &Graph,
     op: OpId,
@@ -452,7 +457,7 @@ fn check_directions(
     }
 }
 
-/// How many steps a scan has.
+/// Returns the number of steps of a scan.
 ///
 /// # Errors
 ///

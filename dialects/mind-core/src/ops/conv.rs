@@ -1,4 +1,4 @@
-//! Convolution.
+//! Two-dimensional convolution.
 
 use mind_ir::attr::Padding;
 use mind_ir::eval::{EvalCx, EvalError};
@@ -15,11 +15,11 @@ ops! {
     /// Two-dimensional convolution of NHWC `input` with HWCF `filter`.
     ///
     /// Shapes: `[N, H, W, C] [Kh, Kw, C, F] -> [N, Ho, Wo, F]`;
-    /// `Ho = floor((H + top + bottom - Kh) / stride) + 1`. `Valid` pads nothing; `Same` gives
-    /// `Ho = ceil(H / stride)`, the odd element of padding after; `Custom` gives the pads.
+    /// `Ho = floor((H + top + bottom - Kh) / stride) + 1`. `Valid` does not pad; `Same` gives `Ho = ceil(H / stride)`,
+    /// with an odd element of padding at the end; `Custom` lists the pads.
     /// Order: one chain of fused multiply-adds over (kh, kw, c), a padded tap adding a product with +0.
-    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 rank not 4, E3006 fewer than 0 output
-    /// positions, or too many, E4009 channels differ, E4010 strides or padding.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 rank not 4, E3006 a negative or too large number of output
+    /// positions, E4009 channels differ, E4010 strides or padding.
     /// Source: mind-spec v1.0 ir.md, "Linear and tensor algebra".
     Conv2d = "core.conv2d" {
         operands: (input: Num, filter: Num),
@@ -36,12 +36,12 @@ fn infer_conv2d(op: Conv2d, g: &Graph) -> InferResult {
     convolved_type(g, "conv2d", input, filter, op.strides(g), op.padding(g))
 }
 
-/// The type of a convolution, by an op called `name`.
+/// Infers the type of a convolution, for the op named `name`.
 ///
 /// # Errors
 ///
-/// E3002 rank not 4, E3006 fewer than 0 output positions, or too many, E4009 channels
-/// differ, E4010 strides or padding.
+/// E3002 rank not 4, E3006 a negative or too large number of output positions, E4009 channels differ, E4010 strides or
+/// padding.
 pub fn convolved_type(
     g: &Graph,
     name: &'static str,
@@ -105,7 +105,7 @@ fn strides(strides: &[i64]) -> Result<[i64; 2], VerifyError> {
     }
 }
 
-/// The (before, after) pads of both spatial axes, where they are written out.
+/// Returns the (before, after) pads of both spatial axes, if they are explicit.
 fn custom_pads(padding: Padding<'_>) -> Result<Option<[[i64; 2]; 2]>, VerifyError> {
     match padding {
         Padding::Valid | Padding::Same => Ok(None),
@@ -120,7 +120,7 @@ fn custom_pads(padding: Padding<'_>) -> Result<Option<[[i64; 2]; 2]>, VerifyErro
     }
 }
 
-/// The number of window positions along one axis; not positive where the window does not fit.
+/// Returns the number of window positions along one axis; not positive if the window does not fit.
 fn window_positions(
     extent: Dim,
     window: Dim,
@@ -145,18 +145,17 @@ fn window_positions(
     i64::try_from(positions).ok().map(Dim::Fixed)
 }
 
-/// Convolution of NHWC by HWCF.
+/// Evaluates a convolution.
 fn eval_conv2d(op: Conv2d, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (strides, padding) = (op.strides(cx.graph), op.padding(cx.graph));
     convolution(cx, operands[0], operands[1], strides, padding)
 }
 
-/// Convolution of NHWC by HWCF; `strides` are those of the rows and of the columns.
+/// Evaluates the convolution of an NHWC image by an HWCF filter; `strides` are those of the rows and of the columns.
 ///
 /// # Errors
 ///
-/// Channels that differ, no output position, E6004 too large, E6005 integer overflow where that
-/// is refused.
+/// Channels that differ, no output position, E6004 too large, E6005 integer overflow where `cx` rejects it.
 pub fn convolution(
     cx: &EvalCx<'_>,
     input: &Tensor,

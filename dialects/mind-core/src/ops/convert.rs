@@ -1,4 +1,4 @@
-//! The same numbers, or the same bits, in another dtype.
+//! Casts and bitcasts.
 
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Folded;
@@ -10,12 +10,11 @@ use crate::eval::bits::{bitcast, bitcast_type};
 use crate::eval::convert::cast;
 
 ops! {
-    /// The number in another dtype, at every position.
+    /// The number converted to another dtype, at every position.
     ///
-    /// A float is rounded to the nearest float, ties to even, and becomes infinite beyond the largest. A float becomes an
-    /// integer by truncation; NaN becomes 0, and what is out of range the nearest integer of the dtype. An integer is
-    /// taken modulo 2^width as another integer, and rounded once as a float. `bool` is 0 or 1, and whatever is not zero
-    /// becomes true, also NaN.
+    /// Float to float rounds to nearest, ties to even, and overflows to infinity. Float to integer truncates; NaN
+    /// becomes 0, and numbers out of range saturate. Integer to integer is taken modulo 2^width, and integer to float
+    /// is rounded once. `bool` converts to 0 or 1, and every number except zero converts to true, including NaN.
     ///
     /// Shapes: as the operand; the result has `dtype`.
     /// Errors: none.
@@ -32,13 +31,13 @@ ops! {
 
     /// The bits of `input` as elements of `dtype`.
     ///
-    /// Of a narrower dtype several elements are made of each, the least significant first, along a new last dimension.
-    /// Of a wider dtype each element is made of those along the last dimension. A NaN keeps its bits, but which NaN an op
-    /// computes is not defined.
+    /// Each element becomes several of a narrower dtype, the least significant first, along a new last dimension: for
+    /// example `f32[2]` becomes `u8[2, 4]`. The elements along the last dimension become one of a wider dtype. The bits
+    /// of a NaN are kept, but those of a NaN that another op computes are not defined.
     ///
-    /// Shapes: as the operand, with an extent for the parts of an element at the end, or without.
-    /// Errors: E2005 `dtype` is `bool` and the operand is not, E3002 a wider dtype of rank 0, or rank above 32, E3003 the
-    /// last extent does not hold one element.
+    /// Shapes: as the operand, with a last dimension added for a narrower dtype, or removed for a wider one.
+    /// Errors: E2005 `dtype` is `bool` and the operand is not, E3002 a wider dtype of rank 0, or rank above 32, E3003
+    /// the last extent is not the ratio of the sizes.
     /// Source: this compiler; ONNX `BitCast`, StableHLO `bitcast_convert`.
     Bitcast = "core.bitcast" {
         operands: (input: Any),

@@ -1,4 +1,4 @@
-//! Convolutions of one to three dimensions, in either layout and by groups.
+//! Convolutions and transposed convolutions of one to three dimensions, in both layouts and with groups.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -14,17 +14,17 @@ use crate::convolve::Lists;
 ops! {
     /// Convolution of `input` with `filter`, along one to three dimensions.
     ///
-    /// In layout `nhwc` images are `[N, s.., C]` and filters `[k.., C / groups, F]`, in `nchw` they are `[N, C, s..]` and
-    /// `[F, C / groups, k..]`. Filters take the channels of their group. `pads` are the zeros before each spatial
-    /// dimension, then those after each; `[]` stands for 0, and for 1 in `strides` and `dilations`. Operands are
-    /// converted to `dtype` first, which is exact; the result has it.
+    /// In layout `nhwc` images are `[N, s.., C]` and filters `[k.., C / groups, F]`; in `nchw` they are `[N, C, s..]`
+    /// and `[F, C / groups, k..]`. Each filter reads the channels of its group. `pads` are the zeros before each
+    /// spatial dimension, then those after each. An empty list means 0 for `pads`, and 1 for `strides` and `dilations`.
+    /// Operands are converted to `dtype` first, which is exact; the result has that dtype.
     ///
     /// Shapes: `[N, o.., F]` or `[N, F, o..]`; `o = floor((s + low + high - ((k - 1) * dilation + 1)) / stride) + 1`.
-    /// Order: one chain of fused multiply-adds over the taps, row-major, then the channels of the group, in either layout;
-    /// a padded tap adds a product with +0.
-    /// Errors: E2004 different dtypes, E2005 `bool`, or operands that `dtype` does not sum up, E3002 rank not 3 to 5,
-    /// or different ranks, E3006 fewer than 0 output positions, or too many, E4006 lists of another length, E4009
-    /// channels differ, E4010 an entry too small, or channels that groups do not divide.
+    /// Order: one chain of fused multiply-adds over the taps, row-major, then the channels of the group, in either
+    /// layout; a padded tap adds a product with +0.
+    /// Errors: E2004 different dtypes, E2005 `bool`, or operands that `dtype` does not accumulate, E3002 rank not 3 to
+    /// 5, or different ranks, E3006 a negative or too large number of output positions, E4006 lists of another length,
+    /// E4009 channels differ, E4010 an entry too small, or channels that groups do not divide.
     /// Source: this compiler; ONNX `Conv` and `ConvInteger`, MIL `conv`, StableHLO `convolution`.
     Conv = "core.conv" {
         operands: (input: Num, filter: Num),
@@ -38,20 +38,21 @@ ops! {
         eval: eval_conv,
     }
 
-    /// Convolution run backwards: element `i` of `input` times tap `k` of `filter` is added to the result at
+    /// Transposed convolution: element `i` of `input` times tap `k` of `filter` is added to the result at
     /// `i * stride + k * dilation - low`.
     ///
-    /// Images are as those of `Conv`; filters are `[k.., F / groups, C]` in layout `nhwc`, and `[C, F / groups, k..]` in
-    /// `nchw`. `pads` are left out before each spatial dimension of the result, then after each, and `output_padding` is
-    /// added after it. Operands are converted to `dtype` first, which is exact; the result has it.
+    /// Images are as in `Conv`; filters are `[k.., F / groups, C]` in layout `nhwc`, and `[C, F / groups, k..]` in
+    /// `nchw`. `pads` crops the start of each spatial dimension of the result, then the end of each, and
+    /// `output_padding` is added to the end. Operands are converted to `dtype` first, which is exact; the result has
+    /// that dtype.
     ///
     /// Shapes: `[N, o.., F]` or `[N, F, o..]`;
     /// `o = (s - 1) * stride + (k - 1) * dilation + 1 + output_padding - low - high`.
-    /// Order: one chain of fused multiply-adds over the taps that meet an element, row-major, then the channels of the
-    /// group, in either layout.
-    /// Errors: E2004 different dtypes, E2005 `bool`, or operands that `dtype` does not sum up, E3002 rank not 3 to 5,
-    /// or different ranks, E3006 fewer than 0 output positions, or too many, E4006 lists of another length, E4009
-    /// channels differ, E4010 an entry too small, or channels that groups do not divide.
+    /// Order: one chain of fused multiply-adds over the taps that contribute to an element, row-major, then the
+    /// channels of the group, in either layout.
+    /// Errors: E2004 different dtypes, E2005 `bool`, or operands that `dtype` does not accumulate, E3002 rank not 3 to
+    /// 5, or different ranks, E3006 a negative or too large number of output positions, E4006 lists of another length,
+    /// E4009 channels differ, E4010 an entry too small, or channels that groups do not divide.
     /// Source: this compiler; ONNX `ConvTranspose`, MIL `conv_transpose`, StableHLO `convolution`.
     ConvTranspose = "core.conv_transpose" {
         operands: (input: Num, filter: Num),
@@ -67,7 +68,7 @@ ops! {
 }
 
 impl Conv {
-    /// The convolution that the attributes say.
+    /// Returns the validated attributes of the convolution.
     ///
     /// # Errors
     ///
@@ -86,7 +87,7 @@ impl Conv {
 }
 
 impl ConvTranspose {
-    /// The convolution that the attributes say.
+    /// Returns the validated attributes of the convolution.
     ///
     /// # Errors
     ///

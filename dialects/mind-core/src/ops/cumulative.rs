@@ -1,4 +1,4 @@
-//! Reductions of the elements up to each place.
+//! Prefix operations (scans).
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -10,14 +10,15 @@ use crate::axes::resolve;
 pub use crate::eval::cumulative::{Accumulation, Prefixes};
 
 ops! {
-    /// At every place the elements along `axis` up to it, combined.
+    /// A prefix operation: each result combines the elements along `axis` up to its position.
     ///
-    /// `kind` says how: `sum`, `prod`, `max` (NaN if one is NaN, +0 above -0) or `min` (NaN if one is NaN, -0 below
-    /// +0). With `exclusive` the element of the place itself is left out: the first place has 0, 1, -inf or the smallest
-    /// integer, +inf or the largest integer. With `reverse` they are combined from the last place to the first.
+    /// `kind` is the combining function: `sum`, `prod`, `max` (NaN if one is NaN, +0 above -0) or `min` (NaN if one is
+    /// NaN, -0 below +0). With `exclusive` the element at the position itself is excluded; the first result is then the
+    /// identity: 0, 1, -inf or the smallest integer, +inf or the largest integer. With `reverse` the prefixes start
+    /// from the last element. For example the exclusive sum of `[1, 2, 3]` is `[0, 1, 3]`.
     ///
     /// Shapes: as the operand.
-    /// Order: one chain along the axis from that number on, in the accumulator of `Sum`; each place is rounded from it.
+    /// Order: one chain along the axis from the identity, in the accumulator of `Sum`; each result is rounded from it.
     /// Errors: E2005 `bool`, E3004 axis out of range.
     /// Source: this compiler; ONNX `CumSum` and `CumProd`, MIL `cumsum`, StableHLO `reduce_window`.
     Cumulative = "core.cumulative" {
@@ -34,7 +35,7 @@ ops! {
 }
 
 impl Cumulative {
-    /// What is accumulated.
+    /// Returns the attributes.
     pub fn prefixes(self, g: &Graph) -> Prefixes {
         Prefixes {
             kind: self.kind(g),

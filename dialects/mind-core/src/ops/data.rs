@@ -1,4 +1,4 @@
-//! Ops whose elements say how many results there are.
+//! Ops with data-dependent numbers of results.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
@@ -15,9 +15,9 @@ use crate::eval::select::{Ranking, Selector};
 use crate::extent::agree;
 
 ops! {
-    /// The indices of the elements that are not zero, one column for each.
+    /// The indices of the nonzero elements, one column for each.
     ///
-    /// A NaN is not zero, -0 is.
+    /// NaN is not zero, -0 is.
     ///
     /// Shapes: `[rank of the input, ?]`; the result is `i64`.
     /// Order: columns in row-major order of the elements.
@@ -34,15 +34,16 @@ ops! {
         eval: eval_nonzero,
     }
 
-    /// The different elements, or with `flat` false the different slices along `axis`: each once, with the index where
-    /// it first stands and how often it stands; and for each element or slice which one it is.
+    /// The distinct elements, or with `flat` false the distinct slices along `axis`: each once, with the index of its
+    /// first occurrence and its number of occurrences; and for each input element or slice the index of its distinct
+    /// value.
     ///
-    /// -0 equals +0, and the bits of the first one stay; all NaNs are equal.
+    /// -0 equals +0, and the bits of the first occurrence are kept; all NaNs are equal.
     ///
-    /// Shapes: `values` is a list, or as the input with `?` along `axis`; `first` and `counts` are `[?]`, and
-    /// `inverse` has as many elements as the input, or as it has slices; these three are `i64`.
-    /// Order: that of `Sort`, slices compared element by element in row-major order; with `sorted` false that of their
-    /// first places.
+    /// Shapes: `values` is a list, or as the input with `?` along `axis`; `first` and `counts` are `[?]`, and `inverse`
+    /// has an element for each element or slice of the input; these three are `i64`.
+    /// Order: that of `Sort`, slices compared element by element in row-major order; with `sorted` false the order of
+    /// first occurrences.
     /// Errors: E3004 axis out of range, unless `flat`.
     /// Source: this compiler; ONNX `Unique`.
     Unique = "core.unique" {
@@ -55,11 +56,11 @@ ops! {
         eval_many: eval_unique,
     }
 
-    /// The boxes that are kept when those are dropped that overlap a better one, as triples of batch, class and box.
+    /// The boxes that remain after boxes that overlap a better one are dropped, as triples of batch, class and box.
     ///
-    /// A box is `[y1, x1, y2, x2]`, its corners in any order, or with `centre` `[x, y, width, height]`. Of each batch and
-    /// class at most `max` boxes are kept: one is kept if its score is above `score`, and if its intersection with no
-    /// box kept before is more than `iou` of their union. A box without area overlaps nothing.
+    /// A box is `[y1, x1, y2, x2]`, its corners in any order, or with `centre` `[x, y, width, height]`. For each batch
+    /// and class at most `max` boxes are kept: a box is kept if its score is above `score`, and if its intersection
+    /// with each box kept before is at most `iou` of their union. A box without area overlaps nothing.
     ///
     /// Shapes: `boxes` `[B, N, 4]`, `scores` `[B, C, N]`, the others `[]`; the result is `i64` `[?, 3]`.
     /// Order: by batch, then class, then falling score; the lower index of equal scores first. Areas and their quotient
@@ -136,7 +137,7 @@ fn eval_unique(op: Unique, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyRes
             inner: count(&input.shape()[axis + 1..]),
         }
     };
-    // The sizes of all results, had no two slices been equal.
+    // The results are largest if no two slices are equal.
     cx.count(input.dtype(), input.shape())?;
     cx.count(DType::I64, &[slices.count])?;
     let found = slices.groups(input, op.sorted(g));
@@ -158,20 +159,20 @@ fn eval_unique(op: Unique, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyRes
     Ok(smallvec![values, first, inverse, counts])
 }
 
-/// A tensor cut along an axis.
+/// A tensor, viewed as slices along an axis.
 #[derive(Clone, Copy)]
 struct Slices {
-    /// Elements of the dimensions before the axis.
+    /// The product of the extents before the axis.
     outer: usize,
     /// The extent of the axis.
     count: usize,
-    /// Elements of the dimensions behind it.
+    /// The product of the extents after the axis.
     inner: usize,
 }
 
-/// Which slices are equal.
+/// The slices, grouped by equality.
 struct Groups {
-    /// The places of the slices of each group, in order; groups in the order of their results.
+    /// The indices of the slices of each group in ascending order; the groups are in the order of the results.
     places: Vec<Vec<usize>>,
     /// The group of each slice.
     inverse: Vec<i64>,
@@ -214,7 +215,7 @@ impl Slices {
         Groups { places, inverse }
     }
 
-    /// The first slice of each group, as elements of `shape`.
+    /// Returns the first slice of each group as a tensor of `shape`.
     fn firsts(self, input: &Tensor, groups: &Groups, shape: Vec<usize>) -> Tensor {
         with_buffer!(input.buffer(), |elements| {
             let mut values = Vec::with_capacity(self.outer * groups.places.len() * self.inner);
@@ -286,7 +287,7 @@ fn eval_suppression(
     };
     let max = usize::try_from(max).unwrap_or(0).min(count);
     let (iou, least) = (iou.elements::<f32>()[0], score.elements::<f32>()[0]);
-    // All that can be kept, before anything is allocated for them.
+    // The largest possible result, checked before it is allocated.
     cx.count(DType::I64, &[batches, classes, max, 3])?;
     cx.count(DType::I64, &[count])?;
     let corners = |at: usize| {
@@ -310,7 +311,7 @@ fn eval_suppression(
     Ok(Tensor::of(vec![kept.len() / 3, 3], kept))
 }
 
-/// The indices of the rectangles that are kept, the best first.
+/// Returns the indices of the rectangles that are kept, the best first.
 fn suppressed(all: &[Rectangle], scores: &[f32], max: usize, iou: f32, least: f32) -> Vec<usize> {
     let mut candidates: Vec<usize> = (0..all.len()).filter(|&at| scores[at] > least).collect();
     candidates.sort_by_key(|&at| std::cmp::Reverse(scores[at].key()));
@@ -327,7 +328,7 @@ fn suppressed(all: &[Rectangle], scores: &[f32], max: usize, iou: f32, least: f3
     kept
 }
 
-/// A box by its lower and its upper corner.
+/// A box, by its lower and its upper corner.
 #[derive(Clone, Copy)]
 struct Rectangle {
     low: [f32; 2],
@@ -353,7 +354,7 @@ impl Rectangle {
         (self.high[0] - self.low[0]) * (self.high[1] - self.low[1])
     }
 
-    /// The part of the union of both that is in both.
+    /// Returns the intersection over union of two rectangles.
     fn overlap(&self, other: &Rectangle) -> f32 {
         let (own, others) = (self.area(), other.area());
         if own <= 0.0 || others <= 0.0 {

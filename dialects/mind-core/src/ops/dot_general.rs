@@ -1,4 +1,4 @@
-//! Products of any dimensions.
+//! Products with any batch and contracted dimensions.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -12,17 +12,19 @@ use crate::pairs::{Pairs, Side};
 use crate::sums::SumType;
 
 ops! {
-    /// Sums of products along dimensions that both operands have.
+    /// A generalised matrix product (tensor contraction).
     ///
-    /// The dimensions `lhs_batch` and `rhs_batch` go together pair by pair; `lhs_contract` and `rhs_contract` are summed
-    /// over pair by pair. Operands are converted to `dtype` first, which is exact; the result has it. Sums of integers are
-    /// taken modulo 2^width.
+    /// The dimensions `lhs_batch` and `rhs_batch` are paired in order; so are `lhs_contract` and `rhs_contract`, over
+    /// which products are summed. Operands are converted to `dtype` first, which is exact; the result has that dtype.
+    /// Sums of integers are taken modulo 2^width. For example a product of matrices contracts dimension 1 of `lhs` with
+    /// dimension 0 of `rhs`.
     ///
     /// Shapes: the batch dimensions, then the other dimensions of `lhs`, then those of `rhs`.
-    /// Order: one chain of fused multiply-adds per element, over the contracted dimensions in the order listed, the last
-    /// one fastest; see docs/numerics.md, `MatMul`.
-    /// Errors: E2004 different dtypes, E2005 `bool`, or operands that `dtype` does not sum up, E3002 a result of rank above
-    /// 32, E3003 extents of a pair differ, or lists of other lengths, E3004 axis out of range, E3005 duplicate axis.
+    /// Order: one chain of fused multiply-adds per element, over the contracted dimensions in the order listed, the
+    /// last one fastest; see docs/numerics.md, `MatMul`.
+    /// Errors: E2004 different dtypes, E2005 `bool`, or operands that `dtype` does not accumulate, E3002 a result of
+    /// rank above 32, E3003 extents of a pair differ, or lists of other lengths, E3004 axis out of range, E3005
+    /// duplicate axis.
     /// Source: this compiler; ONNX `Einsum`, MIL `einsum`, StableHLO `dot_general`.
     DotGeneral = "core.dot_general" {
         operands: (lhs: Num, rhs: Num),
@@ -38,11 +40,11 @@ ops! {
 }
 
 impl DotGeneral {
-    /// What each dimension of operands of these ranks is for.
+    /// Returns the role of each dimension of operands with these ranks.
     ///
     /// # Errors
     ///
-    /// E3004 axis out of range, E3005 duplicate axis, also when once in each list.
+    /// E3004 axis out of range, E3005 duplicate axis, also if it is once in each list.
     pub fn pairs(self, g: &Graph, [lhs, rhs]: [usize; 2]) -> Result<Pairs, VerifyError> {
         let side = |batch: &[i64], contracted: &[i64], rank| {
             let named = listed("dot_general", &[batch, contracted].concat(), rank)?;

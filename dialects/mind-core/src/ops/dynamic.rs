@@ -1,4 +1,4 @@
-//! Windows of a tensor whose place is known when run.
+//! Slices with data-dependent starts.
 
 use mind_diag::Code;
 use mind_ir::ValueId;
@@ -14,10 +14,11 @@ use crate::eval::indexed;
 use crate::eval::strided::{self, strides_of};
 
 ops! {
-    /// The window of `sizes` elements of `input` that begins at `starts`, one index for each axis.
+    /// The slice of `input` with extents `sizes` that begins at `starts`, one index for each axis.
     ///
-    /// `bounds` says what a start may be: `clamp`, any, the window being moved inside; `strict`, where the window is
-    /// inside; `from_end`, as well from minus the extent, counted from the end. A window without elements is anywhere.
+    /// `bounds` selects which starts are valid: `clamp`, any, and the slice is moved inside; `strict`, those with the
+    /// slice inside; `from_end`, also negative starts down to minus the extent, which count from the end. An empty
+    /// slice may start anywhere.
     ///
     /// Shapes: `sizes`.
     /// Errors: E2005 `starts` not i32 or i64, E3002 `starts` not of rank 0, E3003 size negative or above the extent,
@@ -33,14 +34,14 @@ ops! {
         eval: eval_dynamic_slice,
     }
 
-    /// `input` with `update` in the place of the window that begins at `starts`, one index for each axis.
+    /// `input`, with the slice that begins at `starts` replaced by `update`; there is one index for each axis.
     ///
     /// `bounds` is as for `DynamicSlice`.
     ///
     /// Shapes: as `input`; `update` has its rank and no larger extents.
-    /// Errors: E2004 `update` of another dtype, E2005 `starts` not i32 or i64, E3002 `starts` not of rank 0, or `update`
-    /// of another rank, E3003 an extent of `update` too large, E4006 not one start per axis, E4022 `bounds` is `skip`;
-    /// E6001 when run, start out of bounds.
+    /// Errors: E2004 `update` of another dtype, E2005 `starts` not i32 or i64, E3002 `starts` not of rank 0, or
+    /// `update` of another rank, E3003 an extent of `update` too large, E4006 not one start per axis, E4022 `bounds` is
+    /// `skip`; E6001 when run, start out of bounds.
     /// Source: this compiler; MIL `slice_update`, StableHLO `dynamic_update_slice`.
     DynamicUpdateSlice = "core.dynamic_update_slice" {
         operands: (input: Any, update: Any),
@@ -53,7 +54,7 @@ ops! {
     }
 }
 
-/// Checks that there is a scalar for each axis of `input`, and that `bounds` has a meaning for windows.
+/// Checks that there is a scalar for each axis of `input`, and that `bounds` is not `skip`.
 fn check_starts(
     g: &Graph,
     op: &'static str,
@@ -87,7 +88,7 @@ fn check_starts(
     Ok(())
 }
 
-/// Checks that a window of extent `size` fits `extent`, unless only a run can tell.
+/// Checks that a slice of extent `size` fits `extent`, unless one of them is data-dependent.
 fn check_size(
     g: &Graph,
     op: &'static str,
@@ -109,7 +110,7 @@ fn check_size(
         dimension: format!("the window and dimension {axis}"),
         expected: format!("0 to {extent}"),
         found: size.display(g.symbols()).to_string(),
-        help: "a window is inside of the tensor",
+        help: "the window must fit into the tensor",
     })
 }
 
@@ -157,11 +158,11 @@ fn infer_dynamic_update_slice(op: DynamicUpdateSlice, g: &Graph) -> InferResult 
     Ok(input.to_owned().into())
 }
 
-/// Where a window of extents `sizes` begins; a window without elements begins anywhere.
+/// Returns the start of a slice of extents `sizes`; an empty slice may start anywhere.
 ///
 /// # Errors
 ///
-/// A window larger than the tensor, E6001 a start out of bounds.
+/// A slice larger than the tensor, E6001 a start out of bounds.
 fn places(
     input: &Tensor,
     sizes: &[usize],
@@ -189,7 +190,7 @@ fn places(
     axes.map(place).collect()
 }
 
-/// The window at the starts.
+/// Evaluates a dynamic slice.
 fn eval_dynamic_slice(
     op: DynamicSlice,
     cx: &EvalCx<'_>,
@@ -208,7 +209,7 @@ fn eval_dynamic_slice(
     strided::copy(cx, input, base, &axes)
 }
 
-/// The elements of the update inside of the window at the starts, and those of the input outside.
+/// Evaluates an update of a dynamic slice.
 fn eval_dynamic_update_slice(
     op: DynamicUpdateSlice,
     cx: &EvalCx<'_>,

@@ -52,10 +52,10 @@ ops! {
         scalar: Div,
     }
 
-    /// What is left of `lhs` after as many whole `rhs` as fit, at every position, with the sign of `rhs`.
+    /// The modulus of `lhs` by `rhs` at every position, with the sign of `rhs`.
     ///
-    /// It is `Remainder`, and `rhs` more where that has the other sign, which rounds a float once. A zero has the sign of
-    /// `rhs`. An infinite `rhs` gives `lhs`, or `rhs` where the signs differ.
+    /// It is `Remainder`, plus `rhs` if their signs differ; the addition rounds a float once. A zero has the sign of
+    /// `rhs`. An infinite `rhs` gives `lhs`, or `rhs` if the signs differ. For example the modulus of -7 by 3 is 2.
     ///
     /// Shapes: the operands' shapes broadcast.
     /// Errors: E2004 different dtypes, E2005 `bool`, E3001 shapes do not broadcast; E6005 when run, on
@@ -68,10 +68,10 @@ ops! {
         scalar: Mod,
     }
 
-    /// What is left of `lhs` after as many whole `rhs` as fit, at every position, exactly and with the sign of `lhs`.
+    /// The exact remainder of `lhs / rhs` with a truncated quotient, at every position; it has the sign of `lhs`.
     ///
-    /// A zero has the sign of `lhs` too. An infinite `rhs` gives `lhs`; an infinite `lhs` and a float `rhs` of zero give
-    /// NaN.
+    /// A zero has the sign of `lhs` too. An infinite `rhs` gives `lhs`; an infinite `lhs` and a float `rhs` of zero
+    /// give NaN. For example the remainder of -7 by 3 is -1.
     ///
     /// Shapes: the operands' shapes broadcast.
     /// Errors: E2004 different dtypes, E2005 `bool`, E3001 shapes do not broadcast; E6005 when run, on

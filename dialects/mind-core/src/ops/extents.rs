@@ -1,4 +1,4 @@
-//! Numbers that follow from extents alone.
+//! Values that depend only on extents.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -14,7 +14,7 @@ use crate::eval::strided;
 use crate::extent::{check_extents, text};
 
 ops! {
-    /// At every position its index along `axis`, as `Cast` converts an `i64` to `dtype`.
+    /// The index along `axis` at every position, converted from `i64` to `dtype` like `Cast`.
     ///
     /// Shapes: `shape`.
     /// Errors: E3002 rank above 32, E3004 axis out of range, E3006 extent negative, E3011 extent `?`.
@@ -66,7 +66,7 @@ fn eval_iota(op: Iota, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalErr
     indices_along(cx, op.dtype(g), &shape, op.axis(g))
 }
 
-/// At every position of `shape` its index along `axis`, which lies in the rank.
+/// Computes the index along `axis`, which is valid, at every position of `shape`.
 ///
 /// # Errors
 ///

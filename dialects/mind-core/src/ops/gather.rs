@@ -1,4 +1,4 @@
-//! Elements read at places that a tensor lists.
+//! Gathers: reads at indices that a tensor lists.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -12,14 +12,15 @@ use crate::eval::indexed;
 use crate::places::{Tuples, along_axis, along_axis_fits};
 
 ops! {
-    /// The elements of `data` whose index along `axis` is that in `indices`, and otherwise that of the result.
+    /// The elements of `data` at an index that is the element of `indices` along `axis`, and the index of the result
+    /// along the other axes.
     ///
-    /// `bounds` says what an index may be: `strict`, from 0 to below the extent; `from_end`, as well from minus the
-    /// extent; `clamp`, any, for the nearest place; `skip`, any, where 0 is read outside.
+    /// `bounds` selects which indices are valid: `strict`, from 0 to below the extent; `from_end`, also from minus the
+    /// extent; `clamp`, any, clamped to the axis; `skip`, any, and reads outside give 0.
     ///
     /// Shapes: as `indices`, which has the rank of `data` and along the other axes at most its extents.
-    /// Errors: E2005 `indices` not i32 or i64, E3002 different ranks, E3003 `indices` reach past `data`, E3004 axis out
-    /// of range; E6001 when run, index out of bounds.
+    /// Errors: E2005 `indices` not i32 or i64, E3002 different ranks, E3003 `indices` larger than `data` along another
+    /// axis, E3004 axis out of range; E6001 when run, index out of bounds.
     /// Source: this compiler; ONNX `GatherElements`, MIL `gather_along_axis`.
     GatherElements = "core.gather_elements" {
         operands: (data: Any, indices: Index),
@@ -32,7 +33,7 @@ ops! {
 
     /// The slices of `data` at the tuples in the last dimension of `indices`.
     ///
-    /// The first `batch_dims` dimensions of both go together; a tuple holds an index for each of the next ones of
+    /// The first `batch_dims` dimensions of both are paired; a tuple holds an index for each of the next dimensions of
     /// `data`. `bounds` is as for `GatherElements`.
     ///
     /// Shapes: `indices[..-1] ++ data[batch_dims + indices[-1]..]`.

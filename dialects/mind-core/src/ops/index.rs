@@ -1,4 +1,4 @@
-//! Ops that read parts of a tensor.
+//! Ops that read a part of a tensor.
 
 use mind_ir::attr::OPEN_END;
 use mind_ir::eval::{EvalCx, EvalError};
@@ -28,7 +28,7 @@ ops! {
         eval: eval_index,
     }
 
-    /// The elements from `starts` up to but without `ends`, every `steps`-th, along each axis.
+    /// The elements from `starts` up to but excluding `ends`, every `steps`-th, along each axis.
     ///
     /// Shapes: `ceil((end - start) / step)` per axis, 0 where the range is empty.
     /// Errors: E3003 bound negative or past the extent, E4007 not one entry per axis, E4008 step not
@@ -45,8 +45,8 @@ ops! {
 
     /// The slices of `data` along `axis` at `indices`.
     ///
-    /// `bounds` says what an index may be: `strict`, from 0 to below the extent; `from_end`, as well from minus the
-    /// extent; `clamp`, any, for the nearest place; `skip`, any, where a slice of zeros is read outside.
+    /// `bounds` selects which indices are valid: `strict`, from 0 to below the extent; `from_end`, also from minus the
+    /// extent; `clamp`, any, clamped to the axis; `skip`, any, and reads outside give a slice of zeros.
     ///
     /// Shapes: `data[..axis] ++ indices ++ data[axis + 1..]`.
     /// Errors: E3002 `data` of rank 0 or a result of rank above 32, E3004 axis out of range, E4011
@@ -82,7 +82,7 @@ fn infer_slice(op: Slice, g: &Graph) -> InferResult {
     sliced_type(g, input, op.starts(g), op.ends(g), op.steps(g))
 }
 
-/// The type of a slice of `input`.
+/// Infers the type of a slice of `input`.
 ///
 /// # Errors
 ///
@@ -137,7 +137,7 @@ fn sliced_extent(extent: Dim, start: i64, end: i64, step: i64) -> Dim {
     }
 }
 
-/// How many positions `start`, `start + step`, ... lie below `end`. `step` is positive.
+/// Returns how many of `start`, `start + step`, ... are below `end`. `step` is positive.
 pub(crate) fn range_len(start: i64, end: i64, step: i64) -> i64 {
     let span = i128::from(end) - i128::from(start);
     let step = i128::from(step);
@@ -148,7 +148,7 @@ fn infer_gather(op: Gather, g: &Graph) -> InferResult {
     gathered_type(g.ty(op.data(g)), g.ty(op.indices(g)), op.axis(g))
 }
 
-/// The type of the slices of `data` along `axis` at `indices`.
+/// Infers the type of the slices of `data` along `axis` at `indices`.
 ///
 /// # Errors
 ///
@@ -176,12 +176,12 @@ pub fn gathered_type(data: TypeView<'_>, indices: TypeView<'_>, axis: i64) -> In
     Ok(data.with_shape(shape).into())
 }
 
-/// The single element at the indices.
+/// Evaluates the read of a single element.
 fn eval_index(op: Index, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     element(cx, operands[0], op.indices(cx.graph))
 }
 
-/// The single element at `indices`, one per axis.
+/// Returns the element at `indices`, one per axis.
 ///
 /// # Errors
 ///
@@ -199,13 +199,13 @@ pub fn element(cx: &EvalCx<'_>, input: &Tensor, indices: &[i64]) -> Result<Tenso
     strided::copy(cx, input, offset, &[])
 }
 
-/// The elements in a range of every axis.
+/// Evaluates a slice.
 fn eval_slice(op: Slice, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let g = cx.graph;
     sliced(cx, operands[0], op.starts(g), op.ends(g), op.steps(g))
 }
 
-/// The elements in a verified range of every axis.
+/// Copies a verified range of every axis.
 ///
 /// # Errors
 ///
@@ -231,7 +231,8 @@ pub fn sliced(
                 return Err(EvalError::Shape(text));
             }
         };
-        // Bounds and steps are multiplied only where they lie inside the tensor.
+        // Bounds and strides are multiplied only if they are inside of the tensor, because the product may overflow
+        // otherwise.
         let len = range_len(start, end, step) as usize;
         base += if len > 0 {
             start as usize * strides[axis]
@@ -250,14 +251,14 @@ pub fn sliced(
     strided::copy(cx, input, base, &parts)
 }
 
-/// The slices along an axis at indices.
+/// Evaluates a gather along an axis.
 fn eval_gather(op: Gather, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let axis = axes::resolve("gather", op.axis(cx.graph), operands[0].rank());
     let axis = axis.expect("a verified axis lies in the rank");
     gathered(cx, operands[0], operands[1], axis, op.bounds(cx.graph))
 }
 
-/// The slices of `data` along `axis` at `indices`, which are `i32` or `i64`.
+/// Gathers the slices of `data` along `axis` at `indices`, which are `i32` or `i64`.
 ///
 /// # Errors
 ///
@@ -290,7 +291,8 @@ pub fn gathered(
     })
 }
 
-/// From each of `stacks` stacks of `extent` slices of `size` elements the slices at `places`, zeros for `None`.
+/// Gathers the slices at `places` from each of `stacks` stacks of `extent` slices with `size` elements; zeros for
+/// `None`.
 fn picked<T: Element>(
     data: &[T],
     [stacks, extent, size]: [usize; 3],
@@ -311,7 +313,7 @@ fn picked<T: Element>(
     elements
 }
 
-/// `index` as a position on an axis. A negative index lies outside.
+/// Returns `index` as a position on an axis. A negative index is out of bounds.
 fn position(index: i64, axis: usize, extent: usize) -> Result<usize, EvalError> {
     let place = Bounds::Strict.place(index, axis, extent)?;
     Ok(place.expect("strict bounds skip nothing"))

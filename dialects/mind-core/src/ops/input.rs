@@ -1,4 +1,4 @@
-//! The module's inputs.
+//! Inputs of the module.
 
 use mind_diag::Code;
 use mind_ir::graph::Graph;
@@ -8,14 +8,16 @@ use mind_ir::types::{DType, Stored};
 use mind_ir::verify::{InferResult, VerifyError};
 
 ops! {
-    /// A named input of the module, of a declared type; a `param` is a weight, bound once.
+    /// A named input of the module, of a declared type. A `param` is a weight, which is bound once.
     ///
-    /// `stored` is the format of a weight of `f32` that is stored in blocks of quantised numbers along its rows; one
-    /// that is `dense` is stored as declared. mic@1 and mic@2 cannot say it. Programs that share packed weights, as those of models do, read the blocks of a matrix that is
-    /// only the transposed right side of products; all other programs are given the numbers. Results have the same bits.
+    /// `stored` is the storage format of an `f32` weight that is block-quantised along its rows; a `dense` weight is
+    /// stored as declared. mic@1 and mic@2 cannot express it. Programs that share packed weights, as those of models
+    /// do, read the quantised blocks of a matrix that is only used as the transposed right side of products. All other
+    /// programs receive the dequantised weight. The bits of the results are the same.
     ///
     /// Shapes: as declared; any extent but a negative one.
-    /// Errors: E3006 extent negative, E4004 no type, or one outside the profile, E4022 `stored` of an input that is no weight of `f32`, or of rows that are not whole blocks.
+    /// Errors: E3006 extent negative, E4004 no type, or one outside of the profile, E4022 `stored` of an input that is
+    /// not an `f32` weight, or of rows that are not whole blocks.
     /// Source: mind-spec v1.0 ir.md, "Reference encoding"; mic@1 `param`; mic@2 `a` and `p`.
     Input = "core.input" {
         attrs: { name: Str, param: Bool = false, stored: Stored = None },
@@ -37,7 +39,7 @@ fn infer_input(op: Input, g: &Graph) -> InferResult {
     }
 }
 
-/// Why a weight cannot be stored as `stored` says, and what could be.
+/// Returns why a weight cannot be stored as `stored`, and a way out.
 fn stored_problem(op: Input, g: &Graph) -> Option<(String, String)> {
     let format = op.stored(g)?;
     let ty = g.types().get(g.declared(op.result(g))?);

@@ -1,4 +1,4 @@
-//! Joining tensors and taking them apart.
+//! Concatenation and splitting.
 
 use mind_ir::ValueId;
 use mind_ir::eval::{EvalCx, EvalError};
@@ -14,7 +14,7 @@ use crate::eval::strided::{self, strides_of};
 use crate::extent::agree;
 
 ops! {
-    /// The inputs one after the other along `axis`.
+    /// The inputs, concatenated along `axis`.
     ///
     /// Shapes: as the inputs, their extents along `axis` added up.
     /// Errors: E2004 different dtypes, E3002 different ranks, E3003 other extents differ, E3004 axis out
@@ -33,7 +33,7 @@ ops! {
         },
     }
 
-    /// The `part`-th of `count` equal pieces along `axis`, counted from 0.
+    /// The `part`-th of `count` equal parts along `axis`, counted from 0.
     ///
     /// Shapes: as the input, the extent along `axis` divided by `count`.
     /// Errors: E3003 extent not divisible, or no such part, E3004 axis out of range.
@@ -53,7 +53,7 @@ fn infer_concat(op: Concat, g: &Graph) -> InferResult {
     joined_type(g, op.inputs(g), op.axis(g))
 }
 
-/// The type of `inputs`, at least one, one after the other along `axis`.
+/// Infers the type of `inputs`, at least one, concatenated along `axis`.
 ///
 /// # Errors
 ///
@@ -95,7 +95,7 @@ pub fn joined_type(g: &Graph, inputs: &[ValueId], axis: i64) -> InferResult {
     Ok(first.with_shape(shape).into())
 }
 
-/// The sum of two extents; `None` if it does not fit.
+/// Returns the sum of two extents; `None` if it overflows.
 fn joined(a: Dim, b: Dim) -> Option<Dim> {
     match (a, b) {
         (Dim::Fixed(a), Dim::Fixed(b)) => a.checked_add(b).map(Dim::Fixed),
@@ -134,14 +134,14 @@ fn infer_split(op: Split, g: &Graph) -> InferResult {
     Ok(input.with_shape(shape).into())
 }
 
-/// The inputs one after the other along an axis.
+/// Evaluates a concatenation.
 fn eval_concat(op: Concat, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let axis = axes::resolve("concat", op.axis(cx.graph), operands[0].rank());
     let axis = axis.expect("a verified axis lies in the rank");
     concatenated(cx, operands, axis)
 }
 
-/// Tensors of one dtype and rank one after the other along `axis`; at least one.
+/// Concatenates tensors of equal dtypes and ranks along `axis`; there is at least one.
 ///
 /// # Errors
 ///
@@ -183,7 +183,7 @@ pub fn concatenated(
     })
 }
 
-/// The elements of `inputs`, joined along `axis`.
+/// Concatenates the elements of `inputs` along `axis`.
 fn strung<T: Element>(inputs: &[&Tensor], axis: usize, count: usize) -> Vec<T> {
     let stacks: usize = inputs[0].shape()[..axis].iter().product();
     let mut elements = Vec::with_capacity(count);
@@ -196,7 +196,7 @@ fn strung<T: Element>(inputs: &[&Tensor], axis: usize, count: usize) -> Vec<T> {
     elements
 }
 
-/// One of several equal pieces along an axis.
+/// Evaluates a split.
 fn eval_split(op: Split, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (input, g) = (operands[0], cx.graph);
     let axis = axes::resolve("split", op.axis(g), input.rank());

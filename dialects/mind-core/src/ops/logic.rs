@@ -1,4 +1,4 @@
-//! Ops on truth values and on the bits of integers.
+//! Logical and bitwise ops.
 
 use mind_ir::ops;
 
@@ -51,10 +51,10 @@ ops! {
         scalar: Not,
     }
 
-    /// `lhs` shifted to the left by `rhs` bits; 0 if `rhs` is negative or no less than the width.
+    /// `lhs` shifted left by `rhs` bits; 0 if `rhs` is negative or not less than the width.
     ///
     /// Shapes: the operands' shapes broadcast.
-    /// Errors: E2004 different dtypes, E2005 no integers, E3001 shapes do not broadcast.
+    /// Errors: E2004 different dtypes, E2005 not integers, E3001 shapes do not broadcast.
     /// Source: this compiler; ONNX `BitShift`, StableHLO `shift_left`.
     ShiftLeft = "core.shift_left" {
         operands: (lhs: Integer, rhs: Integer),
@@ -63,11 +63,11 @@ ops! {
         scalar: ShiftLeft,
     }
 
-    /// `lhs` shifted to the right by `rhs` bits, with copies of the sign shifted in; all of them if `rhs` is negative or
-    /// no less than the width.
+    /// `lhs` shifted right by `rhs` bits: arithmetic for signed integers, logical for unsigned ones. If `rhs` is
+    /// negative or not less than the width, every bit is a copy of the sign, or 0 if unsigned.
     ///
     /// Shapes: the operands' shapes broadcast.
-    /// Errors: E2004 different dtypes, E2005 no integers, E3001 shapes do not broadcast.
+    /// Errors: E2004 different dtypes, E2005 not integers, E3001 shapes do not broadcast.
     /// Source: this compiler; ONNX `BitShift`, StableHLO `shift_right_arithmetic` and `shift_right_logical`.
     ShiftRight = "core.shift_right" {
         operands: (lhs: Integer, rhs: Integer),

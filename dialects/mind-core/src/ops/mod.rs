@@ -1,4 +1,4 @@
-//! The op tables, by family.
+//! Op tables, one file for each family.
 
 pub mod argmax;
 pub mod block_matmul;
@@ -77,5 +77,5 @@ const FAMILIES: [&[&OpDef]; 35] = [
     fused::OPS,
 ];
 
-/// Every op of the dialect, family by family.
+/// Every op of the dialect, in the order of the families.
 pub const OPS: &[&OpDef] = &join::<{ count(&FAMILIES) }>(&FAMILIES);

@@ -69,15 +69,18 @@ fn same_as(g: &Graph, value: ValueId) -> InferResult {
     ))
 }
 
-/// What layer normalisation adds to the variance: 1e-5, rounded to the dtype. Panics on a dtype that is no
-/// float.
+/// Returns the epsilon of layer normalisation, 1e-5, rounded to the dtype.
+///
+/// # Panics
+///
+/// If `dtype` is not a float.
 pub fn epsilon(dtype: DType) -> Tensor {
     with_float!(dtype, T => Tensor::scalar(T::from_f64(1e-5)), else {
         panic!("layer normalisation is not defined for {dtype}")
     })
 }
 
-/// `e / sum(e)` along an axis, with `e = exp(input - max(input))`.
+/// Evaluates a softmax.
 fn eval_softmax(op: Softmax, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (input, rank) = (operands[0], operands[0].rank());
     let axis = axes::resolve("softmax", op.axis(cx.graph), rank);
@@ -89,7 +92,7 @@ fn eval_softmax(op: Softmax, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Te
     ScalarFn::Div.eval(cx, &[&powers, &total])
 }
 
-/// `d / sqrt(mean(d * d) + 1e-5)` along the last axis, with `d = input - mean(input)`.
+/// Evaluates a layer normalisation.
 fn eval_layernorm(
     _: LayerNorm,
     cx: &EvalCx<'_>,

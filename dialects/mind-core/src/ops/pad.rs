@@ -1,4 +1,4 @@
-//! Elements added around a tensor and between its elements.
+//! Padding around a tensor and between its elements.
 
 use mind_diag::Code;
 use mind_ir::eval::{EvalCx, EvalError};
@@ -13,32 +13,33 @@ use crate::eval::indexed;
 use crate::eval::strided::strides_of;
 
 mind_ir::words! {
-    /// What is read outside of a padded tensor.
+    /// The values of added elements.
     pub enum PadMode {
-        /// One value.
+        /// A constant.
         Constant = "constant",
         /// The nearest element.
         Edge = "edge",
-        /// The mirror image about the first and the last element, back and forth.
+        /// The tensor reflected about its first and last elements, repeatedly.
         Reflect = "reflect",
-        /// The tensor again, from its other end.
+        /// The tensor repeated periodically.
         Wrap = "wrap",
     }
 }
 
 ops! {
-    /// The elements of `input` with others before, after and between them along each axis.
+    /// Pads `input` before, after and between its elements along each axis.
     ///
-    /// Along axis `i`, `low[i]` elements come before those of `input`, `high[i]` after them, and `interior[i]` between
-    /// two of them; no `interior` means none. A negative `low` or `high` removes elements instead, counted after
-    /// `interior` was inserted. `mode` says what is added: `constant`, `value`, or 0 if it is not given; `edge`, the
-    /// nearest element; `reflect`, the mirror image about the first and the last element, back and forth; `wrap`, the
-    /// elements again from the other end. Only `constant` removes elements and takes `interior` and `value`.
+    /// Along axis `i`, `low[i]` elements are added before those of `input`, `high[i]` after them, and `interior[i]`
+    /// between adjacent ones; an empty `interior` means none. A negative `low` or `high` crops instead, counted after
+    /// `interior` was inserted. `mode` selects the added values: `constant`, `value`, or 0 if it is not given; `edge`,
+    /// the nearest element; `reflect`, the tensor reflected about its first and last elements, repeatedly; `wrap`, the
+    /// tensor repeated periodically. For example `[1, 2, 3]` padded by 2 at the end is `[1, 2, 3, 2, 1]` with `reflect`
+    /// and `[1, 2, 3, 1, 2]` with `wrap`. Only `constant` crops and takes `interior` and `value`.
     ///
     /// Shapes: `low + n + max(n - 1, 0) * interior + high` for each extent `n`.
     /// Errors: E2004 `value` of another dtype, E3002 `value` not of rank 0, E3003 no element to repeat, E3006 a result
-    /// extent negative or too large, E4006 a list without one entry per axis, E4010 amount or operand that `mode` does
-    /// not take.
+    /// extent negative or too large, E4006 a list without one entry per axis, E4010 an amount or operand that `mode`
+    /// does not accept.
     /// Source: this compiler; ONNX `Pad`, MIL `pad`, StableHLO `pad`.
     PadOp = "core.pad" {
         operands: (input: Any),
@@ -54,19 +55,19 @@ ops! {
     }
 }
 
-/// What is added along one axis.
+/// The padding along one axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Margins {
-    /// Before the first element; removed if negative.
+    /// Elements added before the first; cropped if negative.
     pub low: i64,
-    /// After the last element; removed if negative.
+    /// Elements added after the last; cropped if negative.
     pub high: i64,
-    /// Between two elements.
+    /// Elements added between adjacent ones.
     pub interior: i64,
 }
 
 impl Margins {
-    /// Those of every axis of a verified op.
+    /// Returns the padding of each axis of a verified op.
     pub fn of(op: PadOp, g: &Graph) -> Vec<Margins> {
         let (low, high, interior) = (op.low(g), op.high(g), op.interior(g));
         let margins = |axis: usize| Margins {
@@ -77,22 +78,22 @@ impl Margins {
         (0..low.len()).map(margins).collect()
     }
 
-    /// Whether nothing is added or removed.
+    /// Returns whether nothing is added or cropped.
     pub fn is_zero(self) -> bool {
         [self.low, self.high, self.interior] == [0; 3]
     }
 
-    /// `extent` and the elements between.
+    /// Returns `extent` plus the interior padding.
     fn dilated(self, extent: i128) -> i128 {
         extent + (extent - 1).max(0) * i128::from(self.interior)
     }
 
-    /// The result's extent, negative if more is removed than there is.
+    /// Returns the extent of the result; negative if more is cropped than there is.
     fn extent(self, extent: i64) -> i128 {
         self.dilated(extent.into()) + i128::from(self.low) + i128::from(self.high)
     }
 
-    /// The place in an axis of `extent` that the result has at `index`; `None` for an added constant.
+    /// Returns the element of an axis of `extent` that the result has at `index`; `None` for the constant.
     pub fn source(self, mode: PadMode, index: usize, extent: usize) -> Option<usize> {
         let (at, extent) = (index as i128 - i128::from(self.low), extent as i128);
         let place = match mode {
@@ -134,7 +135,7 @@ fn infer_pad(op: PadOp, g: &Graph) -> InferResult {
     Ok(input.with_shape(shape).into())
 }
 
-/// The error for an attribute or operand that does not suit the others.
+/// Returns the error for an attribute or operand that conflicts with another.
 fn refused(code: u16, problem: String, help: &str) -> Box<VerifyError> {
     let help = Some(help.to_owned());
     let code = Code(code);
@@ -170,7 +171,7 @@ fn check_mode(op: PadOp, g: &Graph) -> Result<(), Box<VerifyError>> {
         return Err(refused(
             4010,
             problem,
-            "write how many elements come between two, from 0 on",
+            "write the number of elements between adjacent ones, 0 or more",
         ));
     }
     if mode == PadMode::Constant {
@@ -215,7 +216,7 @@ fn padded_extent(
             dimension: format!("dimension {dimension}"),
             expected: "1 or more".to_owned(),
             found: "0".to_owned(),
-            help: "there is no element to repeat",
+            help: "the mode repeats elements, and this axis is empty",
         }));
     }
     let padded = margins.extent(extent);
@@ -240,7 +241,7 @@ fn fold_pad(op: PadOp, g: &Graph) -> Option<Folded> {
         .then_some(Folded::Value(op.input(g)))
 }
 
-/// The elements, and added ones around and between them.
+/// Evaluates a pad.
 fn eval_pad(op: PadOp, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (input, mode) = (operands[0], op.mode(cx.graph));
     let margins = Margins::of(op, cx.graph);
@@ -263,7 +264,7 @@ fn eval_pad(op: PadOp, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, 
     })
 }
 
-/// The result's extent along `axis`, which has `extent` elements.
+/// Returns the extent of the result along `axis`, which has `extent` elements.
 fn padded_length(
     margins: Margins,
     mode: PadMode,

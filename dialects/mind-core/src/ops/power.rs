@@ -1,4 +1,4 @@
-//! Powers, exponentials and logarithms at every position.
+//! Elementwise powers, exponentials and logarithms.
 
 use mind_ir::ops;
 
@@ -15,7 +15,7 @@ ops! {
         scalar: Exp2,
     }
 
-    /// `e^input - 1` at every position, also where that is small; -0 stays.
+    /// `e^input - 1` at every position, accurate near 0; keeps -0.
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -39,7 +39,7 @@ ops! {
         scalar: Log2,
     }
 
-    /// `ln(1 + input)` at every position, also where that is small: -0 stays, -inf at -1, NaN below.
+    /// `ln(1 + input)` at every position, accurate near 0: keeps -0, -inf at -1, NaN below.
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -51,8 +51,8 @@ ops! {
         scalar: Log1p,
     }
 
-    /// `1 / sqrt(input)` at every position, the root and the quotient rounded each: +0 gives inf, -0 gives -inf,
-    /// below zero NaN.
+    /// `1 / sqrt(input)` at every position, the root and the quotient each rounded: +0 gives inf, -0 gives -inf,
+    /// numbers below zero give NaN.
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -64,9 +64,9 @@ ops! {
         scalar: Rsqrt,
     }
 
-    /// `base` to the power `exponent` at every position, as IEEE 754 has it: an exponent of 0 and a base of 1 give 1, also with
-    /// NaN. Exponents 1, 2, -1 and 1/2 give `base`, its square, its inverse and its root exactly. Integers wrap, and truncate toward
-    /// zero for negative exponents.
+    /// `base` to the power `exponent` at every position, as in IEEE 754: an exponent of 0 or a base of 1 gives 1, even
+    /// with NaN. Exponents 1, 2, -1 and 1/2 give exactly `base`, its square, its inverse and its root. Integers wrap,
+    /// and truncate toward zero for negative exponents.
     ///
     /// Shapes: the operands' shapes broadcast.
     /// Errors: E2004 different dtypes, E2005 `bool`, E3001 shapes do not broadcast; E6005 when run, on

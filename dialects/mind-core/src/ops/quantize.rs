@@ -1,4 +1,4 @@
-//! Numbers as integers on a scale.
+//! Quantisation and dequantisation.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -13,17 +13,18 @@ use crate::extent::agree;
 use crate::scale::Granularity;
 
 ops! {
-    /// `input / scale` rounded to the nearest integer, ties to even, plus `zero_point`, cut to the range of `dtype`.
+    /// `input / scale` rounded to the nearest integer, ties to even, plus `zero_point`, saturated to the range of
+    /// `dtype`.
     ///
-    /// The quotient is rounded to the dtype of `scale`, to which `input` is converted; the sum is exact. NaN counts as 0.
-    /// `zero_point` is 0 if it is not given. A scale of rank 0 is for all elements, a list for the slices along `axis`; a
-    /// scale of the rank of `input` is for blocks, of `ceil(n / m)` elements along each dimension of `n` elements and `m`
-    /// scales.
+    /// The quotient is rounded to the dtype of `scale`, to which `input` is converted; the sum is exact. NaN counts as
+    /// 0, and a `zero_point` that is not given is 0. A scale of rank 0 applies to all elements, and a list has one
+    /// scale for each slice along `axis`. A scale of the rank of `input` has one for each block, of `ceil(n / m)`
+    /// elements along each dimension with `n` elements and `m` scales.
     ///
     /// Shapes: as `input`; the result has `dtype`.
-    /// Errors: E2004 `zero_point` of another dtype than `dtype`, E2005 a scale or an input that is no float, or `dtype` not
-    /// an integer of at most 32 bits, E3002 a scale of another rank, or `zero_point` of another than `scale`, E3003 extents
-    /// that do not fit, E3004 axis out of range.
+    /// Errors: E2004 `zero_point` of another dtype than `dtype`, E2005 a scale or an input that is not a float, or
+    /// `dtype` not an integer of at most 32 bits, E3002 a scale of another rank, or `zero_point` of another than
+    /// `scale`, E3003 extents that do not match, E3004 axis out of range.
     /// Source: this compiler; ONNX `QuantizeLinear`, MIL `quantize`, StableHLO `uniform_quantize`.
     Quantize = "core.quantize" {
         operands: (input: Float, scale: Float),
@@ -37,13 +38,13 @@ ops! {
 
     /// `input - zero_point` in the dtype of `scale`, times `scale`.
     ///
-    /// The difference is exact, then rounded once to the dtype of `scale`, and the product once. `zero_point` and the shape
-    /// of `scale` are as for `Quantize`.
+    /// The difference is exact, then rounded once to the dtype of `scale`, and the product once. `zero_point` and the
+    /// shape of `scale` are as for `Quantize`.
     ///
     /// Shapes: as `input`; the result has the dtype of `scale`.
-    /// Errors: E2004 `zero_point` of another dtype than `input`, E2005 a scale that is no float, or an input that is no
-    /// integer of at most 32 bits, E3002 a scale of another rank, or `zero_point` of another than `scale`, E3003 extents that
-    /// do not fit, E3004 axis out of range.
+    /// Errors: E2004 `zero_point` of another dtype than `input`, E2005 a scale that is not a float, or an input that is
+    /// not an integer of at most 32 bits, E3002 a scale of another rank, or `zero_point` of another than `scale`, E3003
+    /// extents that do not match, E3004 axis out of range.
     /// Source: this compiler; ONNX `DequantizeLinear`, MIL `dequantize`, StableHLO `uniform_dequantize`.
     Dequantize = "core.dequantize" {
         operands: (input: Integer, scale: Float),
@@ -57,7 +58,7 @@ ops! {
 }
 
 impl Quantize {
-    /// What one scale is for.
+    /// Returns the elements that share a scale.
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl Quantize {
 }
 
 impl Dequantize {
-    /// What one scale is for.
+    /// Returns the elements that share a scale.
     ///
     /// # Errors
     ///
@@ -80,7 +81,7 @@ impl Dequantize {
     }
 }
 
-/// Checks the dtype of the integers, the scales and the zero points.
+/// Checks the dtypes of the integers, the scales and the zero points.
 fn check(
     g: &Graph,
     op: &'static str,
@@ -165,7 +166,7 @@ fn eval_dequantize(
     dequantized(cx, granularity, operands)
 }
 
-/// The scale and the zero point of each element of `input`, as places in `scale`.
+/// Returns for each element of `input` the index of its scale and zero point in `scale`.
 fn places(
     op: &str,
     granularity: Granularity,
@@ -188,12 +189,12 @@ fn places(
     Ok((0..operands[0].count()).map(next).collect())
 }
 
-/// The floats of `operands[0]` as integers of `dtype` on the scales of `operands[1]`, about the zero points of
-/// `operands[2]` if there is one.
+/// Quantises the floats `operands[0]` to `dtype` with the scales `operands[1]` and the zero points `operands[2]`, if
+/// present.
 ///
 /// # Errors
 ///
-/// Extents that do not fit, E6004 too large.
+/// Extents that do not match, E6004 too large.
 pub fn quantized(
     cx: &EvalCx<'_>,
     granularity: Granularity,
@@ -208,7 +209,7 @@ pub fn quantized(
     let (least, most) = checked::range(dtype);
     let mut elements = Vec::with_capacity(places.len());
     for (at, place) in places.into_iter().enumerate() {
-        // The conversion cuts to the range of `i64`, and NaN becomes 0.
+        // The cast saturates to the range of `i64` and converts NaN to 0.
         let rounded = quotients[at].round_ties_even() as i64;
         let zero = zeros.as_ref().map_or(0, |zeros| zeros[place]);
         elements.push((i128::from(rounded) + zero).clamp(least, most));
@@ -216,7 +217,8 @@ pub fn quantized(
     Ok(checked::tensor_of(dtype, input.shape().to_vec(), &elements))
 }
 
-/// The elements of `input`, rounded to the dtype of `scale` and divided in it by its elements at `places`.
+/// Returns the elements of `input`, rounded to the dtype of `scale` and divided in that dtype by the scales at
+/// `places`.
 fn quotients(input: &Tensor, scale: &Tensor, places: &[usize]) -> Vec<f64> {
     let mut numbers = floats(input);
     with_float!(scale.dtype(), S => {
@@ -229,19 +231,18 @@ fn quotients(input: &Tensor, scale: &Tensor, places: &[usize]) -> Vec<f64> {
     numbers
 }
 
-/// The elements of a tensor of floats, exactly.
+/// Returns the elements of a float tensor, converted exactly.
 fn floats(tensor: &Tensor) -> Vec<f64> {
     with_float!(tensor.dtype(), T => {
         tensor.elements::<T>().iter().map(|x| x.to_f64()).collect()
     }, else { Vec::new() })
 }
 
-/// The numbers that the integers of `operands[0]` stand for on the scales of `operands[1]`, about the zero points of
-/// `operands[2]` if there is one.
+/// Dequantises the integers `operands[0]` with the scales `operands[1]` and the zero points `operands[2]`, if present.
 ///
 /// # Errors
 ///
-/// Extents that do not fit, E6004 too large.
+/// Extents that do not match, E6004 too large.
 pub fn dequantized(
     cx: &EvalCx<'_>,
     granularity: Granularity,

@@ -15,8 +15,8 @@ use crate::eval::reduce::{Along, max, mean, min, prod, sum};
 ops! {
     /// Sum of the elements along `axes`.
     ///
-    /// Shapes: each reduced axis is removed, or becomes 1 when `keepdims`; no `axes` means all, giving
-    /// `[]` whatever `keepdims` says.
+    /// Shapes: each reduced axis is removed, or becomes 1 with `keepdims`; no `axes` means all, giving `[]` even with
+    /// `keepdims`.
     /// Order: interleaved partial sums, see docs/numerics.md.
     /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis.
     /// Source: mind-spec v1.0 ir.md, "Reductions".
@@ -117,31 +117,31 @@ fn infer_reduction(
     Ok(ty.with_shape(kept).into())
 }
 
-/// Sum of the elements along axes; 0 over none.
+/// Evaluates a sum; 0 over no elements.
 fn eval_sum(op: Sum, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     sum(cx, operands[0], &along)
 }
 
-/// Mean of the elements along axes; NaN over none, E6005 for integers.
+/// Evaluates a mean; over no elements NaN, and E6005 for integers.
 fn eval_mean(op: Mean, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     mean(cx, operands[0], &along)
 }
 
-/// Largest element along axes; -inf or the smallest integer over none.
+/// Evaluates a maximum; over no elements -inf or the smallest integer.
 fn eval_max(op: Max, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     max(cx, operands[0], &along)
 }
 
-/// Smallest element along axes; +inf or the largest integer over none.
+/// Evaluates a minimum; over no elements +inf or the largest integer.
 fn eval_min(op: Min, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     min(cx, operands[0], &along)
 }
 
-/// Product of the elements along axes; 1 over none.
+/// Evaluates a product; 1 over no elements.
 fn eval_prod(op: Prod, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     prod(cx, operands[0], &along)

@@ -1,9 +1,9 @@
-//! Rounding to integers at every position.
+//! Elementwise rounding to integers, and the sign.
 
 use mind_ir::ops;
 
 ops! {
-    /// -1 below zero and 1 above at every position; zeros, with their sign, and NaN stay.
+    /// -1 below zero and 1 above at every position; zeros keep their sign, and NaN gives NaN.
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 `bool`.
@@ -15,7 +15,7 @@ ops! {
         scalar: Sign,
     }
 
-    /// The nearest integer that is not above, at every position; zeros keep their sign.
+    /// The largest integer that is not above the operand, at every position; zeros keep their sign.
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.
@@ -27,7 +27,7 @@ ops! {
         scalar: Floor,
     }
 
-    /// The nearest integer that is not below, at every position; zeros keep their sign, and -0.3 gives -0.
+    /// The smallest integer that is not below the operand, at every position; zeros keep their sign, and -0.3 gives -0.
     ///
     /// Shapes: as the operand.
     /// Errors: E2005 not a float.

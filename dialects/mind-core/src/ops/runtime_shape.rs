@@ -1,4 +1,4 @@
-//! Ops whose operand `extents` says the shape of the result.
+//! Ops with the shape of the result as an operand.
 
 use mind_ir::ValueId;
 use mind_ir::eval::{EvalCx, EvalError};
@@ -16,14 +16,15 @@ use crate::ops::extents::indices_along;
 use crate::ops::shape::renamed;
 
 ops! {
-    /// The elements of `input` in row-major order, with the extents that an operand gives.
+    /// The elements of `input` in row-major order, in the shape that `extents` lists.
     ///
-    /// `shape` says what is known of them: an extent `?` or -1 of it is any, another one must be the operand's.
+    /// `shape` is the static shape of the result: an extent `?` or -1 of it may be any, and another one must equal that
+    /// of `extents`.
     ///
     /// Shapes: `extents` is `[rank of shape]`; the result is `shape`.
     /// Errors: E2005 `extents` not i32 or i64, E3002 `extents` not of rank 1, or rank above 32, E3003 not one extent
-    /// for each dimension, E3006 extent below -1; when run, a negative extent, one that is not that of `shape`, another number of
-    /// elements.
+    /// for each dimension, E3006 extent below -1; when run, a negative extent, one that differs from `shape`, another
+    /// number of elements.
     /// Source: this compiler; ONNX `Reshape`, StableHLO `dynamic_reshape`.
     DynamicReshape = "core.dynamic_reshape" {
         operands: (input: Any, extents: Index),
@@ -34,14 +35,14 @@ ops! {
         eval: eval_reshape,
     }
 
-    /// As `BroadcastTo`, with the extents that an operand gives.
+    /// `input` broadcast, as by `BroadcastTo`, to the shape that `extents` lists.
     ///
     /// `shape` is as for `DynamicReshape`.
     ///
     /// Shapes: `extents` is `[rank of shape]`; the result is `shape`; each extent of `input` is 1 or that of `shape`.
-    /// Errors: E2005 `extents` not i32 or i64, E3001 an extent that does not stretch, E3002 `extents` not of rank 1,
+    /// Errors: E2005 `extents` not i32 or i64, E3001 an extent that does not broadcast, E3002 `extents` not of rank 1,
     /// `input` has more dimensions than `shape`, or rank above 32, E3003 not one extent for each dimension, E3006
-    /// extent below -1; when run, a negative extent, one that is not that of `shape`, one that does not stretch.
+    /// extent below -1; when run, a negative extent, one that differs from `shape`, one that does not broadcast.
     /// Source: this compiler; ONNX `Expand`, StableHLO `dynamic_broadcast_in_dim`.
     DynamicBroadcastTo = "core.dynamic_broadcast_to" {
         operands: (input: Any, extents: Index),
@@ -52,14 +53,14 @@ ops! {
         eval: eval_broadcast_to,
     }
 
-    /// As `Iota`, with the extents that an operand gives.
+    /// The index along `axis` at every position, as by `Iota`, in the shape that `extents` lists.
     ///
     /// `shape` is as for `DynamicReshape`.
     ///
     /// Shapes: `extents` is `[rank of shape]`; the result is `shape`.
     /// Errors: E2005 `extents` not i32 or i64, E3002 `extents` not of rank 1, or rank above 32, E3003 not one extent
-    /// for each dimension, E3004 axis out of range, E3006 extent below -1; when run, a negative extent, one that is not
-    /// that of `shape`.
+    /// for each dimension, E3004 axis out of range, E3006 extent below -1; when run, a negative extent, one that
+    /// differs from `shape`.
     /// Source: this compiler; ONNX `Range`, StableHLO `dynamic_iota`.
     DynamicIota = "core.dynamic_iota" {
         operands: (extents: Index),
@@ -99,7 +100,8 @@ fn infer_iota(op: DynamicIota, g: &Graph) -> InferResult {
     Ok(TensorType::new(op.dtype(g), shape).into())
 }
 
-/// What `written` says of the shape, for which `extents` has an element for each dimension.
+/// Returns the static shape of the result from the attribute `written`, and checks that `extents` has one element for
+/// each dimension.
 fn declared(
     g: &Graph,
     op: &'static str,
@@ -155,7 +157,7 @@ fn eval_iota(op: DynamicIota, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<T
     indices_along(cx, op.dtype(cx.graph), &shape, op.axis(cx.graph))
 }
 
-/// The extents that the operand gives, which `written` admits.
+/// Returns the extents that the operand lists, after checking them against `written`.
 fn asked(cx: &EvalCx<'_>, written: &[Dim], extents: &Tensor) -> Result<Vec<usize>, EvalError> {
     let (given, shape) = (indices(extents), opened(written));
     if given.len() != shape.len() {

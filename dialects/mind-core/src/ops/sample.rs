@@ -1,4 +1,4 @@
-//! Images at other places: resized, and at the coordinates of a grid.
+//! Resampling of images: resizing, and sampling at the coordinates of a grid.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -19,29 +19,30 @@ use crate::eval::resize::resize;
 use crate::extent::agree;
 
 ops! {
-    /// `input` with extents `sizes` along `axes`, and what `mode` says between its elements.
+    /// `input` resized to extents `sizes` along `axes`, with interpolation by `mode`.
     ///
-    /// Element `o` of `m` is at the coordinate of `n` elements that `coordinates` names, where the scale `s` is `m / n` or
-    /// that in `scales`: `half_pixel` `(o + 1/2) / s - 1/2`; `pytorch_half_pixel` the same, and 0 if `m` is 1;
-    /// `half_pixel_symmetric` about the centre of `s n` elements; `asymmetric` `o / s`; `align_corners`
-    /// `o (n - 1) / (m - 1)`, and 0 if `m` is 1; `align_centre` the same, and `(n - 1) / 2`; `offset`
+    /// `coordinates` maps element `o` of `m` to a coordinate along the `n` elements of `input`. The scale `s` is
+    /// `m / n` or that in `scales`: `half_pixel` `(o + 1/2) / s - 1/2`; `pytorch_half_pixel` the same, but 0 if `m` is
+    /// 1; `half_pixel_symmetric` centred in `s n` elements; `asymmetric` `o / s`; `align_corners`
+    /// `o (n - 1) / (m - 1)`, but 0 if `m` is 1; `align_centre` the same, but `(n - 1) / 2` if `m` is 1; `offset`
     /// `(o + 1/2) max(n - 1, 1) / m`; `mil_default` `o (n - n / m) / max(m - 1, 1)`; `crop`, evenly from the start of a
-    /// region to its end, of which 1 is index `n - 1`: `scales` has the starts for all axes, then the ends, and elements at
-    /// coordinates outside of the input are `fill`.
+    /// region to its end, in units where 1 is index `n - 1`: `scales` has the starts for all axes, then the ends, and
+    /// elements at coordinates outside of the input are `fill`.
     ///
-    /// `nearest` rounds the coordinate as the attribute `nearest` says. `linear` is a line between the two elements about
-    /// the coordinate, which is moved into the input first. `cubic` has four taps with coefficient `cubic_a`, those
-    /// outside being the nearest elements; with `exclude_outside` they are left out and the weights divided by their sum.
-    /// `antialias` makes the filter `max(1, 1 / s)` times as long and divides its weights by their sum.
+    /// Mode `nearest` rounds the coordinate by the attribute `nearest`. `linear` interpolates between the two elements
+    /// around the coordinate, which is first clamped to the input. `cubic` has four taps with coefficient `cubic_a`;
+    /// taps outside are the nearest elements, or with `exclude_outside` are dropped and the other weights divided by
+    /// their sum. `antialias` stretches the filter by `max(1, 1 / s)` and divides its weights by their sum.
     ///
     /// Shapes: `sizes` along `axes`.
     /// Order: one axis after the other, the last first, in `f32`, or `f64` for `f64` and integers of 32 and more bits,
-    /// rounded once at the end, integers to nearest even and to the nearest of the dtype. Coordinates and weights are computed in `f64`, products first.
-    /// `linear` is `fma(high, part, low * (1 - part))`, and `low` where `part` is 0; else a chain of fused multiply-adds
-    /// over the taps. `nearest` moves elements.
-    /// Errors: E2005 `bool`, E3002 `scales` not of rank 1, E3003 no element to resize, or numbers in `scales` that do not
-    /// fit, E3004 axis out of range, E3005 duplicate axis, E4006 lists of different length, E4010 a negative size.
-    /// Source: this compiler; ONNX `Resize` and `Upsample`, MIL `resize`, `resize_bilinear`, `upsample_bilinear` and others.
+    /// rounded once at the end; integers round to nearest, ties to even, and saturate. Coordinates and weights are
+    /// computed in `f64`, products first. `linear` is `fma(high, part, low * (1 - part))`, and `low` where `part` is 0;
+    /// other filters are a chain of fused multiply-adds over the taps. `nearest` copies elements.
+    /// Errors: E2005 `bool`, E3002 `scales` not of rank 1, E3003 no element to resize, or a wrong number of `scales`,
+    /// E3004 axis out of range, E3005 duplicate axis, E4006 lists of different length, E4010 a negative size.
+    /// Source: this compiler; ONNX `Resize` and `Upsample`, MIL `resize`, `resize_bilinear`, `upsample_bilinear` and
+    /// others.
     Resize = "core.resize" {
         operands: (input: Num),
         optional: (scales: Float),
@@ -57,23 +58,24 @@ ops! {
         eval: eval_resize,
     }
 
-    /// The elements of `input` at the coordinates in `grid`, and what `mode` says between them.
+    /// `input` sampled at the coordinates in `grid`, with interpolation by `mode`.
     ///
-    /// Images are `[N, s.., C]` in layout `nhwc` and `[N, C, s..]` in `nchw`. `grid` is `[N, o.., r]`: for each element of
-    /// the result a coordinate for each of `r` spatial dimensions, that of the innermost first. Along `n` elements
-    /// coordinates are from -1 to 1: with `half_pixel` from the edge before the first element to that behind the last,
-    /// with `align_corners` from the centre of the first to that of the last; with `pixel` they are indices. `nearest`
-    /// rounds them to even; `linear` has two taps along each dimension, `cubic` four, with coefficient -0.75. Taps beyond
-    /// the ends are `fill` with `constant`; `border` moves each tap to the nearest element, and `reflect` mirrors it, about
-    /// the edges for `half_pixel` and else about the centres of the first and the last element; `symmetric` mirrors about
-    /// the edges. `nearest` and `linear` move and mirror the coordinate in the same way before they take taps; `cubic` moves
-    /// and mirrors the taps alone. A coordinate that is NaN, or infinite and mirrored, gives NaN.
+    /// Images are `[N, s.., C]` in layout `nhwc` and `[N, C, s..]` in `nchw`. `grid` is `[N, o.., r]`: for each element
+    /// of the result a coordinate for each of `r` spatial dimensions, that of the innermost first. Coordinates along an
+    /// axis are from -1 to 1: with `half_pixel` from the outer edge of the first element to that of the last, with
+    /// `align_corners` from the centre of the first to that of the last; with `pixel` they are indices. `nearest`
+    /// rounds them, ties to even; `linear` has two taps along each dimension, and `cubic` four, with coefficient -0.75.
+    /// Taps outside are `fill` with `constant`; `border` clamps each tap to the nearest element, and `reflect` reflects
+    /// it, about the edges for `half_pixel` and otherwise about the centres of the first and the last element;
+    /// `symmetric` reflects about the edges. `nearest` and `linear` clamp and reflect the coordinate in the same way
+    /// before they take taps; `cubic` clamps and reflects only the taps. A coordinate that is NaN, or infinite and
+    /// reflected, gives NaN.
     ///
     /// Shapes: `[N, o.., C]` or `[N, C, o..]`.
-    /// Order: one chain of fused multiply-adds over the taps, row-major, in `f32` (`f64` for `f64`); the weights of a tap
-    /// are multiplied in the order of the dimensions. Coordinates and weights are computed in `f64`.
-    /// Errors: E2005 not a float, E3002 rank not 3 to 5, or different ranks, E3003 batches or coordinates that do not fit,
-    /// or no element to sample.
+    /// Order: one chain of fused multiply-adds over the taps, row-major, in `f32` (`f64` for `f64`); the weights of a
+    /// tap are multiplied in the order of the dimensions. Coordinates and weights are computed in `f64`.
+    /// Errors: E2005 not a float, E3002 rank not 3 to 5, or different ranks, E3003 batches or coordinates that do not
+    /// match, or no element to sample.
     /// Source: this compiler; ONNX `GridSample`, MIL `resample`.
     GridSample = "core.grid_sample" {
         operands: (input: Float, grid: Float),
@@ -90,7 +92,7 @@ ops! {
 }
 
 impl Resize {
-    /// What holds for every axis.
+    /// Returns the attributes that all axes share.
     pub fn filter(self, g: &Graph) -> Filter {
         Filter {
             mode: self.mode(g),
@@ -103,7 +105,7 @@ impl Resize {
         }
     }
 
-    /// How many numbers `scales` has.
+    /// Returns the expected number of elements of `scales`.
     fn numbers(self, g: &Graph) -> usize {
         let each = match self.coordinates(g) {
             Coordinates::Crop => 2,
@@ -119,11 +121,11 @@ impl Resize {
         each * self.axes(g).len()
     }
 
-    /// The axes, in ascending order, of an input with these extents, resized by `scales`.
+    /// Returns the axes, in ascending order, of an input with these extents, resized by `scales`.
     ///
     /// # Errors
     ///
-    /// `scales` has too many numbers, or too few.
+    /// `scales` has a wrong number of elements.
     ///
     /// # Panics
     ///
@@ -140,7 +142,7 @@ impl Resize {
         };
         let numbers = numbers.as_ref().map(|scales| scales.elements::<f64>());
         if let Some(numbers) = numbers.filter(|numbers| numbers.len() != self.numbers(cx.graph)) {
-            let text = format!("{} numbers do not say how to resize", numbers.len());
+            let text = format!("wrong number of elements of `scales`: {}", numbers.len());
             return Err(EvalError::Shape(text));
         }
         Ok(self.resized(cx.graph, extents, numbers))
@@ -227,7 +229,7 @@ fn empty(g: &Graph, op: &'static str, dimension: usize, found: Dim) -> Box<Verif
         dimension: format!("dimension {dimension}"),
         expected: "1 or more".to_owned(),
         found: found.display(g.symbols()).to_string(),
-        help: "there is no element to sample",
+        help: "an empty axis cannot be resized or sampled",
     })
 }
 
@@ -281,7 +283,7 @@ fn eval_grid_sample(
 }
 
 impl GridSample {
-    /// How the grid samples.
+    /// Returns the attributes of the sampling.
     pub fn sampling(self, g: &Graph) -> GridSampling {
         GridSampling {
             mode: self.mode(g),

@@ -1,4 +1,4 @@
-//! Elements written at places that a tensor lists.
+//! Scatters: writes at indices that a tensor lists.
 
 use mind_ir::eval::{EvalCx, EvalError, Overflow};
 use mind_ir::graph::Graph;
@@ -14,33 +14,34 @@ use crate::extent::agree;
 use crate::places::{Tuples, along_axis, along_axis_fits};
 
 mind_ir::words! {
-    /// What an update does to the element at its place.
+    /// The effect of an update on an element.
     pub enum Update {
-        /// It takes its place.
+        /// Replaces the element.
         Replace = "none",
-        /// It is added.
+        /// Adds to it.
         Add = "add",
-        /// It is multiplied by.
+        /// Multiplies it.
         Mul = "mul",
-        /// The smaller one stays, as `Minimum` says.
+        /// Keeps the smaller of both, as `Minimum` does.
         Min = "min",
-        /// The larger one stays, as `Maximum` says.
+        /// Keeps the larger of both, as `Maximum` does.
         Max = "max",
     }
 }
 
 ops! {
-    /// `data`, with each of `updates` joined to the element whose index along `axis` is that in `indices`, and
-    /// otherwise that of the update.
+    /// `data`, with each of `updates` applied to the element whose index is the element of `indices` along `axis`, and
+    /// the index of the update along the other axes.
     ///
-    /// `kind` says how: `none` replaces the element; `add`, `mul`, `min` and `max` combine both, and each step is rounded
-    /// to the dtype. `bounds` is as for `GatherElements`; a skipped update is dropped.
+    /// `kind` selects the combining function: `none` replaces the element; `add`, `mul`, `min` and `max` combine both,
+    /// and each step is rounded to the dtype. `bounds` is as for `GatherElements`; a skipped update is dropped.
     ///
-    /// Shapes: as `data`; `updates` as `indices`, which has the rank of `data` and along the other axes at most its extents.
-    /// Order: updates are applied in row-major order of `updates`, so that with `none` the last one stays.
-    /// Errors: E2004 `data` and `updates` of different dtypes, E2005 `indices` not i32 or i64, or `bool` for a `kind` other
-    /// than `none`, E3002 different ranks, E3003 extents do not fit, E3004 axis out of range; E6001 when run, index out of
-    /// bounds.
+    /// Shapes: as `data`; `updates` as `indices`, which has the rank of `data` and along the other axes at most its
+    /// extents.
+    /// Order: updates are applied in row-major order of `updates`, so that with `none` the last one wins.
+    /// Errors: E2004 `data` and `updates` of different dtypes, E2005 `indices` not i32 or i64, or `bool` for a `kind`
+    /// other than `none`, E3002 different ranks, E3003 extents do not match, E3004 axis out of range; E6001 when run,
+    /// index out of bounds.
     /// Source: this compiler; ONNX `ScatterElements`, MIL `scatter_along_axis`.
     ScatterElements = "core.scatter_elements" {
         operands: (data: Any, indices: Index, updates: Any),
@@ -51,15 +52,15 @@ ops! {
         eval: eval_scatter_elements,
     }
 
-    /// `data`, with each slice of `updates` joined to the slice at its tuple in the last dimension of `indices`.
+    /// `data`, with each slice of `updates` applied to the slice at its tuple in the last dimension of `indices`.
     ///
     /// `kind` and `bounds` are as for `ScatterElements`.
     ///
     /// Shapes: as `data`; `updates` is `indices[..-1] ++ data[indices[-1]..]`.
     /// Order: as `ScatterElements`.
-    /// Errors: E2004 `data` and `updates` of different dtypes, E2005 `indices` not i32 or i64, or `bool` for a `kind` other
-    /// than `none`, E3002 a rank that does not fit, E3003 extents of `updates` differ, or the length of the tuples is not
-    /// known; E6001 when run, index out of bounds.
+    /// Errors: E2004 `data` and `updates` of different dtypes, E2005 `indices` not i32 or i64, or `bool` for a `kind`
+    /// other than `none`, E3002 ranks that do not match, E3003 extents of `updates` differ, or the length of the tuples
+    /// is not known; E6001 when run, index out of bounds.
     /// Source: this compiler; ONNX `ScatterND`, MIL `scatter_nd`.
     ScatterNd = "core.scatter_nd" {
         operands: (data: Any, indices: Index, updates: Any),
@@ -139,21 +140,21 @@ fn infer_scatter_nd(op: ScatterNd, g: &Graph) -> InferResult {
     Ok(data.to_owned().into())
 }
 
-/// Where the updates of a scatter go.
+/// The target addresses of a scatter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Places {
-    /// The dimensions of the list of tuples: how long each is, and what a tuple's own position along it adds to its place.
+    /// The dimensions of the list of index tuples: for each its extent, and the stride in `data` of a tuple's own
+    /// position along it.
     tuples: Vec<(usize, usize)>,
-    /// The extent and the stride of each dimension that a tuple has an index for, and its axis.
+    /// For each index of a tuple, the extent and the stride of its dimension of `data`, and the axis.
     axes: Vec<(usize, usize, usize)>,
-    /// The elements of a slice.
+    /// The number of elements of a slice.
     width: usize,
     bounds: Bounds,
 }
 
 impl Places {
-    /// Those of `op`, a verified scatter of `data` at the places that a list of shape `list` names; `None` if it is another
-    /// op.
+    /// Returns the targets of `op`, a verified scatter to `data` with indices of shape `list`; `None` for other ops.
     pub fn of(g: &Graph, op: OpId, data: &[usize], list: &[usize]) -> Option<Places> {
         if let Some(op) = g.view::<ScatterElements>(op) {
             Some(op.places(g, data, list))
@@ -162,12 +163,12 @@ impl Places {
         }
     }
 
-    /// Joins each slice of `updates` to the elements at its place, in order; `indices` gives the indices of the tuples one
-    /// after the other.
+    /// Combines each slice of `updates` with its target, in order. `indices` returns the elements of the index tensor
+    /// in row-major order.
     ///
     /// # Errors
     ///
-    /// E6001 out of bounds, and what `combine` refuses.
+    /// E6001 out of bounds, and the errors of `combine`.
     pub fn join<T: Copy>(
         &self,
         data: &mut [T],
@@ -269,7 +270,7 @@ fn eval_scatter_nd(
     joined(cx, [data, list, updates], op.kind(cx.graph), &places)
 }
 
-/// Checks that there is an update for each place of a run.
+/// Checks that the number of updates of a run matches the indices.
 fn check_count(updates: &Tensor, shape: &[usize]) -> Result<(), EvalError> {
     if updates.shape() == shape {
         return Ok(());
@@ -280,7 +281,7 @@ fn check_count(updates: &Tensor, shape: &[usize]) -> Result<(), EvalError> {
     )))
 }
 
-/// The first operand with the updates of the third joined at the places that the second lists.
+/// Evaluates a scatter: the operands are data, indices and updates.
 fn joined(
     cx: &EvalCx<'_>,
     [data, list, updates]: [&Tensor; 3],
@@ -303,11 +304,11 @@ fn joined(
     })
 }
 
-/// A step of integers without rounding.
+/// A combining function on exact integers; `None` on overflow of `i128`.
 type Exact = fn(i128, i128) -> Option<i128>;
 
 impl Update {
-    /// An element and its update, joined and rounded to their dtype; integers wrap.
+    /// Combines an element with its update and rounds to the dtype; integers wrap.
     pub fn apply<T: Num>(self, old: T, new: T) -> T {
         match self {
             Update::Replace => new,
@@ -319,7 +320,7 @@ impl Update {
     }
 }
 
-/// One step; integers overflow as `cx` says.
+/// Combines an element with its update; integers overflow as `cx` specifies.
 fn combined<T: Num>(cx: &EvalCx<'_>, kind: Update, old: T, new: T) -> Result<T, EvalError> {
     let value = kind.apply(old, new);
     let exact: Exact = match kind {

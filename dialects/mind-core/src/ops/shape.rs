@@ -16,9 +16,9 @@ use crate::extent::{Count, text};
 ops! {
     /// The same elements in the same order in another shape.
     ///
-    /// Shapes: `new_shape`; one extent may be -1, for whatever is left.
-    /// Errors: E3002 rank above 32, E3006 extent below -1 or several -1, E3007 element count
-    /// changes, or -1 beside an extent of 0 where the declared type does not say what it is.
+    /// Shapes: `new_shape`; one extent may be -1, which is inferred from the number of elements.
+    /// Errors: E3002 rank above 32, E3006 extent below -1 or several -1, E3007 element count changes, or -1 with
+    /// another extent 0 and no declared type that gives it.
     /// Source: mind-spec v1.0 ir.md, "Shape manipulation".
     Reshape = "core.reshape" {
         operands: (input: Any),
@@ -30,7 +30,7 @@ ops! {
         fold: |op, g| same_type(g, op.input(g), op.result(g)),
     }
 
-    /// The dimensions in another order; no permutation means reversed.
+    /// The dimensions in another order; an empty permutation reverses them.
     ///
     /// Shapes: `result[i] = input[permutation[i]]`.
     /// Errors: E3008 not a permutation of the axes.
@@ -75,11 +75,11 @@ ops! {
         fold: |op, g| same_type(g, op.input(g), op.result(g)),
     }
 
-    /// The elements along each of `axes` in the opposite order; no axes change nothing.
+    /// The elements along each of `axes` in reverse order; an empty list changes nothing.
     ///
     /// Shapes: as the operand.
     /// Errors: E3004 axis out of range, E3005 duplicate axis.
-    /// Source: this compiler; MIL and StableHLO `reverse`, ONNX `Slice` of negative steps.
+    /// Source: this compiler; MIL and StableHLO `reverse`, ONNX `Slice` with negative steps.
     Reverse = "core.reverse" {
         operands: (input: Any),
         attrs: { axes: Ints },
@@ -91,7 +91,7 @@ ops! {
     }
 }
 
-/// Folds an op that keeps the elements' order when it keeps the shape too.
+/// Folds an order-preserving op to its operand if the shape is unchanged.
 pub(crate) fn same_type(
     g: &Graph,
     input: mind_ir::ValueId,
@@ -158,7 +158,7 @@ fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
     Ok(input.with_shape(shape).into())
 }
 
-/// The extent that the declared type of a reshape has at a dimension, if it names one.
+/// Returns the extent that the declared type of a reshape has at a dimension, if it names one.
 fn declared_extent(op: Reshape, g: &Graph, dimension: usize) -> Option<Dim> {
     let declared = g.types().get(g.declared(op.result(g))?);
     let dim = declared.shape.get(dimension).copied();
@@ -170,7 +170,7 @@ fn ambiguous(g: &Graph, target: &[Dim]) -> Box<VerifyError> {
     Box::new(VerifyError::OpenExtent { shape: target })
 }
 
-/// The permutation that an op with none written stands for, or the one written.
+/// Returns the permutation `written`, or the reversal for an empty one.
 pub fn effective_permutation(written: &[i64], rank: usize) -> Vec<i64> {
     match written {
         [] => (0..rank as i64).rev().collect(),
@@ -184,7 +184,7 @@ fn infer_transpose(op: Transpose, g: &Graph) -> InferResult {
     permuted_type(input, &permutation)
 }
 
-/// The type of `input` with its dimensions in another order.
+/// Infers the type of `input` with permuted dimensions.
 ///
 /// # Errors
 ///
@@ -298,11 +298,11 @@ fn infer_squeeze(op: Squeeze, g: &Graph) -> InferResult {
     Ok(input.with_shape(kept.map(|(&dim, _)| dim)).into())
 }
 
-/// The same elements in another shape.
+/// Evaluates a reshape.
 fn eval_reshape(op: Reshape, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (input, target) = (operands[0], op.new_shape(cx.graph));
     let (mut shape, mut open) = (Vec::with_capacity(target.len()), None);
-    // What verification made of an open extent holds where no element is left to find it by.
+    // The verified type supplies open extents that the number of elements does not determine, because it is 0.
     let settled = cx.graph.ty(op.result(cx.graph)).shape;
     for (&dim, &settled) in target.iter().zip(settled) {
         let dim = match dim {
@@ -343,7 +343,7 @@ fn eval_reshape(op: Reshape, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Te
     renamed(cx, input, shape)
 }
 
-/// The dimensions in another order.
+/// Evaluates a transpose.
 fn eval_transpose(
     op: Transpose,
     cx: &EvalCx<'_>,
@@ -354,7 +354,7 @@ fn eval_transpose(
     permuted(cx, input, &permutation)
 }
 
-/// The dimensions of `input` in the order of a verified permutation.
+/// Copies `input` with its dimensions in the order of a verified permutation.
 ///
 /// # Errors
 ///
@@ -368,7 +368,7 @@ pub fn permuted(cx: &EvalCx<'_>, input: &Tensor, permutation: &[i64]) -> Result<
     strided::copy(cx, input, 0, &axes)
 }
 
-/// New dimensions of extent 1.
+/// Evaluates an insertion of dimensions.
 fn eval_expand_dims(
     op: ExpandDims,
     cx: &EvalCx<'_>,
@@ -390,7 +390,7 @@ fn eval_expand_dims(
     renamed(cx, input, shape)
 }
 
-/// Dimensions of extent 1 removed.
+/// Evaluates a removal of dimensions.
 fn eval_squeeze(op: Squeeze, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (input, axes) = (operands[0], op.axes(cx.graph));
     let mut shape = Vec::with_capacity(input.rank());
@@ -410,7 +410,7 @@ fn eval_squeeze(op: Squeeze, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Te
     renamed(cx, input, shape)
 }
 
-/// A copy of `input` in a shape of as many elements.
+/// Copies `input` to a shape with the same number of elements.
 ///
 /// # Errors
 ///
@@ -426,7 +426,7 @@ fn infer_reverse(op: Reverse, g: &Graph) -> InferResult {
     Ok(input.to_owned().into())
 }
 
-/// The elements along axes backwards.
+/// Evaluates a reversal along axes.
 fn eval_reverse(op: Reverse, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (input, shape) = (operands[0], operands[0].shape());
     let reversed = named("reverse", op.axes(cx.graph), shape.len()).expect("verified axes");

@@ -1,4 +1,4 @@
-//! Elements in order.
+//! Sorting and top-k.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
@@ -15,9 +15,9 @@ pub use crate::eval::keys::Key;
 use crate::eval::select::{Ranking, Selector};
 
 ops! {
-    /// The elements along `axis` in ascending order, or descending, and the index that each had.
+    /// The elements along `axis` in ascending or descending order, and the original index of each.
     ///
-    /// -0 equals +0, all NaNs are equal and above everything, `false` is below `true`.
+    /// -0 equals +0, all NaNs are equal and larger than every number, `false` is less than `true`.
     ///
     /// Shapes: both results as the input; `places` is `i64`.
     /// Order: stable, also when descending.
@@ -99,7 +99,7 @@ fn eval_top_k(op: TopK, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult
     selected(op.id(), cx, input)
 }
 
-/// The elements that `op` selects, and the index of each.
+/// Evaluates a sort or top-k.
 fn selected(op: OpId, cx: &EvalCx<'_>, input: &Tensor) -> EvalManyResult {
     let selection = Selection::of(cx.graph, op, input.shape());
     let selection = selection.expect("a verified sort of enough elements");
@@ -116,21 +116,21 @@ fn selected(op: OpId, cx: &EvalCx<'_>, input: &Tensor) -> EvalManyResult {
     Ok(smallvec![values, Tensor::of(shape, places)])
 }
 
-/// Elements that come first in each row along an axis of an array, in order.
+/// The first elements of each row along an axis, in sorted order.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection {
     axis: usize,
     /// The product of the extents before the axis.
     outer: usize,
     extent: usize,
-    /// The product of the extents after it.
+    /// The product of the extents after the axis.
     inner: usize,
     ranking: Ranking,
 }
 
 impl Selection {
-    /// What `op`, which is verified, selects of an array of this shape; `None` if it is no sort, or wants more elements than
-    /// there are.
+    /// Returns the selection of `op`, which is verified, from an array of this shape. `None` if it is not a sort, or
+    /// selects more elements than there are.
     pub fn of(g: &Graph, op: OpId, shape: &[usize]) -> Option<Selection> {
         let (axis, kept, descending) = match (g.view::<Sort>(op), g.view::<TopK>(op)) {
             (Some(sort), _) => (sort.axis(g), None, sort.descending(g)),
@@ -140,7 +140,7 @@ impl Selection {
         let axis = resolve("sort", axis, shape.len()).ok()?;
         let extent = shape[axis];
         let kept = kept.unwrap_or(extent);
-        // Of an array without elements the other extents may be too large to be multiplied.
+        // Saturates, because the other extents of an empty array may overflow.
         let product = |dims: &[usize]| dims.iter().copied().fold(1, usize::saturating_mul);
         (kept <= extent).then(|| Selection {
             axis,
@@ -151,22 +151,22 @@ impl Selection {
         })
     }
 
-    /// What is selected of `outer` blocks, one after the other in all arrays, each with all rows along the axis.
+    /// Returns the selection from `outer` consecutive blocks, each of which has complete rows along the axis.
     pub fn of_blocks(self, outer: usize) -> Selection {
         Selection { outer, ..self }
     }
 
-    /// The blocks there are, and how many elements one has before and after the selection.
+    /// Returns the number of blocks, and the elements of a block in the input and in the result.
     pub fn blocks(&self) -> (usize, [usize; 2]) {
         let sizes = [self.extent, self.ranking.kept].map(|along| along.saturating_mul(self.inner));
         (self.outer, sizes)
     }
 
-    /// Writes the elements of `input` that are selected, and the index of each along the axis.
+    /// Writes the selected elements of `input`, and the index of each along the axis.
     ///
     /// # Panics
     ///
-    /// If the arrays are smaller than the shape says.
+    /// If the slices are smaller than the shape requires.
     pub fn select<T: Key>(&self, input: &[T], values: &mut [T], places: &mut [i64]) {
         let (kept, inner) = (self.ranking.kept, self.inner);
         if values.is_empty() {

@@ -1,4 +1,4 @@
-//! Reductions of windows.
+//! Window reductions (pooling).
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -13,19 +13,19 @@ use crate::extent::check_extents;
 use crate::windows::{WindowAxis, per_dimension};
 
 ops! {
-    /// The largest, smallest, sum, product or mean of the elements under a window at every position.
+    /// Reduces the elements under a sliding window to their maximum, minimum, sum, product or mean at every position.
     ///
-    /// The lists have an entry for each dimension; `[]` stands for 1 in `strides` and `dilations` and for 0 in `low` and
-    /// `high`, the elements that are missing before and after. Taps that lie outside of the input are left out.
-    /// `mean` divides by the number of taps inside, or by that of all taps with `count_padding`. Over no tap, `max` is
-    /// -inf or the smallest integer, `min` +inf or the largest, `sum` 0, `prod` 1 and the mean of floats NaN; that of
-    /// integers has no result.
+    /// The lists have an entry for each dimension. An empty list means 1 for `strides` and `dilations`, and 0 for `low`
+    /// and `high`, the padding before and after. Taps outside of the input are skipped. `mean` divides by the number of
+    /// taps inside, or by that of all taps with `count_padding`. Without a tap inside, `max` is -inf or the smallest
+    /// integer, `min` +inf or the largest, `sum` 0, `prod` 1 and the mean of floats NaN; the mean of integers is an
+    /// error.
     ///
-    /// Shapes: `floor((n + low + high - ((window - 1) * dilation + 1)) / stride) + 1` for each extent `n`. A symbol keeps
-    /// its name where nothing changes, else it gives `?`.
+    /// Shapes: `floor((n + low + high - ((window - 1) * dilation + 1)) / stride) + 1` for each extent `n`. A symbol
+    /// keeps its name if the extent does not change, else it gives `?`.
     /// Order: one chain over the taps inside, row-major, from the identity, see docs/numerics.md.
-    /// Errors: E2005 `bool`, E3006 fewer than 0 positions, or too many, E4006 lists of another length, E4010 an entry
-    /// too small, or too many taps.
+    /// Errors: E2005 `bool`, E3006 a negative or too large number of positions, E4006 lists of another length, E4010 an
+    /// entry too small, or too many taps.
     /// Source: this compiler; ONNX `MaxPool` and `AveragePool`, MIL `max_pool` and `avg_pool`, StableHLO
     /// `reduce_window`.
     ReduceWindow = "core.reduce_window" {
@@ -40,14 +40,14 @@ ops! {
         eval: eval_reduce_window,
     }
 
-    /// Where the largest element under a window is, at every position: its row-major index in `input`.
+    /// The row-major index in `input` of the largest element under a sliding window, at every position.
     ///
-    /// The lists are as those of `ReduceWindow`. Of equal elements the first is chosen; -0 equals +0, and a NaN is above
-    /// everything. Over no tap the result is -1.
+    /// The lists are as those of `ReduceWindow`. The first of equal elements is chosen; -0 equals +0, and NaN is larger
+    /// than every number. Without a tap inside the result is -1.
     ///
     /// Shapes: as `ReduceWindow`; the result is `i64`.
-    /// Errors: E2005 `bool`, E3006 fewer than 0 positions, or too many, E4006 lists of another length, E4010 an entry
-    /// too small, or too many taps.
+    /// Errors: E2005 `bool`, E3006 a negative or too large number of positions, E4006 lists of another length, E4010 an
+    /// entry too small, or too many taps.
     /// Source: this compiler; ONNX `MaxPool`, its second result.
     ArgMaxWindow = "core.argmax_window" {
         operands: (input: Num),
@@ -62,7 +62,7 @@ ops! {
     }
 }
 
-/// The lists of an op that slides a window along every dimension.
+/// The list attributes of an op with a window along every dimension.
 struct Windows<'g> {
     op: &'static str,
     window: &'g [i64],
@@ -73,7 +73,7 @@ struct Windows<'g> {
 }
 
 impl Windows<'_> {
-    /// How the window slides along each of `rank` dimensions.
+    /// Returns the validated window along each of `rank` dimensions.
     ///
     /// # Errors
     ///
@@ -109,11 +109,11 @@ impl Windows<'_> {
         Ok(axes.collect())
     }
 
-    /// The positions in an input of this shape.
+    /// Returns the number of positions along each dimension of an input of this shape.
     ///
     /// # Errors
     ///
-    /// Those of [`axes`](Windows::axes), E3006 fewer than 0 positions, or too many.
+    /// Those of [`axes`](Windows::axes), E3006 a negative or too large number of positions.
     fn positions(&self, g: &Graph, input: &[Dim]) -> Result<Shape, VerifyError> {
         let axes = self.axes(input.len())?.into_iter().zip(self.window);
         let positions = axes.zip(input).enumerate();
@@ -127,11 +127,11 @@ impl Windows<'_> {
         Ok(shape)
     }
 
-    /// How the windows slide over an input with these extents.
+    /// Returns the sliding window along each dimension of an input with these extents.
     ///
     /// # Errors
     ///
-    /// Fewer than 0 positions, or more than an extent may be.
+    /// A negative or too large number of positions.
     ///
     /// # Panics
     ///
@@ -156,7 +156,7 @@ impl ReduceWindow {
         }
     }
 
-    /// How the window slides along each dimension.
+    /// Returns the window along each dimension.
     ///
     /// # Errors
     ///
@@ -165,11 +165,11 @@ impl ReduceWindow {
         self.windows(g).axes(g.ty(self.input(g)).rank())
     }
 
-    /// How the windows slide over an input with these extents.
+    /// Returns the sliding window along each dimension of an input with these extents.
     ///
     /// # Errors
     ///
-    /// Fewer than 0 positions, or more than an extent may be.
+    /// A negative or too large number of positions.
     ///
     /// # Panics
     ///
@@ -191,11 +191,11 @@ impl ArgMaxWindow {
         }
     }
 
-    /// How the windows slide over an input with these extents.
+    /// Returns the sliding window along each dimension of an input with these extents.
     ///
     /// # Errors
     ///
-    /// Fewer than 0 positions, or more than an extent may be.
+    /// A negative or too large number of positions.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! The constructors that `ops!` gives each op.
+//! The constructors that `ops!` generates for each op.
 
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::conv::Conv2d;
@@ -13,7 +13,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
 use mind_ir::{Graph, ValueId};
 
-/// Runs `build` on an empty module, with a function that makes a value of a shape.
+/// Runs `build` on an empty module, with a function that creates a value of a shape.
 fn with_builder(
     build: impl FnOnce(&mut Builder<'_>, &dyn Fn(&mut Builder<'_>, &[usize]) -> ValueId),
 ) {

@@ -11,7 +11,7 @@ use mind_ir::with_num;
 use crate::elements::{assert_same, at, indices, of, sample};
 use crate::run::{FOLD, OPEN, RUN};
 
-/// A chain of fused multiply-adds over `k` factors from +0, by recursion from its end.
+/// Computes a chain of fused multiply-adds over `k` factors from +0, by recursion from its end.
 fn chain<T: Num>(k: usize, factors: &dyn Fn(usize) -> (T, T)) -> T::Acc {
     match k {
         0 => T::Acc::ZERO,

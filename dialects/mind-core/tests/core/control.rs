@@ -18,7 +18,7 @@ use crate::module::{build, empty, input, ty};
 
 type Filled = Result<Vec<ValueId>, Box<VerifyError>>;
 
-/// An op over inputs of these types whose regions `fill` makes.
+/// Creates an op over inputs of these types; `fill` builds its regions.
 fn op(
     def: &'static OpDef,
     types: &[&str],
@@ -51,7 +51,7 @@ fn types(g: &Graph, op: OpId) -> String {
     types.collect::<Vec<_>>().join("; ")
 }
 
-/// The code of the error for an op.
+/// Returns the code of the error.
 #[track_caller]
 fn code<T>(result: Result<T, Box<VerifyError>>) -> String {
     let error = result.err().expect("the op is wrong");
@@ -114,7 +114,7 @@ fn what_an_if_cannot_be() {
     assert_eq!(branch(&["bool[]", "f32[2]"], true), "E4023");
 }
 
-/// Doubles `x` while the counter is below the second carried value.
+/// Builds a loop that doubles `x` while the counter is below the second carried value.
 fn doubling() -> (Graph, OpId) {
     let types = ["i64[]", "f32[2]", "i64[]"];
     op(While::DEF, &types, &While::attrs(2), 2, |region, b, x| {
@@ -176,7 +176,7 @@ fn what_a_while_cannot_be() {
     assert_eq!(code(condition), "E2001");
 }
 
-/// Sums `w` times the slices, and stacks the sums.
+/// Builds a scan that sums `w` times the slices and stacks the sums.
 fn sums(
     types: &[&str],
     in_axes: &[i64],

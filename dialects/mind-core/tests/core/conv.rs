@@ -11,7 +11,7 @@ use mind_ir::with_num;
 use crate::elements::{assert_same, at, indices, of, sample};
 use crate::run::{FOLD, OPEN, RUN};
 
-/// The convolution of an input that is really padded, tap by tap; `pads` are top, bottom, left, right.
+/// Computes the convolution of an explicitly padded input, tap by tap; `pads` are top, bottom, left, right.
 fn convolve<T: Num>(x: &Tensor, w: &Tensor, stride: [usize; 2], pads: [usize; 4]) -> Tensor {
     let padded = padded::<T>(x, pads);
     let [batch, height, width, channels] = padded.shape().try_into().expect("rank 4");

@@ -1,4 +1,4 @@
-//! Numbers in other dtypes.
+//! Casts and bitcasts.
 
 use mind_core::ops::convert::{Bitcast, Cast};
 use mind_ir::opdef::Op;
@@ -37,7 +37,7 @@ fn integers_are_rounded_once_as_floats() {
         &[16_777_216.0f32, -16_777_220.0],
     );
     cast(&[u64::MAX, 1 << 63], &[2f64.powi(64), 2f64.powi(63)]);
-    // Rounded to f64 or f32 on the way, both would be halfway between two numbers, and go to the even one.
+    // Double rounding through f64 or f32 would make both a tie, which goes to even.
     cast(
         &[(1i64 << 60) + (1 << 36) + 1],
         &[2f32.powi(60) + 2f32.powi(37)],
@@ -69,7 +69,7 @@ fn floats_are_rounded_to_nearest_even() {
     );
     cast(&[65520.0f32, -0.0], &[f16::INFINITY, f16::NEG_ZERO]);
     cast(&[f16::from_f32(1.5)], &[1.5f64]);
-    // Halfway but for the last bit of f64.
+    // A tie except for the last bit of f64.
     cast(
         &[1.0 + 2f64.powi(-8) + 2f64.powi(-50)],
         &[bf16::from_f32(1.0078125)],

@@ -1,4 +1,4 @@
-//! Convolutions by groups, in both layouts, forward and backward.
+//! Convolutions with groups, in both layouts, forward and transposed.
 
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout, SumType};
@@ -47,7 +47,7 @@ impl Case {
         (self.filter[at] as i64 - 1) * self.dilations[at] + 1
     }
 
-    /// Each element is a chain over padded taps, then the channels of its group.
+    /// Computes each element as a chain over padded taps, then the channels of its group.
     fn convolved<T: Num>(&self, x: &Tensor, w: &Tensor) -> Tensor {
         let s = self.spatial();
         let (each, filters) = (self.filter[s], self.filter[s + 1]);
@@ -82,7 +82,8 @@ impl Case {
         of(&shape, &indices(&shape).map(element).collect::<Vec<T>>())
     }
 
-    /// Each element is a chain over the taps that meet an element of the input, then the channels of its group.
+    /// Computes each element as a chain over the taps that meet an element of the input, then the channels of its
+    /// group.
     fn spread<T: Num>(&self, x: &Tensor, w: &Tensor) -> Tensor {
         let s = self.spatial();
         let (out, channels) = (self.filter[s], self.filter[s + 1]);
@@ -122,19 +123,19 @@ impl Case {
     }
 }
 
-/// The tensor with its dimensions in another order.
+/// Permutes the dimensions.
 fn transposed(x: &Tensor, order: &[i64]) -> Tensor {
     RUN.get(Transpose::DEF, &Transpose::attrs(order), &[x])
 }
 
-/// Channels-last images with their channels second.
+/// Converts channels-last images to channels-first.
 fn first(x: &Tensor) -> Tensor {
     let last = x.rank() as i64 - 1;
     let order: Vec<i64> = [0, last].into_iter().chain(1..last).collect();
     transposed(x, &order)
 }
 
-/// Channels-last filters with their channels in front.
+/// Converts channels-last filters to channels-first.
 fn filter_first(w: &Tensor) -> Tensor {
     let last = w.rank() as i64 - 1;
     let order: Vec<i64> = [last, last - 1].into_iter().chain(0..last - 1).collect();

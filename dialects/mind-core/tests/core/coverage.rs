@@ -1,4 +1,4 @@
-//! Every row of the table is documented, has a meaning, and breaks in the ways its doc says.
+//! Every row of the op table is documented, can be evaluated, and reports the errors that its doc lists.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,7 @@ use mind_ir::opdef::{Op, OpDef};
 use crate::module::examples;
 use crate::rules;
 
-/// Fails on a row that does not hold and is not excused, on an excuse without reason, and on one that
-/// is not needed.
+/// Fails on a row that neither holds nor is excused, on an excuse without a reason, and on an unnecessary excuse.
 #[track_caller]
 fn assert_coverage(holds: impl Fn(&OpDef) -> bool, excused: &[(&str, &str)]) {
     for def in OPS {
@@ -71,7 +70,7 @@ fn every_op_has_an_example() {
     assert_coverage(has_example, &excused);
 }
 
-/// The codes in the `Errors:` section of an op's doc.
+/// Returns the codes in the `Errors:` section of an op's doc.
 fn documented_codes(def: &OpDef) -> BTreeSet<&'static str> {
     let errors = def.doc.split_once("Errors:").map_or("", |(_, rest)| rest);
     let errors = errors
@@ -88,8 +87,8 @@ fn documented_codes(def: &OpDef) -> BTreeSet<&'static str> {
     starts.filter_map(code).collect()
 }
 
-/// Codes that parsers report, since no attribute can hold what they are about, and those of running,
-/// which the tests of the op itself show.
+/// Codes that the examples of the verifier do not cover: those of parsers, because no attribute can hold the mistake,
+/// and those of running, which the tests of the op itself cover.
 const NOT_OF_THE_VERIFIER: [(&str, &str, &str); 24] = [
     (
         "core.const_i64",

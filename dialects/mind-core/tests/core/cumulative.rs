@@ -1,4 +1,4 @@
-//! What `Cumulative` keeps, against chains written down step by step.
+//! `Cumulative`, compared with chains that are written out step by step.
 
 use mind_core::ops::cumulative::{Accumulation, Cumulative};
 use mind_ir::eval::EvalError;

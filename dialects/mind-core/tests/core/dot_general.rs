@@ -1,4 +1,4 @@
-//! Products by lists of dimensions.
+//! Products with paired dimensions.
 
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::convolution::SumType;
@@ -22,7 +22,7 @@ fn attrs(lists: Lists, dtype: SumType) -> Vec<Attr<'static>> {
     DotGeneral::attrs(lhs_batch, rhs_batch, lhs_contract, rhs_contract, dtype)
 }
 
-/// Each element is a chain over the contracted indices in row-major order.
+/// Computes each element as a chain over the contracted indices in row-major order.
 fn product<T: Num>(lhs: &Tensor, rhs: &Tensor, lists: Lists) -> Tensor {
     let dims = |axes: &[i64]| -> Vec<usize> { axes.iter().map(|&axis| axis as usize).collect() };
     let [lhs_batch, lhs_contract, rhs_batch, rhs_contract] = lists.map(dims);

@@ -1,4 +1,4 @@
-//! Windows whose place is known when run.
+//! Slices with data-dependent starts.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};

@@ -3,8 +3,8 @@
 use mind_ir::tensor::{Buffer, Element, Num, Tensor};
 use mind_ir::types::DType;
 
-/// A tensor of dtype `T` that tells orders of summation apart: fractions of both signs for floats, and
-/// integers that stay small.
+/// Returns a tensor of dtype `T` whose sum depends on the order of summation: fractions of both signs for floats, and
+/// small integers.
 pub fn sample<T: Num>(shape: &[usize], seed: usize) -> Tensor {
     let count = shape.iter().product();
     let element = |i: usize| {
@@ -27,7 +27,7 @@ pub fn sample<T: Num>(shape: &[usize], seed: usize) -> Tensor {
     Tensor::of(shape.to_vec(), (0..count).map(element).collect::<Vec<T>>())
 }
 
-/// A tensor of any dtype whose elements have recognisable bytes.
+/// Returns a tensor of any dtype whose elements have recognisable bytes.
 pub fn marked(dtype: DType, shape: &[usize]) -> Tensor {
     let empty = shape.contains(&0);
     let count: usize = if empty { 0 } else { shape.iter().product() };
@@ -43,12 +43,12 @@ pub fn marked(dtype: DType, shape: &[usize]) -> Tensor {
     Tensor::new(shape.to_vec(), Buffer::from_bytes(dtype, &bytes))
 }
 
-/// A tensor of `T`.
+/// Returns a tensor of `T`.
 pub fn of<T: Element>(shape: &[usize], elements: &[T]) -> Tensor {
     Tensor::of(shape.to_vec(), elements.to_vec())
 }
 
-/// The multi-index of a position of `shape`.
+/// Returns the multi-index of a position of `shape`.
 pub fn unravel(mut position: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (at, &extent) in index.iter_mut().zip(shape).rev() {
@@ -57,7 +57,7 @@ pub fn unravel(mut position: usize, shape: &[usize]) -> Vec<usize> {
     index
 }
 
-/// The position of a multi-index in `shape`.
+/// Returns the position of a multi-index in `shape`.
 pub fn ravel(index: &[usize], shape: &[usize]) -> usize {
     assert_eq!(index.len(), shape.len());
     index.iter().zip(shape).fold(0, |position, (i, extent)| {
@@ -66,13 +66,13 @@ pub fn ravel(index: &[usize], shape: &[usize]) -> usize {
     })
 }
 
-/// Every multi-index of `shape` in row-major order.
+/// Returns every multi-index of `shape` in row-major order.
 pub fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     let count: usize = shape.iter().product();
     (0..count).map(|position| unravel(position, shape))
 }
 
-/// The element at a multi-index.
+/// Returns the element at a multi-index.
 pub fn at<T: Element>(tensor: &Tensor, index: &[usize]) -> T {
     tensor.elements::<T>()[ravel(index, tensor.shape())]
 }

@@ -1,4 +1,4 @@
-//! Elementwise ops, as their rows in the table bind them to scalar functions.
+//! Elementwise ops: each row of the table is bound to its scalar function.
 
 use mind_core::ops::{circular::*, elementwise::*, power::*, rounding::*};
 use mind_ir::eval::EvalError;

@@ -1,4 +1,4 @@
-//! Results that need more memory than is allowed.
+//! Results that exceed the memory limit.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::constant::ConstTensor;
@@ -25,7 +25,7 @@ fn every_op_asks_before_it_allocates() {
         "core.const_i64",
         "core.const_f32",
         "core.const_f64",
-        // Extents of zero, as its operand is here.
+        // Its operand holds extents, which are zeros here.
         "core.dynamic_iota",
     ];
     for example in examples()
@@ -127,7 +127,7 @@ fn huge_constants_do_not_abort() {
     }
 }
 
-/// Extents beside a 0 may have any product; every op must live with that.
+/// The product of the other extents of an empty tensor may overflow, which every op must handle.
 #[test]
 fn empty_tensors_with_huge_extents() {
     use mind_core::ops::{index::Slice, join::Split, reduce::Max, reduce::Mean, shape::Transpose};

@@ -1,4 +1,4 @@
-//! The core dialect: the shape rule and the meaning of every op.
+//! The shape rule and the evaluation of every op of the core dialect.
 
 mod constructors;
 mod coverage;

@@ -1,4 +1,4 @@
-//! Modules of one op.
+//! Builds modules with a single op.
 
 use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::builder::Builder;
@@ -10,24 +10,24 @@ use mind_ir::{Graph, Sym, Ty, ValueId};
 use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::input::Input;
 
-/// The symbol `B` of every module made here.
+/// Returns the symbol `B` of the modules of these tests.
 pub fn b() -> Dim {
     Dim::Symbol(Sym::new(0))
 }
 
-/// The symbol `C` of every module made here.
+/// Returns the symbol `C` of the modules of these tests.
 pub fn c() -> Dim {
     Dim::Symbol(Sym::new(1))
 }
 
-/// An empty module with the symbols `B` and `C`.
+/// Returns an empty module with the symbols `B` and `C`.
 pub fn empty() -> Graph {
     let mut g = Graph::new();
     assert_eq!([g.intern("B"), g.intern("C")], [Sym::new(0), Sym::new(1)]);
     g
 }
 
-/// A type from its text form, as in `f32[2, B, ?]`.
+/// Parses a type, for example `f32[2, B, ?]`.
 pub fn ty(g: &mut Graph, text: &str) -> Ty {
     let (dtype, dims) = text.split_once('[').expect("a type has a shape");
     let dims = dims.strip_suffix(']').expect("a shape is closed");
@@ -47,13 +47,13 @@ fn dim(g: &mut Graph, text: &str) -> Dim {
     }
 }
 
-/// A builder at the end of the module.
+/// Returns a builder at the end of the module.
 pub fn build(g: &mut Graph) -> Builder<'_> {
     let body = g.body();
     Builder::new(g, InsertPoint::End(body), Default::default())
 }
 
-/// A new input of a type.
+/// Creates an input of a type.
 pub fn input(g: &mut Graph, ty: Ty) -> ValueId {
     let name = g.intern("x");
     let op = build(g).create_typed(Input::DEF, &[], &Input::attrs(name, false, None), &[ty]);
@@ -72,7 +72,8 @@ pub struct Example {
     pub result: &'static str,
 }
 
-/// One valid example of every op but `Input` and `Fused`, which need surroundings.
+/// Returns a valid example of every op except `Input`, `Fused` and control flow, which need a declared type, a body or
+/// regions.
 pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
@@ -413,7 +414,7 @@ pub fn examples() -> Vec<Example> {
     examples
 }
 
-/// For each attribute of an elementwise op its default, or the first of its words.
+/// Returns for each attribute of an elementwise op its default, or the first of its words.
 pub fn any_attrs(def: &OpDef) -> Vec<Attr<'static>> {
     let attrs = def
         .attrs

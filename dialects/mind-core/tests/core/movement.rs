@@ -1,4 +1,4 @@
-//! Ops that move elements and never change them: all dtypes, compared by bytes.
+//! Ops that copy elements unchanged: all dtypes, compared by bytes.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::broadcast::BroadcastTo;
@@ -16,7 +16,7 @@ use crate::elements::{assert_same, indices, marked, of, ravel};
 use crate::module::b;
 use crate::run::{OPEN, RUN, Setup};
 
-/// The tensor whose element at each index of `shape` is that of `x` at `from(index)`.
+/// Returns the tensor whose element at each index of `shape` is that of `x` at `from(index)`.
 fn moved(x: &Tensor, shape: &[usize], from: impl Fn(&[usize]) -> Vec<usize>) -> Tensor {
     let (bytes, size) = (x.buffer().to_bytes(), x.dtype().size());
     let elements = indices(shape).flat_map(|index| {

@@ -16,7 +16,7 @@ fn elementwise(def: &'static OpDef, operands: &[&Tensor]) -> Tensor {
     RUN.get(def, &[], operands)
 }
 
-/// Softmax as a graph of ops would say it.
+/// Computes a softmax with the ops that define it.
 fn written_softmax(x: &Tensor, axis: i64) -> Tensor {
     let e = RUN.get(Max::DEF, &Max::attrs(&[axis], true), &[x]);
     let e = elementwise(Exp::DEF, &[&elementwise(Sub::DEF, &[x, &e])]);
@@ -24,7 +24,7 @@ fn written_softmax(x: &Tensor, axis: i64) -> Tensor {
     elementwise(Div::DEF, &[&e, &total])
 }
 
-/// Layer normalisation as a graph of ops would say it.
+/// Computes a layer normalisation with the ops that define it.
 fn written_layernorm<T: FloatNum>(x: &Tensor) -> Tensor {
     let mean = |x: &Tensor| RUN.get(Mean::DEF, &Mean::attrs(&[-1], true), &[x]);
     let d = elementwise(Sub::DEF, &[x, &mean(x)]);

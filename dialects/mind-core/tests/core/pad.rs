@@ -1,4 +1,4 @@
-//! What `Pad` reads, against places written down.
+//! `Pad`, compared with listed source indices.
 
 use mind_core::ops::pad::{PadMode, PadOp};
 use mind_ir::eval::EvalError;
@@ -9,7 +9,8 @@ use mind_ir::types::DType;
 use crate::elements::{assert_same, marked, of};
 use crate::run::{OPEN, RUN};
 
-/// Runs `pad` along one axis of extent `extent`; each entry of `places` is what the result has there, -1 for the value.
+/// Runs `pad` along one axis of extent `extent`. Each entry of `places` is the source index of an element of the
+/// result, -1 for the value.
 fn check(extent: usize, [low, high, interior]: [i64; 3], mode: PadMode, places: &[i64]) {
     let (low, high, interior) = ([low], [high], [interior]);
     let attrs = PadOp::attrs(&low, &high, &interior, mode);

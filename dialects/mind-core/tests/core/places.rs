@@ -1,4 +1,4 @@
-//! Elements read and written at places that a tensor lists.
+//! Gathers and scatters.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
@@ -144,7 +144,7 @@ fn gather_nd_reads_slices_at_tuples() {
         &GatherElements::attrs(1, Bounds::Strict),
         &[&of(&[1, 1], &[0i32]), &list],
     );
-    assert!(text.contains("reach past"), "{text}");
+    assert!(text.contains("are larger than"), "{text}");
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn unique_slices_compare_element_by_element() {
 
 #[test]
 fn suppression_keeps_the_best_of_boxes_that_overlap() {
-    // The second box overlaps the first by 0.9 of 1.1; the corners of the third stand the other way round.
+    // The second box overlaps the first with an IoU of 0.9 / 1.1; the corners of the third are swapped.
     let corners = [
         0.0f32, 0.0, 1.0, 1.0, 0.0, 0.1, 1.0, 1.1, 1.0, 11.0, 0.0, 10.0, 3.0, 3.0, 3.0, 3.0,
     ];

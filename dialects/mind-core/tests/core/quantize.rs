@@ -1,4 +1,4 @@
-//! Numbers on a scale.
+//! Quantisation and dequantisation.
 
 use mind_core::ops::quantize::{Dequantize, Quantize};
 use mind_ir::opdef::Op;
@@ -90,7 +90,7 @@ fn quotients_round_to_even_and_are_cut() {
 #[test]
 fn the_quotient_has_the_dtype_of_the_scale() {
     let scale = of(&[], &[F16::from_f32(3.0)]);
-    // 7.5 / 3 is 2.5 in every dtype; 1000.5 becomes 1000.5 in f16, and a third of it 333.5.
+    // 7.5 / 3 is 2.5 in every dtype; in f16, 1000.5 is exact and a third of it is 333.5.
     let x = of(&[2], &[7.5f32, 1000.5]);
     quantized(DType::I16, -1, &[&x, &scale], &of(&[2], &[2i16, 334]));
     let wide = of(&[], &[3.0f32]);
@@ -112,12 +112,12 @@ fn scales_are_for_slices_and_blocks() {
         &[&x, &of(&[2], &[1.0f32, 0.5]), &of(&[2], &[0i8, -20])],
         &of(&[2, 5], &[1i8, 2, 3, 4, 5, -8, -6, -4, -2, 0]),
     );
-    // Blocks of two elements: of five, three blocks.
+    // Blocks of two elements: five elements have three blocks.
     let scale = of(&[1, 3], &[1.0f32, 0.5, 0.25]);
     let blocks = of(&[2, 5], &[1i8, 2, 6, 8, 20, 6, 7, 16, 18, 40]);
     quantized(DType::I8, -1, &[&x, &scale], &blocks);
     dequantized(-1, &[&blocks, &scale], &x);
-    // Five in four blocks: of two elements, so that the last block has none.
+    // Five elements in four blocks of two, so that the last block is empty.
     let scale = of(&[1, 4], &[1.0f32, 0.5, 0.25, f32::NAN]);
     dequantized(-1, &[&blocks, &scale], &x);
 }
@@ -132,7 +132,7 @@ fn differences_are_exact_and_round_once() {
     let (scale, zero) = (of(&[], &[BF16::from_f32(0.5)]), of(&[], &[2u8]));
     let expected = of(&[2], &[BF16::from_f32(126.5), BF16::from_f32(-1.0)]);
     dequantized(-1, &[&x, &scale, &zero], &expected);
-    // 257 has no bf16: it becomes 256 before the product.
+    // 257 is not representable in bf16: it is rounded to 256 before the product.
     let x = of(&[1], &[257i16]);
     let scale = of(&[], &[BF16::from_f32(3.0)]);
     dequantized(-1, &[&x, &scale], &of(&[1], &[BF16::from_f32(768.0)]));

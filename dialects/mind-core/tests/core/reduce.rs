@@ -12,7 +12,7 @@ use mind_ir::with_num;
 use crate::elements::{assert_same, at, indices, of, sample};
 use crate::run::{FOLD, OPEN, RUN};
 
-/// The halving of partial results, by recursion over them.
+/// Halves partial results by recursion.
 fn halve<A: Copy>(partial: &[A], combine: fn(A, A) -> A) -> A {
     match partial {
         [only] => *only,
@@ -24,7 +24,7 @@ fn halve<A: Copy>(partial: &[A], combine: fn(A, A) -> A) -> A {
     }
 }
 
-/// 64 interleaved partial results, each from the elements that belong to it, then halved.
+/// Reduces to 64 interleaved partial results, then halves them.
 fn interleaved<A: Copy>(elements: &[A], identity: A, combine: fn(A, A) -> A) -> A {
     let lane = |j: usize| {
         elements
@@ -37,7 +37,8 @@ fn interleaved<A: Copy>(elements: &[A], identity: A, combine: fn(A, A) -> A) -> 
     halve(&partial, combine)
 }
 
-/// The elements that a position of the result is made from, in row-major order of the reduced axes.
+/// Returns the shape of the result, and for each of its positions the reduced elements in row-major order of the
+/// reduced axes.
 fn groups<T: Element>(x: &Tensor, axes: &[usize], keepdims: bool) -> (Vec<usize>, Vec<Vec<T>>) {
     let kept: Vec<usize> = (0..x.rank()).filter(|axis| !axes.contains(axis)).collect();
     let kept_shape: Vec<usize> = kept.iter().map(|&axis| x.shape()[axis]).collect();

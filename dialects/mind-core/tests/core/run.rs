@@ -8,14 +8,14 @@ use mind_ir::types::{Dim, TensorType};
 
 use crate::module::{build, empty, input};
 
-/// How an op is evaluated.
+/// The configuration of an evaluation.
 #[derive(Clone)]
 pub struct Setup {
-    /// What integer overflow does.
+    /// The behaviour on integer overflow.
     pub overflow: Overflow,
-    /// The most bytes of a result.
+    /// The largest size of a result, in bytes.
     pub limit: u64,
-    /// Whether the operands' extents are `?` to the shape rule.
+    /// Whether the shape rule sees the extents of the operands as `?`.
     pub open: bool,
     /// The extent of the symbol `B`.
     pub b: usize,
@@ -37,7 +37,7 @@ pub const FOLD: Setup = Setup {
 pub const OPEN: Setup = Setup { open: true, ..RUN };
 
 impl Setup {
-    /// Evaluates an op, and checks that the result's type is the one its shape rule gives.
+    /// Evaluates an op, and checks that the type of the result is that of its shape rule.
     #[track_caller]
     pub fn eval(
         &self,
@@ -51,7 +51,7 @@ impl Setup {
         Ok(result)
     }
 
-    /// Evaluates an op of any number of results, and checks that their types are those its shape rule gives.
+    /// Evaluates an op with any number of results, and checks that their types are those of its shape rule.
     #[track_caller]
     pub fn eval_all(
         &self,
@@ -106,14 +106,14 @@ impl Setup {
         Ok(results.into_vec())
     }
 
-    /// The result of an op that has one.
+    /// Returns the result of an op with one result.
     #[track_caller]
     pub fn get(&self, def: &'static OpDef, attrs: &[Attr<'_>], operands: &[&Tensor]) -> Tensor {
         self.eval(def, attrs, operands)
             .expect("the op has a result")
     }
 
-    /// The message of a run-time mismatch of extents.
+    /// Returns the message of a mismatch of extents at run time.
     #[track_caller]
     pub fn mismatch(
         &self,

@@ -1,4 +1,4 @@
-//! Shapes that an operand gives.
+//! Ops with the shape as an operand.
 
 use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_ir::opdef::Op;

@@ -1,4 +1,4 @@
-//! Images at other places, against the examples of ONNX.
+//! Resizing and grid sampling, compared with the examples of ONNX.
 
 use GridCoordinates::{AlignCorners, HalfPixel, Pixel};
 use GridPadding::{Border, Constant, Reflect, Symmetric};
@@ -12,7 +12,7 @@ use mind_ir::tensor::Tensor;
 
 use crate::run::RUN;
 
-/// How a matrix is resized.
+/// The parameters of a resize of a matrix.
 #[derive(Clone, Copy)]
 struct How {
     sizes: [i64; 2],
@@ -55,7 +55,7 @@ fn run(how: How, operands: &[&Tensor]) -> Tensor {
     RUN.get(Resize::DEF, &attrs, operands)
 }
 
-/// 1, 2, 3, .. in rows and columns.
+/// Returns the numbers 1, 2, 3, .. in rows and columns.
 fn counted(rows: usize, columns: usize) -> Tensor {
     let numbers = (1..=rows * columns).map(|number| number as f32);
     Tensor::of(vec![rows, columns], numbers.collect::<Vec<f32>>())
@@ -294,12 +294,12 @@ fn grids_sample_images() {
     sampled(Interpolation::Cubic, GridPadding::Constant, &grid, &cubic);
 }
 
-/// Coordinates inside of the image, near its edges and far outside, x before y.
+/// Coordinates inside of the image, near its edges and far outside; x before y.
 const POINTS: [f32; 16] = [
     -1.1, 0.2, 0.9, -0.9, 1.05, 1.3, -1.6, -1.05, 0.5, 0.5, 2.4, -3.7, -0.95, 1.0, 11.3, 0.0,
 ];
 
-/// Samples of a 3 by 4 image at [`POINTS`] for each way to sample.
+/// Samples of a 3 by 4 image at [`POINTS`] for each combination of attributes.
 ///
 /// Source: `torch.nn.functional.grid_sample` of PyTorch 1.13, with which ONNX Runtime 1.32 agrees to six digits.
 #[rustfmt::skip]
@@ -351,9 +351,9 @@ fn taps_of_a_cubic_are_reflected_one_by_one() {
         found.elements::<f32>()[0]
     };
     assert_eq!(at(HalfPixel, Reflect, 1.0), 8.75);
-    // About the edges of the elements, in their indices.
+    // Pixel coordinates, reflected about the edges of the elements.
     assert_eq!(at(Pixel, Symmetric, 3.5), 8.75);
-    // The mirror image of index 0.25 about the centre of the first element.
+    // Index 0.25 is the reflection about the centre of the first element.
     assert_eq!(at(Pixel, Reflect, -0.25), at(Pixel, Reflect, 0.25));
     for padding in [Reflect, Symmetric] {
         assert!(at(Pixel, padding, f32::INFINITY).is_nan());

@@ -12,7 +12,7 @@ use mind_ir::with_num;
 use crate::elements::{assert_same, at, indices, of, sample};
 use crate::run::{FOLD, OPEN, RUN};
 
-/// How windows slide: an entry for each dimension.
+/// The attributes of windows, one entry for each dimension.
 struct Lists {
     window: Vec<i64>,
     strides: Vec<i64>,
@@ -33,7 +33,7 @@ impl Lists {
         ReduceWindow::attrs(window, strides, dilations, low, high, kind, count_padding)
     }
 
-    /// The elements under the window at each position, row-major.
+    /// Returns the elements under the window at each position, row-major.
     fn windows<T: Num>(&self, x: &Tensor) -> (Vec<usize>, Vec<Vec<T>>) {
         let rank = x.rank();
         let span = |at: usize| (self.window[at] - 1) * self.dilations[at] + 1;

@@ -1,4 +1,4 @@
-//! The same bits as elements of another dtype.
+//! Bitcasts between dtypes.
 
 use mind_core::eval::bits::{bitcast, bitcast_type};
 use mind_ir::graph::Graph;
@@ -13,8 +13,8 @@ ops! {
     ///
     /// Shapes: as core's `Bitcast`.
     /// Schedule: `at` is as for `loops.nest`. The bytes are copied.
-    /// Errors: E2005 `dtype` is `bool`, E3002 rank 0, E3003 the last extent does not hold one element, E4006 not one
-    /// place.
+    /// Errors: E2005 `dtype` is `bool`, E3002 rank 0, E3003 the last extent is not the ratio of the sizes, E4006 not
+    /// one offset.
     /// Source: this compiler.
     Bitcast = "loops.bitcast" {
         operands: (input: Any),

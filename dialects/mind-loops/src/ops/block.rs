@@ -1,4 +1,4 @@
-//! Kernels in a row, run a few rows at a time.
+//! Groups of kernels that are run a few rows at a time.
 
 use mind_core::group;
 use mind_ir::graph::Graph;
@@ -12,15 +12,15 @@ use crate::ops::contract::Contract;
 use crate::ops::nest::{Nest, check_schedule};
 
 ops! {
-    /// The kernels of a body. A product, a nest that reduces its rows and a product with the result on the left are
-    /// one kernel that works on `rows` rows of the last but one dimension at a time, so that what goes from one to
-    /// the next stays in cache and is never whole.
+    /// The kernels of a body. A product, a nest that reduces its rows and a product with that result on the left side
+    /// are one fused kernel (as in attention). It processes `rows` rows of the last but one dimension at a time, so
+    /// that the intermediate results stay in cache and are never materialised.
     ///
-    /// Shapes: the body has one argument per operand, of its type; the results are what it yields.
-    /// Schedule: `rows` is rounded down to whole tiles of both products, but not to none; 0 is chosen for the target.
-    /// `parallel` lists the dimensions of the result that threads share, any but the last. The kernels of the body
-    /// have no `parallel` then. Kernels that are no such chain run one after the other, by the schedule of each; `rows`
-    /// and `parallel` are refused. `at` is as for `loops.nest`.
+    /// Shapes: the body has one argument per operand, of its type; the results are the values it yields.
+    /// Schedule: `rows` is rounded down to whole tiles of both products, but to at least one; 0 is chosen for the
+    /// target. `parallel` lists the dimensions of the result that threads share, any but the last. The kernels of the
+    /// body then have no `parallel`. Kernels that do not form such a chain run one after the other, by the schedule of
+    /// each; `rows` and `parallel` are rejected. `at` is as for `loops.nest`.
     /// Order: as the kernels of the body one after the other.
     /// Errors: E3004 axis out of range, E3006 negative rows, E4006 lists of another length, E4022 threads that share
     /// the last dimension; those of the body's kernels.
@@ -38,16 +38,16 @@ ops! {
 }
 
 impl Block {
-    /// The block of the body.
+    /// Returns the block of the body.
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
     }
 
-    /// The product, the nest that reduces its rows and the product with the nest's result on the left that are one
-    /// kernel; `None` if the body is something else.
+    /// Returns the product, the nest that reduces its rows, and the product with the nest's result on the left side
+    /// that form one fused kernel; `None` for other bodies.
     ///
-    /// What stands between them is read by the next one alone, in one dtype, and all three compute in lanes of one
-    /// width.
+    /// Each intermediate result is read only by the next kernel, both have the same dtype, and all three kernels
+    /// compute with lanes of the same width.
     pub fn back_to_back_products(self, g: &Graph) -> Option<(Contract, Nest, Contract)> {
         let mut kernels = g.ops(self.body(g)).filter(|&op| is_kernel(g, op));
         let first = g.view::<Contract>(kernels.next()?)?;
@@ -110,6 +110,8 @@ fn infer_block(op: Block, g: &Graph) -> InferManyResult {
     group::yielded_types(op.0, g)
 }
 
+/// Checks the attribute `rows`.
+///
 /// # Errors
 ///
 /// E3006 a negative number of rows.

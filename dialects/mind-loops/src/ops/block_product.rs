@@ -1,4 +1,4 @@
-//! Products of integers by blocks of quantised numbers.
+//! Products of dynamically quantised rows by a block-quantised matrix.
 
 use mind_core::ops::block_matmul::{block_product, block_product_type};
 use mind_ir::eval::{EvalCx, EvalError};
@@ -12,13 +12,13 @@ use crate::extents::extents;
 use crate::ops::nest::check_schedule;
 
 ops! {
-    /// Rows of integers on scales, times a matrix that is given as the bytes of its blocks.
+    /// A product of quantised rows by a block-quantised matrix, which is given as the bytes of its blocks.
     ///
     /// Shapes: as core's `BlockMatMul`.
-    /// Schedule: threads share the columns. `blocks` are what `loops.pack` makes; `at` is as for `loops.nest`.
+    /// Schedule: threads share the columns. `blocks` is a result of `loops.pack`; `at` is as for `loops.nest`.
     /// Order: as core's `BlockMatMul`.
-    /// Errors: E2005 other dtypes, E3002 another rank, E3003 extents that do not fit, E4006 not one place, E4022 `format` is
-    /// `dense`.
+    /// Errors: E2005 other dtypes, E3002 another rank, E3003 extents that do not match, E4006 not one offset, E4022
+    /// `format` is `dense`.
     /// Source: this compiler.
     BlockProduct = "loops.block_product" {
         operands: (lhs: Integer, scale: Float, blocks: Integer),

@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Matrix products with an epilogue.
 
 use mind_core::group::{self, check_scalars};
 use mind_core::ops::contract::stacked_product;
@@ -15,20 +15,19 @@ use crate::extents::{dims, extents, filled, known, same_extents};
 use crate::ops::nest::check_schedule;
 
 ops! {
-    /// What the body makes of each element of a stack of matrix products.
+    /// The values that the body computes from each element of a batch of matrix products.
     ///
-    /// Shapes: `[batch.., M, K]`, `[batch.., K, N]` and any number of `[batch.., M, N]`, as are the results;
-    /// `batch` is the number of leading dimensions. A single `[K, N]` serves the whole stack. The body has one scalar argument per operand;
-    /// `loops.product` of the first two is the element of the product. The rest is the epilogue: constants and
-    /// core's elementwise ops.
-    /// Schedule: `parallel` lists the dimensions of the result that threads share; one thread loops over the
-    /// others. `micro` is the tile held in registers, its rows and its vectors, which have the target's length; a tile that
-    /// the registers of the target do not hold is refused. `block` has the rows, columns and products done at a
-    /// time, rounded up to whole tiles. Entries that are 0 or left out are chosen for the target. `at` is as for
-    /// `loops.nest`.
+    /// Shapes: `[batch.., M, K]`, `[batch.., K, N]` and any number of `[batch.., M, N]`, as are the results; `batch` is
+    /// the number of leading dimensions. A single `[K, N]` is broadcast to the batch. The body has one scalar argument
+    /// per operand; `loops.product` of the first two is the element of the product. The rest is the epilogue: constants
+    /// and core's elementwise ops.
+    /// Schedule: `parallel` lists the dimensions of the result that threads share; one thread loops over the others.
+    /// `micro` is the register tile in rows and vectors of the target's length; a tile that does not fit into the
+    /// registers of the target is rejected. `block` is the cache block in rows, columns and terms of K, rounded up to
+    /// whole tiles. Entries that are 0 or omitted are chosen for the target. `at` is as for `loops.nest`.
     /// Order: one chain of fused multiply-adds per element over K, see docs/numerics.md, `MatMul`.
-    /// Errors: E2004 different dtypes, E2007 fewer than two operands, E3002, E3003 shapes, E3004 axis out of
-    /// range, E4006 lists of another length, E4021 another op in the body.
+    /// Errors: E2004 different dtypes, E2007 fewer than two operands, E3002, E3003 shapes, E3004 axis out of range,
+    /// E4006 lists of another length, E4021 another op in the body.
     /// Source: this compiler, after StableHLO's `dot_general`.
     Contract = "loops.contract" {
         variadic: (inputs: Any),
@@ -43,9 +42,9 @@ ops! {
         eval_many: eval_contract,
     }
 
-    /// The element of the product of the matrices around.
+    /// The element of the matrix product of the enclosing `loops.contract`.
     ///
-    /// With `parts` each element of `i32` holds several integers, whose products are added, modulo 2^32; see
+    /// With `parts` each `i32` element packs several integers, whose products are added modulo 2^32; see
     /// `tensor.contract`.
     ///
     /// Shapes: as the operands.
@@ -63,14 +62,14 @@ ops! {
 }
 
 impl Contract {
-    /// The integers that the elements of its sides hold.
+    /// Returns the packing of the operands.
     pub fn parts(self, g: &Graph) -> Parts {
         let mut ops = g.ops(self.body(g));
         let product = ops.find_map(|op| g.view::<Product>(op));
         product.map_or(Parts::Whole, |product| product.parts(g))
     }
 
-    /// The block of the body.
+    /// Returns the block of the body.
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
     }
@@ -132,6 +131,8 @@ pub(crate) fn two_operands(op: &'static str, found: usize) -> Box<VerifyError> {
     })
 }
 
+/// Checks the attributes `micro` and `block`.
+///
 /// # Errors
 ///
 /// E4006 a list of another length, E3006 a negative extent.
@@ -161,7 +162,7 @@ pub(crate) fn check_tiles(
     Ok(())
 }
 
-/// The types of what the body of a product yields at each position of `shape`.
+/// Returns the types of the results: those of the values that the body yields, at each position of `shape`.
 pub(crate) fn yielded(
     g: &Graph,
     op: &'static str,
@@ -192,7 +193,7 @@ fn eval_contract(op: Contract, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalMan
     run_body(op.0, cx, operands)
 }
 
-/// Runs the body of a product once on whole tensors.
+/// Runs the body of a product once on whole tensors, and broadcasts its values to the results.
 pub(crate) fn run_body(op: mind_ir::OpId, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let g = cx.graph;
     let yielded = group::run(op, cx, operands)?;

@@ -1,4 +1,4 @@
-//! Reductions of the elements up to each place.
+//! Prefix operations (scans).
 
 use mind_core::axes::resolve;
 pub use mind_core::eval::cumulative::{Accumulation, Prefixes};
@@ -12,13 +12,13 @@ use crate::extents::extents;
 use crate::ops::nest::check_schedule;
 
 ops! {
-    /// At every place the elements along `axis` up to it, combined.
+    /// A prefix operation: each result combines the elements along `axis` up to its position.
     ///
     /// Shapes: as the operand.
-    /// Schedule: vectors lie along the dimensions after `axis`, threads share those before it. `at` is as for
+    /// Schedule: the dimensions after `axis` are vectorised, and threads share those before it. `at` is as for
     /// `loops.nest`.
     /// Order: a chain along the axis, as core's `Cumulative`.
-    /// Errors: E2005 `bool`, E3004 axis out of range, E4006 not one place.
+    /// Errors: E2005 `bool`, E3004 axis out of range, E4006 not one offset.
     /// Source: this compiler.
     Cumulative = "loops.cumulative" {
         operands: (input: Num),
@@ -33,7 +33,7 @@ ops! {
 }
 
 impl Cumulative {
-    /// What is accumulated.
+    /// Returns the attributes.
     pub fn prefixes(self, g: &Graph) -> Prefixes {
         Prefixes {
             kind: self.kind(g),

@@ -8,16 +8,17 @@ use mind_ir::{BlockId, OpId, ops};
 use crate::ops::nest::check_schedule;
 
 ops! {
-    /// The ops of a body, which have no kernel: a program runs their `eval` between its kernels.
+    /// Ops without a kernel: a program runs their `eval` between its kernels.
     ///
-    /// These are core's `sort` and `top_k`, whose order is found by comparing; `nonzero`, `unique` and
-    /// `non_max_suppression`, whose elements decide extents; `scatter_elements` and `scatter_nd`, which write at computed
-    /// places; `grid_sample`; a `block_matmul` whose blocks are no weight and no constant; an `argmax_window` of more than 64 taps; a `resize` whose scales are computed or whose filter has more than 32 taps;
-    /// and ops whose extents or lists of places are too large to be written out. As C most of them are loops, see
+    /// These are core's `sort` and `top_k`, because their order depends on comparisons; `nonzero`, `unique` and
+    /// `non_max_suppression`, which have data-dependent shapes; `scatter_elements` and `scatter_nd`, which write at
+    /// computed offsets; `grid_sample`; a `block_matmul` whose blocks are neither a weight nor a constant; an
+    /// `argmax_window` of more than 64 taps; a `resize` whose scales are computed or whose filter has more than 32
+    /// taps; and ops whose extents or index lists are too large to be written out. As C most of them are loops, see
     /// docs/formats/c.md.
     ///
-    /// Shapes: the body has one argument per operand, of its type; the results are what it yields.
-    /// Schedule: `at` is as for `loops.nest`. Operands are dense.
+    /// Shapes: the body has one argument per operand, of its type; the results are the values it yields.
+    /// Schedule: `at` is as for `loops.nest`. Operands are contiguous.
     /// Order: as the ops of the body one after the other.
     /// Errors: E4006 lists of another length; those of the body's ops.
     /// Source: this compiler.
@@ -34,12 +35,12 @@ ops! {
 }
 
 impl Evaluate {
-    /// The block of the body.
+    /// Returns the block of the body.
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
     }
 
-    /// The control flow that it runs, if it does: its regions are programs of their own.
+    /// Returns the control flow op in the body, if there is one; its regions are compiled as separate programs.
     pub fn control(self, g: &Graph) -> Option<OpId> {
         let inner = g.ops(self.body(g)).next()?;
         g.def(inner).arguments.is_some().then_some(inner)

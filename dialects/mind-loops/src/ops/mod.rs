@@ -1,4 +1,4 @@
-//! The op tables, by family.
+//! Op tables, one file for each family.
 
 pub mod bitcast;
 pub mod block;
@@ -29,5 +29,5 @@ const FAMILIES: [&[&OpDef]; 11] = [
     bitcast::OPS,
 ];
 
-/// Every op of the dialect, family by family.
+/// Every op of the dialect, in the order of the families.
 pub const OPS: &[&OpDef] = &join::<{ count(&FAMILIES) }>(&FAMILIES);

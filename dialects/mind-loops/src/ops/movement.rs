@@ -1,4 +1,4 @@
-//! Elements moved from place to place.
+//! Kernels that copy elements.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::index::{gathered, gathered_type};
@@ -17,8 +17,8 @@ ops! {
     ///
     /// Shapes: `data[..axis] ++ indices ++ data[axis + 1..]`.
     /// Schedule: `at` is as for `loops.nest`.
-    /// Errors: E3002 `data` of rank 0, E3004 axis out of range, E4006 not one place, E4011 indices not i32 or
-    /// i64; E6001 when run, index out of bounds.
+    /// Errors: E3002 `data` of rank 0, E3004 axis out of range, E4006 not one offset, E4011 indices not i32 or i64;
+    /// E6001 when run, index out of bounds.
     /// Source: mind-spec v1.0 ir.md, "Indexing and slicing".
     Gather = "loops.gather" {
         operands: (data: Any, indices: Any),
@@ -29,13 +29,12 @@ ops! {
         eval: eval_gather,
     }
 
-    /// The inputs one after the other along `axis`.
+    /// The inputs, concatenated along `axis`.
     ///
     /// Shapes: as the inputs, their extents along `axis` added up.
-    /// Schedule: `at` is as for `loops.nest`. An input that stands in its part of the result already is not
-    /// moved.
-    /// Errors: E2004 different dtypes, E3002 different ranks, E3003 other extents differ, E3004 axis out of
-    /// range, E4006 not one place.
+    /// Schedule: `at` is as for `loops.nest`. An input that is already in its part of the result is not copied.
+    /// Errors: E2004 different dtypes, E3002 different ranks, E3003 other extents differ, E3004 axis out of range,
+    /// E4006 not one offset.
     /// Source: mic@2 `cat`.
     Join = "loops.join" {
         variadic: (inputs: Any),
@@ -46,12 +45,12 @@ ops! {
         eval: eval_join,
     }
 
-    /// The right-hand sides of products in the order in which a micro-kernel reads them.
+    /// The right sides of products, packed in panels in the order in which the micro-kernel reads them.
     ///
-    /// Shapes: `batch` dimensions, then those of the products, the last one for the columns; as the result.
-    /// How the elements lie is between this op and the products that read it.
-    /// Schedule: `at` is as for `loops.nest`; of a constant or a weight it is made once, when bound.
-    /// Errors: E3002 fewer dimensions than a matrix and its stack have, E4006 not one place.
+    /// Shapes: `batch` dimensions, then those of the products, the last one for the columns; as the result. The layout
+    /// of the panels is private to this op and the products that read it.
+    /// Schedule: `at` is as for `loops.nest`; a constant or a weight is packed once, when it is bound.
+    /// Errors: E3002 fewer dimensions than `batch` and a matrix, E4006 not one offset.
     /// Source: this compiler.
     Pack = "loops.pack" {
         operands: (input: Num),

@@ -1,4 +1,4 @@
-//! Nests of loops.
+//! Loop nests.
 
 use std::collections::HashSet;
 
@@ -16,25 +16,25 @@ use crate::extents::{dims, extents, filled, same_extents};
 use crate::ops::view::View;
 
 ops! {
-    /// What the body computes from the elements at each position of a nest of loops.
+    /// The values that the body computes from the elements at each position of a loop nest.
     ///
-    /// Shapes: the nest has the extents `dims`. An operand has these too, or those without the dimension
-    /// `along`; a result likewise, when it does not vary along that. The body has one scalar argument per
-    /// operand and yields one scalar per result; it holds constants, core's elementwise
-    /// ops, and `loops.along`, which reduces over the dimension `along` and is the same all along it.
-    /// Schedule: `vector` is the dimension that vectors lie along. A reduction has them along the reduced
-    /// dimension, or along the last one if that follows; -1 means the last one where every operand has its
-    /// elements side by side there or in one place, and the reduced one elsewhere. `parallel` is the dimension that
-    /// threads share, `[]` if one thread runs the whole. It is the outermost loop, and the dimension of vectors only if
-    /// no other dimension is left. `tile` has the extents of a task for each of `dims`: all of a dimension that is not
-    /// parallel, and the least extent of the parallel one, where `[]` means 1. Cut into tiles, the dimension
-    /// of vectors is one loop per tile; `[]` leaves it whole. `unroll` is the number of vectors in a round of each loop
-    /// that reduces nothing, or of columns that are reduced together, 1 to 8; 0 means 4 (columns: 8) in short bodies and fewer
-    /// in long ones. `at` has the byte of the workspace where each result begins, -1 for an output of the module.
-    /// Order: as the ops of the body one after the other, each rounding where it stands.
-    /// Errors: E3002, E3003 operands of another shape, E3004 axis out of range, E4006 not one entry per
-    /// dimension, E4021 another op in the body, or a result that varies along a reduced dimension that is
-    /// not the last, E4022 a schedule that the nest cannot have.
+    /// Shapes: the nest has the extents `dims`. An operand has the same extents, or lacks the dimension `along`; so
+    /// does a result that does not vary along that dimension. The body has one scalar argument per operand and yields
+    /// one scalar per result; it holds constants, core's elementwise ops, and `loops.along`, which reduces over the
+    /// dimension `along` and is invariant along it.
+    /// Schedule: `vector` is the vectorised dimension. For a reduction that is the reduced dimension, or the last one
+    /// if that follows it; -1 selects the last one if every operand has stride 0 or 1 along it, and otherwise the
+    /// reduced one. `parallel` is the dimension that threads share, `[]` if one thread runs the whole nest. It is the
+    /// outermost loop, and may be the vectorised dimension only if it is the only one. `tile` has the extents of a task
+    /// for each of `dims`: the full extent of a dimension that is not parallel, and the least extent of the parallel
+    /// one, where `[]` means 1. If the vectorised dimension is split into tiles, it is one loop per tile; `[]` does not
+    /// split it. `unroll` is the number of vectors in an iteration of each loop without a reduction, or of columns that
+    /// are reduced together, 1 to 8; 0 means 4 (columns: 8) in short bodies and fewer in long ones. `at` has the byte
+    /// offset of each result in the workspace, -1 for an output of the module.
+    /// Order: that of the body's ops in sequence, each with its own rounding.
+    /// Errors: E3002, E3003 operands of another shape, E3004 axis out of range, E4006 not one entry per dimension,
+    /// E4021 another op in the body, or a result that varies along a reduced dimension that is not the last, E4022 a
+    /// schedule that is not valid for the nest.
     /// Source: this compiler, after MLIR's `linalg.generic`.
     Nest = "loops.nest" {
         variadic: (inputs: Any),
@@ -50,11 +50,11 @@ ops! {
         eval_many: eval_nest,
     }
 
-    /// The sum, mean or maximum along the reduced dimension of the nest around.
+    /// The sum, mean or maximum along the reduced dimension of the enclosing nest.
     ///
     /// Shapes: as the operand.
     /// Order: 64 interleaved partial results, see docs/numerics.md, `Sum`, `Mean` and `Max`.
-    /// Errors: E2005 `bool`; E6005 when run, on the mean of no integer.
+    /// Errors: E2005 `bool`; E6005 when run, on a mean of no elements for integers.
     /// Source: this compiler.
     Along = "loops.along" {
         operands: (input: Num),
@@ -67,34 +67,34 @@ ops! {
 }
 
 impl Nest {
-    /// The block of the body.
+    /// Returns the block of the body.
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
     }
 
-    /// The dimension that is reduced.
+    /// Returns the reduced dimension.
     pub fn reduced(self, g: &Graph) -> Option<usize> {
         usize::try_from(self.along(g)).ok()
     }
 
-    /// Whether the operand at `index` lacks the reduced dimension.
+    /// Returns whether the operand at `index` lacks the reduced dimension.
     pub fn is_row(self, g: &Graph, index: usize) -> bool {
         g.ty(self.inputs(g)[index]).rank() < self.dims(g).len()
     }
 
-    /// The dimension that vectors lie along: `vector`, or the one that -1 means. `None` if there are no dimensions.
+    /// Returns the vectorised dimension: `vector`, or the default for -1. `None` for a nest without dimensions.
     pub fn vector_axis(self, g: &Graph) -> Option<usize> {
         usize::try_from(self.vector(g))
             .ok()
             .or_else(|| vector_axis(g, self.inputs(g), self.dims(g).len(), self.reduced(g)))
     }
 
-    /// The dimension that threads share.
+    /// Returns the dimension that threads share.
     pub fn shared(self, g: &Graph) -> Option<usize> {
         self.parallel(g).first().map(|&axis| axis as usize)
     }
 
-    /// The extents without the reduced dimension.
+    /// Returns the extents without the reduced dimension.
     fn kept(self, g: &Graph) -> Vec<i64> {
         let mut kept = self.dims(g).to_vec();
         if let Some(axis) = self.reduced(g) {
@@ -104,10 +104,11 @@ impl Nest {
     }
 }
 
-/// The dimension that vectors lie along unless a nest over `inputs` says otherwise.
+/// Returns the default vectorised dimension of a nest over `inputs`.
 ///
-/// It is the last one, or `reduced`: the last one serves a reduction over the dimension before it if every
-/// operand has the elements of a vector side by side or in one place.
+/// Without a reduction it is the last one. A reduction vectorises the reduced dimension, or the last one if that
+/// follows the reduced one and every operand has stride 0 or 1 along it. For example a sum over the rows of a row-major
+/// matrix vectorises the columns.
 pub fn vector_axis(
     g: &Graph,
     inputs: &[ValueId],
@@ -177,7 +178,7 @@ fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
             return Err(VerifyError::Body {
                 op: "nest",
                 found: "a result that varies along a reduced dimension",
-                allowed: "reductions over a dimension that is not the last, and what follows from them",
+                allowed: "results that are invariant along a reduced dimension that is not the last",
             }
             .into());
         }
@@ -190,7 +191,7 @@ fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
     Ok(types)
 }
 
-/// Checks that vectors, threads and tasks can lie along the dimensions that the schedule names.
+/// Checks that the scheduled dimensions can be vectorised, shared and tiled.
 ///
 /// # Errors
 ///
@@ -214,7 +215,7 @@ fn check_vectors(op: Nest, g: &Graph) -> Result<(), VerifyError> {
         let expected = "the reduced dimension, or the last one if that follows it";
         return refuse("vector", vector.to_string(), expected);
     }
-    // Without a type an operand has no strides yet; then what `vector` means is not known either.
+    // The default of `vector` depends on strides, and an operand without a type has none yet.
     let is_typed = op.inputs(g).iter().all(|&input| g.type_id(input).is_some());
     let vector = vector.or_else(|| op.vector_axis(g).filter(|_| is_typed));
     let parallel = format!("{:?}", op.parallel(g));
@@ -253,10 +254,10 @@ fn check_vectors(op: Nest, g: &Graph) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// The most vectors in a round of a loop.
+/// The largest unroll factor of a loop, in vectors.
 pub const MAX_UNROLL: i64 = 8;
 
-/// The values of a body that do not vary along the reduced dimension, given whether its arguments do not.
+/// Returns the values of a body that are invariant along the reduced dimension, given which arguments are.
 fn uniform(g: &Graph, body: BlockId, is_uniform: impl Fn(usize) -> bool) -> HashSet<ValueId> {
     let arguments = g.arguments(body).into_iter().enumerate();
     let mut known: HashSet<ValueId> = arguments
@@ -276,7 +277,7 @@ fn uniform(g: &Graph, body: BlockId, is_uniform: impl Fn(usize) -> bool) -> Hash
 ///
 /// # Errors
 ///
-/// E3004 a parallel dimension out of range, E4006 a tile or a place too many or too few.
+/// E3004 a parallel dimension out of range, E4006 a wrong number of tiles or offsets.
 pub(crate) fn check_schedule(
     op: &'static str,
     results: usize,
@@ -302,7 +303,7 @@ pub(crate) fn check_schedule(
     Ok(())
 }
 
-/// Runs the body once on whole tensors, in which what is uniform has extent 1 along the reduced dimension.
+/// Runs the body once on whole tensors, in which invariant values have extent 1 along the reduced dimension.
 fn eval_nest(op: Nest, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let g = cx.graph;
     let shape: Vec<usize> = op.dims(g).iter().map(|&extent| extent as usize).collect();

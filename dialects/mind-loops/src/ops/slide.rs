@@ -10,16 +10,16 @@ use mind_ir::verify::{InferResult, VerifyError};
 use crate::ops::nest::check_schedule;
 
 ops! {
-    /// What `kind` makes of the elements under a window at every position; see `tensor.slide`.
+    /// The reduction `kind` of the elements under a sliding window, at every position; see `tensor.slide`.
     ///
     /// Shapes: as `tensor.slide`.
-    /// Schedule: vectors lie along the last dimension that has more than one position. `parallel` is a dimension other than
-    /// that which threads share, `[]` if one thread runs the whole. `at` is as for `loops.nest`.
+    /// Schedule: the vectorised dimension is the last one with more than one position. `parallel` is another dimension,
+    /// which threads share; `[]` if one thread runs the whole. `at` is as for `loops.nest`.
     /// Order: one chain over the taps, row-major; products are fused multiply-adds.
-    /// Errors: E2004 different dtypes, E2005 `bool`, E2007 no filter where one is needed, E3002, E3003 a filter of another
-    /// shape, or an extent that is not known, E3004 axis out of range, E4006 lists of another length, E4010 an entry out
-    /// of range, E4022 threads that share the dimension of vectors or several; E6005 when run, an integer
-    /// mean of nothing.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E2007 a missing filter, E3002, E3003 a filter of another shape, or
+    /// an extent that is not known, E3004 axis out of range, E4006 lists of another length, E4010 an entry out of
+    /// range, E4022 threads that share the vectorised dimension or several; E6005 when run, on a mean of no elements
+    /// for integers.
     /// Source: this compiler; `ReduceWindow`, `Conv` and `ConvTranspose` of core.
     Slide = "loops.slide" {
         variadic: (inputs: Num),
@@ -35,7 +35,7 @@ ops! {
 }
 
 impl Slide {
-    /// How the windows slide.
+    /// Returns the windows.
     ///
     /// # Errors
     ///
@@ -52,13 +52,13 @@ impl Slide {
         Windows::read(g, "slide", self.kind(g), self.inputs(g), lists)
     }
 
-    /// The dimension that threads share.
+    /// Returns the dimension that threads share.
     pub fn shared(self, g: &Graph) -> Option<usize> {
         self.parallel(g).first().map(|&axis| axis as usize)
     }
 }
 
-/// The dimension that vectors lie along: the last one of several positions, or the last one.
+/// Returns the vectorised dimension: the last one with more than one position, or else the last one.
 pub fn vector_axis(
     positions: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,
 ) -> Option<usize> {

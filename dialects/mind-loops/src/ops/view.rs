@@ -1,4 +1,4 @@
-//! Elements of a buffer in another arrangement.
+//! Strided views.
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
@@ -11,12 +11,13 @@ use mind_ir::with_dtype;
 use crate::extents::{dense, dims, extents};
 
 ops! {
-    /// Elements of a buffer in another arrangement, where they stand: a transpose, slice, repetition or
-    /// change of shape that moves nothing.
+    /// A strided view of a buffer: a transpose, slice, broadcast or reshape that copies nothing.
+    ///
+    /// For example the transpose of a buffer of shape `[2, 3]` has `shape` `[3, 2]` and `strides` `[1, 3]`.
     ///
     /// Shapes: `shape`; position `i` is element `offset + sum(i * strides)` of the input, row-major.
-    /// Errors: E2007 a view of a view, E3003 an element outside of the buffer, E3006 negative extent,
-    /// E4006 not one stride per dimension.
+    /// Errors: E2007 a view of a view, E3003 an element outside of the buffer, E3006 negative extent, E4006 not one
+    /// stride per dimension.
     /// Source: this compiler, after NumPy's strided arrays.
     View = "loops.view" {
         operands: (input: Any),
@@ -73,7 +74,7 @@ fn infer_view(op: View, g: &Graph) -> InferResult {
     Ok(g.ty(input).with_shape(dims(shape)).into())
 }
 
-/// The first and the last element that a view sees; `None` for one without elements.
+/// Returns the first and the last element of a view; `None` for an empty one.
 fn reach(shape: &[i64], strides: &[i64], offset: i64) -> Option<(i128, i128)> {
     if shape.contains(&0) {
         return None;
@@ -88,7 +89,7 @@ fn reach(shape: &[i64], strides: &[i64], offset: i64) -> Option<(i128, i128)> {
 }
 
 impl View {
-    /// Whether the elements stand in the order of the input, all of them.
+    /// Returns whether the view has all elements of the input in their order.
     pub fn is_whole(self, g: &Graph) -> bool {
         let shape: Vec<usize> = self
             .shape(g)

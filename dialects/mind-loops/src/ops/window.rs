@@ -1,4 +1,4 @@
-//! Convolutions.
+//! Two-dimensional convolutions with an epilogue.
 
 use mind_core::ops::conv::{convolution, convolved_type};
 use mind_ir::attr::Padding;
@@ -15,18 +15,18 @@ use crate::ops::contract::{check_tiles, run_body, two_operands, yielded};
 use crate::ops::nest::check_schedule;
 
 ops! {
-    /// What the body makes of each element of a convolution.
+    /// The values that the body computes from each element of a convolution.
     ///
     /// Shapes: `[N, H, W, C]`, `[Kh, Kw, C, F]` and any number of `[N, Ho, Wo, F]`, as are the results; see
     /// `tensor.window`. The body is that of `loops.contract`, with `loops.taps` for the product.
-    /// Schedule: `parallel` lists the dimensions of the result that threads share, any but the third: the
-    /// positions of a line are one thread's. `micro` is as for `loops.contract`, its rows positions of a line and its vectors
-    /// filters. `lines` is the number of lines of the result done at a time; 0 is chosen for the target. `at` is as
-    /// for `loops.nest`.
+    /// Schedule: `parallel` lists the dimensions of the result that threads share, any but the third, because one
+    /// thread computes all positions of a line. `micro` is as for `loops.contract`; its rows are positions of a line
+    /// and its vectors are filters. `lines` is the number of lines of the result that are computed together; 0 is
+    /// chosen for the target. `at` is as for `loops.nest`.
     /// Order: one chain of fused multiply-adds over (kh, kw, c), a padded tap adding a product with +0.
-    /// Errors: E2004 different dtypes, E2007 fewer than two operands, E3002, E3003 shapes, E3004 axis out of
-    /// range, E3006 no output position or negative lines, E4006 lists of another length, E4009 channels differ,
-    /// E4010 strides or padding, E4021 another op in the body, E4022 threads that share the positions of a line.
+    /// Errors: E2004 different dtypes, E2007 fewer than two operands, E3002, E3003 shapes, E3004 axis out of range,
+    /// E3006 no output position or negative lines, E4006 lists of another length, E4009 channels differ, E4010 strides
+    /// or padding, E4021 another op in the body, E4022 threads that share the positions of a line.
     /// Source: mind-spec v1.0 ir.md, `Conv2d`.
     Window = "loops.window" {
         variadic: (inputs: Any),
@@ -42,7 +42,7 @@ ops! {
         eval_many: eval_window,
     }
 
-    /// The element of the convolution around.
+    /// The element of the enclosing `loops.window`'s convolution.
     ///
     /// Shapes: as the operands.
     /// Order: one chain of fused multiply-adds over (kh, kw, c).
@@ -59,7 +59,7 @@ ops! {
 }
 
 impl Window {
-    /// The block of the body.
+    /// Returns the block of the body.
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
     }

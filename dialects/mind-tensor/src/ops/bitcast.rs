@@ -1,4 +1,4 @@
-//! The same bits as elements of another dtype.
+//! Bitcasts between dtypes.
 
 use mind_core::eval::bits::{bitcast, bitcast_type};
 use mind_ir::ops;
@@ -7,7 +7,7 @@ ops! {
     /// The bits of `input` as elements of `dtype`.
     ///
     /// Shapes: as core's `Bitcast`.
-    /// Errors: E2005 `dtype` is `bool`, E3002 rank 0, E3003 the last extent does not hold one element.
+    /// Errors: E2005 `dtype` is `bool`, E3002 rank 0, E3003 the last extent is not the ratio of the sizes.
     /// Source: this compiler.
     Bitcast = "tensor.bitcast" {
         operands: (input: Any),

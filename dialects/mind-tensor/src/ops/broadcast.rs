@@ -1,4 +1,4 @@
-//! Repetition along dimensions.
+//! Broadcasts.
 
 use mind_core::axes::check_rank;
 use mind_core::eval::strided::{self, strides_of};
@@ -15,15 +15,14 @@ use mind_ir::verify::{InferResult, VerifyError};
 use crate::axes::{listed, mapped};
 
 ops! {
-    /// The first input repeated along new dimensions and along those where its extent is 1.
+    /// The first input, broadcast along new dimensions and along those where its extent is 1.
     ///
-    /// Shapes: `shape`; input dimension `i` becomes result dimension `dims[i]`, where its extent is 1 or
-    /// that of `shape`. An extent `?` of `shape` is found when run, from the dimension mapped there. A
-    /// second input gives extents, no elements: its dimension `i` counts at result dimension `like[i]`,
-    /// nowhere for -1, and the extent is then what both broadcast to.
-    /// Errors: E2007 more than two inputs, E3001 an extent that does not stretch, E3002 rank above 32,
-    /// E3004 axis out of range, E3005 duplicate axis, E3006 extent negative, E3011 `?` without a source,
-    /// E4006 not one entry per dimension.
+    /// Shapes: `shape`; input dimension `i` becomes result dimension `dims[i]`, where its extent is 1 or that of
+    /// `shape`. An extent `?` of `shape` is found when run, from the dimension mapped there. An optional second input
+    /// contributes only extents: its dimension `i` is broadcast with result dimension `like[i]`, unless that is -1.
+    /// Errors: E2007 more than two inputs, E3001 an extent that does not broadcast, E3002 rank above 32, E3004 axis out
+    /// of range, E3005 duplicate axis, E3006 extent negative, E3011 `?` without a source, E4006 not one entry per
+    /// dimension.
     /// Source: this compiler, after StableHLO's `broadcast_in_dim`.
     Broadcast = "tensor.broadcast" {
         variadic: (inputs: Any),
@@ -81,7 +80,7 @@ fn infer_broadcast(op: Broadcast, g: &Graph) -> InferResult {
     Ok(input.with_shape(found).into())
 }
 
-/// The extent that two broadcast to, where that is known.
+/// Returns the extent to which two extents broadcast; `?` if it is not known, for example for a symbol and a number.
 fn joined(a: Dim, b: Dim) -> Dim {
     match (a, b) {
         (Dim::Fixed(1), other) | (other, Dim::Fixed(1)) => other,

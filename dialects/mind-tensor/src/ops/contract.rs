@@ -1,4 +1,4 @@
-//! Sums of products.
+//! Tensor contractions.
 
 use mind_core::pairs::{Pairs, Side};
 use mind_core::parts::Parts;
@@ -11,18 +11,18 @@ use mind_ir::verify::{InferResult, VerifyError};
 use crate::axes::listed;
 
 ops! {
-    /// Sums of products along dimensions that both operands have.
+    /// A tensor contraction: sums of products along dimensions that both operands have.
     ///
-    /// With `parts` each element of `i32` holds several integers, the lowest first, and a product is the sum of their
-    /// products, modulo 2^32: `halves` are two of 16 bits, `u8_by_i8` and `i8_by_u8` are four bytes, those of one side without a
-    /// sign.
+    /// With `parts` each `i32` element packs several integers, the lowest bits first, and a product is the sum of their
+    /// products modulo 2^32. `halves` packs two signed 16-bit integers; `u8_by_i8` and `i8_by_u8` pack four bytes,
+    /// which are unsigned on one side.
     ///
-    /// Shapes: the dimensions `lhs_batch` with `rhs_batch`, pair by pair, then the other dimensions of
-    /// `lhs`, then those of `rhs`; `lhs_contract` and `rhs_contract` are summed over, pair by pair.
-    /// Order: one chain of fused multiply-adds per element, over the contracted dimensions in the order
-    /// listed, the last one fastest; see docs/numerics.md, `MatMul`.
-    /// Errors: E2004 different dtypes, E2005 `bool`, or `parts` of another dtype than `i32`, E3003 extents of a pair differ, or lists of other
-    /// lengths, E3004 axis out of range, E3005 duplicate axis.
+    /// Shapes: the dimensions `lhs_batch` paired with `rhs_batch`, then the other dimensions of `lhs`, then those of
+    /// `rhs`. `lhs_contract` is paired with `rhs_contract` and summed over.
+    /// Order: one chain of fused multiply-adds per element, over the contracted dimensions in the order listed, the
+    /// last one fastest; see docs/numerics.md, `MatMul`.
+    /// Errors: E2004 different dtypes, E2005 `bool`, or `parts` of another dtype than `i32`, E3003 extents of a pair
+    /// differ, or lists of other lengths, E3004 axis out of range, E3005 duplicate axis.
     /// Source: this compiler, after StableHLO's `dot_general`.
     Contract = "tensor.contract" {
         operands: (lhs: Num, rhs: Num),
@@ -38,11 +38,11 @@ ops! {
 }
 
 impl Contract {
-    /// What each dimension of operands of these ranks is for.
+    /// Returns the role of each dimension of operands with these ranks.
     ///
     /// # Errors
     ///
-    /// E3004 axis out of range, E3005 duplicate axis, also when once in each list.
+    /// E3004 axis out of range, E3005 duplicate axis, also if it is once in each list.
     pub fn pairs(self, g: &Graph, [lhs, rhs]: [usize; 2]) -> Result<Pairs, VerifyError> {
         let side = |batch: &[i64], contracted: &[i64], rank| {
             let named = listed("contract", &[batch, contracted].concat(), rank)?;

@@ -1,4 +1,4 @@
-//! Reductions of the elements up to each place.
+//! Prefix operations (scans).
 
 pub use mind_core::eval::cumulative::{Accumulation, Prefixes};
 use mind_ir::eval::{EvalCx, EvalError};
@@ -10,7 +10,7 @@ use mind_ir::verify::InferResult;
 use crate::axes::listed;
 
 ops! {
-    /// At every place the elements along `axis` up to it, combined.
+    /// A prefix operation: each result combines the elements along `axis` up to its position.
     ///
     /// Shapes: as the operand.
     /// Order: a chain along the axis, as core's `Cumulative`.
@@ -27,7 +27,7 @@ ops! {
 }
 
 impl Cumulative {
-    /// What is accumulated.
+    /// Returns the attributes.
     pub fn prefixes(self, g: &Graph) -> Prefixes {
         Prefixes {
             kind: self.kind(g),

@@ -1,4 +1,4 @@
-//! Parts of a tensor.
+//! Ops that read a part of a tensor.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::index::{element, gathered, gathered_type, sliced, sliced_type};
@@ -23,7 +23,7 @@ ops! {
         eval: |op, cx, operands| element(cx, operands[0], op.indices(cx.graph)),
     }
 
-    /// The elements from `starts` up to but without `ends`, every `steps`-th, along each axis.
+    /// The elements from `starts` up to but excluding `ends`, every `steps`-th, along each axis.
     ///
     /// Shapes: `ceil((end - start) / step)` per axis, 0 where the range is empty.
     /// Errors: E3003 bound negative or past the extent, E4007 not one entry per axis, E4008 step not

@@ -1,4 +1,4 @@
-//! Tensors one after the other.
+//! Concatenation.
 
 use mind_core::ops::join::{concatenated, joined_type};
 use mind_ir::eval::{EvalCx, EvalError};
@@ -9,7 +9,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::verify::{InferResult, VerifyError};
 
 ops! {
-    /// The inputs one after the other along `axis`.
+    /// The inputs, concatenated along `axis`.
     ///
     /// Shapes: as the inputs, their extents along `axis` added up.
     /// Errors: E2004 different dtypes, E3002 different ranks, E3003 other extents differ, E3004 axis out

@@ -1,4 +1,4 @@
-//! Arithmetic at every position.
+//! Elementwise arithmetic.
 
 use mind_core::eval::strided;
 use mind_core::extent::agree;
@@ -12,14 +12,13 @@ use mind_ir::verify::{InferManyResult, VerifyError};
 use mind_ir::{BlockId, ops};
 
 ops! {
-    /// What the body computes from the elements at each position.
+    /// The values that the body computes from the elements at each position.
     ///
-    /// Shapes: all operands have one shape; each result has it too. The body has one scalar argument per
-    /// operand, of its dtype, and yields one scalar per result; it holds constants and core's
-    /// elementwise ops.
-    /// Order: as the ops of the body one after the other, each rounding where it stands.
-    /// Errors: E3002 ranks differ, or a body op that is no scalar, E3003 extents differ, E4021 another op
-    /// in the body; those of the body's ops.
+    /// Shapes: all operands have the same shape, which is also that of the results. The body has one scalar argument
+    /// per operand, of its dtype, and yields one scalar per result; it holds constants and core's elementwise ops.
+    /// Order: that of the body's ops in sequence, each with its own rounding.
+    /// Errors: E3002 ranks differ, or a body op that is not a scalar, E3003 extents differ, E4021 another op in the
+    /// body; those of the body's ops.
     /// Source: this compiler, after MLIR's `linalg.map`.
     Map = "tensor.map" {
         variadic: (inputs: Any),
@@ -33,7 +32,7 @@ ops! {
 }
 
 impl Map {
-    /// The block of the body.
+    /// Returns the block of the body.
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
     }
@@ -54,7 +53,7 @@ fn infer_map(op: Map, g: &Graph) -> InferManyResult {
     Ok(types.collect())
 }
 
-/// The shape that all operands have.
+/// Returns the common shape of all operands.
 fn common_shape(op: Map, g: &Graph) -> Result<Shape, VerifyError> {
     let first = g.ty(op.inputs(g)[0]);
     let mut shape: Shape = first.shape.iter().copied().collect();
@@ -77,8 +76,8 @@ fn common_shape(op: Map, g: &Graph) -> Result<Shape, VerifyError> {
     Ok(shape)
 }
 
-/// Runs the body once on whole tensors: its ops act at each position alone, so the elements are those of
-/// running it at each position.
+/// Runs the body once on whole tensors. The result is the same as that of one run per position, because all ops of the
+/// body are elementwise.
 fn eval_map(op: Map, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let shape = operands[0].shape();
     if let Some(other) = operands.iter().find(|other| other.shape() != shape) {
@@ -93,7 +92,7 @@ fn eval_map(op: Map, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     results.collect()
 }
 
-/// `tensor`, or its only element at every position of `shape` when only constants led to it.
+/// Broadcasts `tensor` to `shape`, because a value that depends only on constants has rank 0 in the body.
 fn filled(cx: &EvalCx<'_>, tensor: Tensor, shape: &[usize]) -> Result<Tensor, EvalError> {
     if tensor.shape() == shape {
         return Ok(tensor);

@@ -1,4 +1,4 @@
-//! The op tables, by family.
+//! Op tables, one file for each family.
 
 pub mod bitcast;
 pub mod broadcast;
@@ -33,5 +33,5 @@ const FAMILIES: [&[&OpDef]; 13] = [
     group::OPS,
 ];
 
-/// Every op of the dialect, family by family.
+/// Every op of the dialect, in the order of the families.
 pub const OPS: &[&OpDef] = &joined::<{ count(&FAMILIES) }>(&FAMILIES);

@@ -14,11 +14,11 @@ use crate::axes::listed;
 ops! {
     /// The sum, mean, maximum, minimum or product along `axes`.
     ///
-    /// Shapes: each of `axes` is removed, or becomes 1 when `keepdims`; no `axes` means none, and every
-    /// result is then made from one element.
+    /// Shapes: each of `axes` is removed, or becomes 1 with `keepdims`; an empty list reduces no axis, so that each
+    /// result is computed from one element.
     /// Order: 64 interleaved partial results, see docs/numerics.md, `Sum` to `Prod`.
-    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis; E6005
-    /// when run, on the mean of no integer.
+    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis; E6005 when run, on a mean of no elements
+    /// for integers.
     /// Source: mind-spec v1.0 ir.md, "Reductions".
     Reduce = "tensor.reduce" {
         operands: (input: Num),

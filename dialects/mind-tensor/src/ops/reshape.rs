@@ -1,4 +1,4 @@
-//! The same elements in another shape.
+//! Reshapes.
 
 use mind_core::axes::check_rank;
 use mind_core::extent::{Count, agree, text};
@@ -16,12 +16,12 @@ use crate::axes::mapped;
 ops! {
     /// The same elements in the same order in another shape.
     ///
-    /// Shapes: `shape`, where one extent may be `?`, for whatever is left. With `carry`, result dimension
-    /// `i` has the extent of input dimension `carry[i]`, unless that is -1; only the other dimensions are
-    /// then counted, and any number of carried ones may be `?`.
-    /// Errors: E3002 rank above 32, E3003 a carried extent differs, E3004 carried axis out of range, E3005
-    /// carried twice, E3006 extent negative or several left over, E3007 element count changes, E4006 not
-    /// one entry of `carry` per dimension.
+    /// Shapes: `shape`, where one extent may be `?`, which is inferred from the number of elements. With `carry`,
+    /// result dimension `i` has the extent of input dimension `carry[i]`, unless that is -1. The inference then counts
+    /// only the other dimensions, and any number of carried ones may be `?`.
+    /// Errors: E3002 rank above 32, E3003 a carried extent differs, E3004 carried axis out of range, E3005 carried
+    /// twice, E3006 extent negative or several to infer, E3007 element count changes, E4006 not one entry of `carry`
+    /// per dimension.
     /// Source: mind-spec v1.0 ir.md, "Shape manipulation".
     Reshape = "tensor.reshape" {
         operands: (input: Any),
@@ -35,7 +35,7 @@ ops! {
 }
 
 impl Reshape {
-    /// The input dimension that each result dimension carries.
+    /// Returns the input dimension that each result dimension carries.
     fn carried(self, g: &Graph, rank: usize) -> Result<Vec<Option<usize>>, VerifyError> {
         match self.carry(g) {
             [] => Ok(vec![None; self.shape(g).len()]),
@@ -44,7 +44,7 @@ impl Reshape {
     }
 }
 
-/// What to do where a carried extent differs.
+/// The help for a carried extent that differs.
 const CARRIED: &str =
     "a carried dimension keeps its extent: write -1 in `carry`, or the same extent";
 
@@ -94,7 +94,7 @@ fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
     Ok(input.with_shape(shape).into())
 }
 
-/// The number of elements of `shape`, or the shape itself where that is not known.
+/// Formats the number of elements of `shape`, or the shape itself if the number is not known.
 fn count_text(g: &Graph, shape: &[Dim]) -> String {
     let count = Count::of(shape.iter().copied());
     match count.known {

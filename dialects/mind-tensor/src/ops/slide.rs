@@ -8,18 +8,19 @@ use mind_ir::tensor::Tensor;
 use mind_ir::verify::{InferResult, VerifyError};
 
 ops! {
-    /// What `kind` makes of the elements under a window at every position.
+    /// The reduction `kind` of the elements under a sliding window, at every position.
     ///
-    /// Tap `t` at position `p` of a dimension is element `(p * stride + t * dilation - low) / base`; it lies outside where
-    /// that is no integer or no index, and is then left out, but for `multiply`, where it is 0. The lists have an entry
-    /// for each dimension. A second operand is a filter, whose extents are those of the window, or, where that is 1, 1 or
-    /// those of `positions`; `mean` has what each sum is divided by, whose extents are 1 or those of `positions`.
+    /// Tap `t` at position `p` of a dimension is element `(p * stride + t * dilation - low) / base`. A tap is outside
+    /// if that is not an integer or not an index; it is then skipped, or is 0 for `multiply`. The lists have an entry
+    /// for each dimension. A second operand is a filter, or for `mean` the divisors of the sums. The extents of a
+    /// filter are those of the window; where that is 1, they are 1 or those of `positions`. The extents of divisors are
+    /// 1 or those of `positions`.
     ///
     /// Shapes: `positions`; all extents are numbers.
     /// Order: one chain over the taps, row-major; products are fused multiply-adds.
-    /// Errors: E2004 different dtypes, E2005 `bool`, E2007 no filter where one is needed, E3002, E3003 a filter of another
-    /// shape, or an extent that is not known, E4006 lists of another length, E4010 an entry out of range; E6005
-    /// when run, an integer mean of nothing.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E2007 a missing filter, E3002, E3003 a filter of another shape, or
+    /// an extent that is not known, E4006 lists of another length, E4010 an entry out of range; E6005 when run, on a
+    /// mean of no elements for integers.
     /// Source: this compiler; `ReduceWindow`, `Conv` and `ConvTranspose` of core.
     Slide = "tensor.slide" {
         variadic: (inputs: Num),
@@ -34,7 +35,7 @@ ops! {
 }
 
 impl Slide {
-    /// How the windows slide.
+    /// Returns the windows.
     ///
     /// # Errors
     ///

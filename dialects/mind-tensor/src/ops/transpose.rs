@@ -1,4 +1,4 @@
-//! Dimensions in another order.
+//! Transposes.
 
 use mind_core::ops::shape::{permuted, permuted_type};
 use mind_ir::eval::{EvalCx, EvalError};

@@ -1,4 +1,4 @@
-//! Sums of products under a sliding window.
+//! Two-dimensional convolutions.
 
 use mind_core::ops::conv::{convolution, convolved_type};
 use mind_ir::attr::Padding;
@@ -9,14 +9,13 @@ use mind_ir::tensor::Tensor;
 use mind_ir::verify::InferResult;
 
 ops! {
-    /// The products of `filter`, laid over `input` at every position, summed up.
+    /// A convolution: sums of products of `filter` with the window of `input` at every position.
     ///
-    /// Shapes: `[N, H, W, C] [Kh, Kw, C, F] -> [N, Ho, Wo, F]`;
-    /// `Ho = floor((H + top + bottom - Kh) / stride) + 1`. `valid` pads nothing; `same` gives
-    /// `Ho = ceil(H / stride)`, the odd element of padding after.
+    /// Shapes: `[N, H, W, C] [Kh, Kw, C, F] -> [N, Ho, Wo, F]`; `Ho = floor((H + top + bottom - Kh) / stride) + 1`.
+    /// `valid` does not pad; `same` gives `Ho = ceil(H / stride)`, with an odd element of padding at the end.
     /// Order: one chain of fused multiply-adds over (kh, kw, c), a padded tap adding a product with +0.
-    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 rank not 4, E3006 no output position, E4009
-    /// channels differ, E4010 strides or padding.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 rank not 4, E3006 no output position, E4009 channels differ,
+    /// E4010 strides or padding.
     /// Source: mind-spec v1.0 ir.md, `Conv2d`.
     Window = "tensor.window" {
         operands: (input: Num, filter: Num),

@@ -29,6 +29,8 @@ fn rules_that_no_module_tests_say_why() {
         // A left side that no module has.
         "class exact core.add(?y @ core.neg(?x), ?y @ core.abs(?x)) => ?x",
         "class exact ?x @ core.neg(?x) => ?x",
+        // Attributes that no module has.
+        "class exact core.neg(core.expand_dims(?x) {axes=[-1]}) => core.expand_dims(core.neg(?x)) {axes=[-1]}",
         // Results that are all NaN.
         "class exact core.log(core.sub(core.neg(core.abs(?x)), core.exp(core.abs(?y)))) \
          => core.log(core.sub(core.neg(core.exp(core.abs(?y))), core.abs(?x)))",

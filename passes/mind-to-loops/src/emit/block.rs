@@ -1,4 +1,4 @@
-//! Kernels in a row.
+//! Emits blocks of kernels that are run a few rows at a time.
 
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
@@ -13,7 +13,7 @@ use crate::options::{Options, Packing};
 use crate::strided::{Source, StridedView};
 
 impl Emitter<'_, '_> {
-    /// A block whose body holds the kernels of `chain`.
+    /// Emits a block with the kernels of `chain` in its body.
     pub(super) fn block(&mut self, kernel: &Kernel, chain: &[Kernel]) -> Emitted<Vec<ValueId>> {
         let mut chain = chain.to_vec();
         self.pack_outside(&mut chain)?;
@@ -54,7 +54,7 @@ impl Emitter<'_, '_> {
         Ok(self.b.graph.results(block).into_iter().collect())
     }
 
-    /// Has threads share the rows of a block that is one kernel, rather than what is in it.
+    /// Distributes the rows of a fused block to threads, instead of the work within its kernels.
     fn share_rows(&mut self, block: Block) {
         let rows = self.options.rows as i64;
         let g = &mut *self.b.graph;
@@ -76,8 +76,8 @@ impl Emitter<'_, '_> {
         set(nest.id(), "tile", Attr::Ints(&dims));
     }
 
-    /// Packs the right sides that pay, and copies those without dense lines, outside of the block: once for all of its
-    /// rows.
+    /// Packs or copies right sides before the block, so that it happens once for all of its rows. They are packed if
+    /// that pays, and copied if neither their rows nor their columns are contiguous.
     fn pack_outside(&mut self, chain: &mut [Kernel]) -> Emitted<()> {
         for kernel in chain {
             let Kind::Contract(matrix) = kernel.kind else {
@@ -105,7 +105,7 @@ fn is_inner(source: Source) -> bool {
     matches!(source, Source::Kernel { kernel, .. } if kernel >= INNER)
 }
 
-/// Emits the kernels of a block over its arguments; the results of the last.
+/// Emits the kernels of a block in its body and returns the results of the last one.
 fn inner(
     b: &mut Builder<'_>,
     chain: &[Kernel],

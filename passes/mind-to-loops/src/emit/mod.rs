@@ -1,4 +1,4 @@
-//! Kernels as ops of the loops dialect.
+//! Emits kernels as ops of the loops dialect.
 
 mod block;
 mod nest;
@@ -27,19 +27,19 @@ use crate::kernel::{Kernel, Kind};
 use crate::options::Options;
 use crate::strided::{Source, StridedView};
 
-/// What the shape rules of emitted ops refuse is a fault of the lowering.
+/// The result of emitting ops. An error of a shape rule is a bug of the lowering.
 pub(crate) type Emitted<T> = Result<T, Box<VerifyError>>;
 
-/// Emits kernels at a place.
+/// Emits kernels at an insertion point.
 pub(crate) struct Emitter<'o, 'g> {
     b: Builder<'g>,
     options: &'o Options,
-    /// The results of the kernels of the group so far.
+    /// The results of each kernel of the group that was emitted so far.
     results: Vec<Vec<ValueId>>,
 }
 
 impl<'o, 'g> Emitter<'o, 'g> {
-    /// An emitter that appends with `b`.
+    /// Creates an emitter that inserts with `b`.
     pub(crate) fn new(b: Builder<'g>, options: &'o Options) -> Emitter<'o, 'g> {
         Emitter {
             b,
@@ -48,7 +48,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
         }
     }
 
-    /// The module.
+    /// Returns the module.
     pub(crate) fn graph(&self) -> &Graph {
         self.b.graph
     }
@@ -57,7 +57,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
     ///
     /// # Errors
     ///
-    /// A fault of the lowering.
+    /// A bug of the lowering.
     pub(crate) fn kernel(&mut self, kernel: &Kernel) -> Emitted<()> {
         let results = match &kernel.kind {
             Kind::Nest { .. } => self.nest(kernel)?,
@@ -91,7 +91,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
         Ok(())
     }
 
-    /// Appends a kernel with a body; its results.
+    /// Emits a kernel with a body and returns its results.
     fn kernel_with_body(
         &mut self,
         def: &'static OpDef,
@@ -110,7 +110,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
         Ok(self.b.graph.results(op).into_iter().collect())
     }
 
-    /// A product by blocks, which are packed.
+    /// Emits a product by block-quantised weights, which are packed.
     fn block_product(&mut self, kernel: &Kernel, format: QuantFormat) -> Emitted<ValueId> {
         let operands = self.values(kernel);
         let blocks = self.pack(operands[2], 0)?;
@@ -118,7 +118,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
         product.build(&mut self.b, operands[0], operands[1], blocks)
     }
 
-    /// The op that a kernel comes from, in a body.
+    /// Emits a `loops.evaluate` with the original op in its body.
     fn evaluate(&mut self, kernel: &Kernel) -> Emitted<Vec<ValueId>> {
         let operands = self.values(kernel);
         let (attrs, outputs) = (Evaluate::attrs(&[]), kernel.outputs.len());
@@ -135,7 +135,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
         places.map(|place| self.value(place)).collect()
     }
 
-    /// The value whose memory a place is in.
+    /// Returns the value that owns the memory of `source`.
     pub(crate) fn source(&self, source: Source) -> ValueId {
         match source {
             Source::Value(value) => value,
@@ -143,7 +143,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
         }
     }
 
-    /// A value with the elements of `place`: its source, or a view of it.
+    /// Returns a value with the elements of `place`: its source, or a view of it that is emitted.
     pub(crate) fn value(&mut self, place: &StridedView) -> ValueId {
         let source = self.source(place.source);
         if place.is_dense() && known(self.b.graph, source) == place.extents {
@@ -156,23 +156,24 @@ impl<'o, 'g> Emitter<'o, 'g> {
         view.unwrap_or_else(|why| panic!("a place is in its buffer: {why}"))
     }
 
-    /// A dense copy of the elements of `place`.
+    /// Emits a contiguous copy of the elements of `place`.
     pub(crate) fn copy(&mut self, place: &StridedView, origin: OpId) -> Emitted<StridedView> {
         let kernel = Kernel::copy(place.clone(), origin);
         let copy = Source::Value(self.nest(&kernel)?[0]);
         Ok(StridedView::whole(copy, place.extents.clone()))
     }
 
-    /// Whether what a place looks at is the same in every run once weights are bound.
+    /// Returns whether the elements of `source` are the same in every run once weights are bound.
     pub(crate) fn is_fixed(&self, source: Source) -> bool {
         is_fixed(&*self.b.graph, self.source(source), MOST_KERNELS)
     }
 }
 
-/// The longest chain of kernels that is searched for the weights that it reads.
+/// The longest chain of kernels that is searched for weights.
 const MOST_KERNELS: usize = 4;
 
-/// Whether a buffer is a weight, a constant, or computed from weights and constants alone by a chain of at most `kernels` kernels.
+/// Returns whether a buffer is a weight or a constant, or is computed only from weights and constants by a chain of at
+/// most `kernels` kernels.
 fn is_fixed(g: &Graph, value: ValueId, kernels: usize) -> bool {
     g.defining_op(value).is_some_and(|op| {
         let is_weight = g.view::<Input>(op).is_some_and(|input| input.param(g));
@@ -184,7 +185,7 @@ fn is_fixed(g: &Graph, value: ValueId, kernels: usize) -> bool {
     })
 }
 
-/// Extents as an attribute.
+/// Converts extents to an attribute.
 pub(crate) fn ints(extents: &[usize]) -> Vec<i64> {
     extents.iter().map(|&extent| extent as i64).collect()
 }

@@ -1,4 +1,4 @@
-//! Nests.
+//! Emits loop nests.
 
 use mind_ir::ValueId;
 use mind_ir::opdef::Op;
@@ -8,7 +8,7 @@ use super::{Emitted, Emitter, ints};
 use crate::kernel::{Kernel, Kind};
 
 impl Emitter<'_, '_> {
-    /// A nest, its dimensions joined as far as the operands allow.
+    /// Emits a nest, with adjacent dimensions merged where the strides of all operands allow it.
     pub(super) fn nest(&mut self, kernel: &Kernel) -> Emitted<Vec<ValueId>> {
         let kernel = &joined(widened(joined(kernel.clone())));
         let operands: Vec<_> = kernel
@@ -50,8 +50,8 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// How much of the dimension `shared` a task has: as much as makes its positions about as many as the option asks
-    /// for.
+    /// Returns the extent of the dimension `shared` in a task, such that the task has about as many positions as the
+    /// option `tile`.
     fn tile(&self, dims: &[usize], shared: usize) -> usize {
         let others = dims.iter().enumerate().filter(|&(axis, _)| axis != shared);
         let inner: usize = others.map(|(_, &extent)| extent).product();
@@ -59,11 +59,12 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Columns that a thread reduces together: eight vectors of the widest kind.
+/// Columns that a thread reduces together: eight vectors of the largest width.
 const COLUMNS: usize = 128;
 
-/// The dimension that threads share: the first one outside of vectors and reductions. Without one, that of vectors,
-/// unless it is reduced; the columns of a matrix only in groups that leave none over.
+/// Returns the dimension that threads share: the first one that is neither vectorised nor reduced, else the vectorised
+/// one unless it is reduced. Columns of a reduction over rows are shared only if they divide into groups of
+/// [`COLUMNS`].
 fn shared(dims: &[usize], along: Option<usize>, vector: Option<usize>) -> Option<usize> {
     let outside = (0..dims.len()).find(|&axis| Some(axis) != along && Some(axis) != vector);
     let is_cut = |&axis: &usize| match along {
@@ -73,7 +74,8 @@ fn shared(dims: &[usize], along: Option<usize>, vector: Option<usize>) -> Option
     outside.or_else(|| vector.filter(is_cut))
 }
 
-/// The kernel with neighbouring dimensions made one where every operand allows.
+/// Merges adjacent dimensions where the strides of all operands allow it. For example an elementwise kernel on
+/// contiguous operands becomes a single loop.
 fn joined(mut kernel: Kernel) -> Kernel {
     let mut at = kernel.dims.len();
     while at > 1 {
@@ -97,8 +99,8 @@ fn joined(mut kernel: Kernel) -> Kernel {
     kernel
 }
 
-/// The kernel with the dimension before the reduced one behind it, where it and the last one are then one for
-/// every operand, so that columns lie side by side over both.
+/// Moves the dimension before the reduced one after it, if it can then be merged with the last one, so that the columns
+/// of both are contiguous.
 fn widened(kernel: Kernel) -> Kernel {
     let rank = kernel.dims.len();
     let Some(axis) = kernel.along().filter(|&axis| axis > 0 && axis + 2 == rank) else {
@@ -116,7 +118,8 @@ fn widened(kernel: Kernel) -> Kernel {
     if joins(&wide, axis) { wide } else { kernel }
 }
 
-/// Whether the dimensions `at` and `at + 1` are one for every operand, and neither is reduced.
+/// Returns whether the dimensions `at` and `at + 1` can be merged: neither is reduced, and all operands are contiguous
+/// across them.
 fn joins(kernel: &Kernel, at: usize) -> bool {
     let along = kernel.along();
     let reduced = along.is_some_and(|axis| axis == at || axis == at + 1);
@@ -127,7 +130,7 @@ fn joins(kernel: &Kernel, at: usize) -> bool {
         })
 }
 
-/// The axis of an operand that lacks the dimension `lacking`.
+/// Converts a dimension of the nest to an axis of an operand that lacks the dimension `lacking`.
 fn own_axis(axis: usize, lacking: Option<usize>) -> usize {
     match lacking {
         Some(reduced) if reduced < axis => axis - 1,

@@ -1,4 +1,4 @@
-//! Products and convolutions.
+//! Emits products and convolutions.
 
 use mind_core::parts::Parts;
 use mind_ir::attr::Padding;
@@ -14,13 +14,14 @@ use crate::kernel::{Kernel, Matrix};
 use crate::options::{Options, Packing};
 use crate::strided::StridedView;
 
-/// The operands of a product: `[batch.., m, k]`, `[batch.., k, n]` and `[batch.., m, n]` each.
+/// The operands of a product: `[batch.., m, k]`, `[batch.., k, n]`, and `[batch.., m, n]` each for those of the
+/// epilogue.
 struct Sides {
     batch: usize,
     lhs: StridedView,
     rhs: StridedView,
     rest: Vec<StridedView>,
-    /// The integers that elements of the sides hold.
+    /// The integers packed in an element of the sides.
     parts: Parts,
 }
 
@@ -37,7 +38,8 @@ impl Sides {
             .for_each(|place| *place = change(place));
     }
 
-    /// One dimension for the rows, the others that the left side has alone going to the stack.
+    /// Merges the row dimensions to one. Those that cannot be merged become batch dimensions, along which the right
+    /// side is broadcast.
     fn join_rows(&mut self, rows: usize) {
         let first = self.batch;
         if rows == 0 {
@@ -64,9 +66,9 @@ impl Sides {
         }
     }
 
-    /// Rows of all matrices of the stack that are multiplied by one right side, as rows of one matrix.
+    /// Merges batch dimensions that share one right side with the rows, so that one larger product replaces several.
     fn join_stack_to_rows(&mut self) {
-        // Without elements a stack may have no matrix, but rows would multiply by one.
+        // An empty right side has arbitrary strides, so that a stride of 0 does not mean that the batch shares it.
         while self.rhs.count() > 0
             && let Some(at) = self.batch.checked_sub(1)
         {
@@ -85,7 +87,7 @@ impl Sides {
         }
     }
 
-    /// Neighbouring dimensions of the stack as one where every operand allows.
+    /// Merges adjacent batch dimensions where all operands allow it.
     fn join_batch(&mut self) {
         for at in (0..self.batch.saturating_sub(1)).rev() {
             if self.all().all(|place| place.continues(at)) {
@@ -95,7 +97,7 @@ impl Sides {
         }
     }
 
-    /// A column of results becomes a row: the vectors then go along it.
+    /// Transposes a product with a single column to one with a single row, because only the columns are vectorised.
     fn lay_column_down(&mut self) {
         let (m, n) = (self.batch, self.batch + 1);
         if !is_column([self.lhs.extents[m], self.rhs.extents[n]]) {
@@ -108,13 +110,14 @@ impl Sides {
     }
 }
 
-/// Whether a product of `rows` rows and `columns` columns is a column, whose right side becomes the left one.
+/// Returns whether a product with `rows` rows and `columns` columns has a single column, so that its sides are
+/// exchanged.
 pub(super) fn is_column([rows, columns]: [usize; 2]) -> bool {
     columns == 1 && rows != 1
 }
 
 impl Emitter<'_, '_> {
-    /// A product.
+    /// Emits a matrix product.
     pub(super) fn contract(&mut self, kernel: &Kernel, matrix: Matrix) -> Emitted<Vec<ValueId>> {
         let mut sides = self.sides(kernel, matrix)?;
         sides.join_rows(matrix.rows);
@@ -122,7 +125,7 @@ impl Emitter<'_, '_> {
         sides.join_batch();
         sides.lay_column_down();
         let lhs = self.value(&sides.lhs);
-        // Strides of a stack without elements say nothing.
+        // The strides of an empty batch are arbitrary.
         let shared = sides.rhs.count() > 0
             && sides.rhs.strides[..sides.batch]
                 .iter()
@@ -155,7 +158,8 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// The operands with one dimension for the columns; what has several that are not one is copied.
+    /// Returns the operands with a single dimension for the columns. An operand whose column dimensions cannot be
+    /// merged is copied.
     fn sides(&mut self, kernel: &Kernel, matrix: Matrix) -> Emitted<Sides> {
         let mut places: Vec<StridedView> = kernel
             .operands
@@ -192,7 +196,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Whether the right side of a product of `rows` rows is read from panels.
+    /// Returns whether to pack the right side of a product with `rows` rows.
     pub(super) fn packs(&self, rhs: &StridedView, rows: usize) -> bool {
         let (&[.., k, n], &[.., column]) = (&rhs.extents[..], &rhs.strides[..]) else {
             return false;
@@ -209,16 +213,17 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The right sides of a stack of `batch` dimensions in panels.
+    /// Emits a pack of right sides with `batch` batch dimensions.
     pub(super) fn pack(&mut self, rhs: ValueId, batch: i64) -> Emitted<ValueId> {
         Pack::with().batch(batch).build(&mut self.b, rhs)
     }
 
-    /// A convolution.
+    /// Emits a convolution.
     pub(super) fn window(&mut self, kernel: &Kernel, origin: OpId) -> Emitted<Vec<ValueId>> {
         let mut operands: Vec<ValueId> = Vec::with_capacity(kernel.operands.len());
         for (index, operand) in kernel.operands.iter().enumerate() {
-            // The lines of an image and the positions in one are counted as one.
+            // An operand of the epilogue is indexed by one position for the lines and columns of an image, so that
+            // these have to merge.
             let is_plane = operand.place.collapsed(1..3).is_some();
             let value = match index < 2 || is_plane {
                 true => self.value(&operand.place),
@@ -246,7 +251,7 @@ impl Emitter<'_, '_> {
             _ => Padding::Valid,
         };
         let Options { micro, block, .. } = self.options;
-        // The rows of the product are positions, of which a line has as many as the result is wide.
+        // The rows of the product are positions of a line, and a line has as many as the result is wide.
         let rows = block.first().map_or(0, |&rows| rows as usize);
         let lines = rows.div_ceil(kernel.dims[2].max(1)) as i64;
         let attrs = Window::attrs(&strides, padding, &[0, 1, 3], micro, lines, &[]);
@@ -258,7 +263,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether the elements of every row of a right side lie side by side, or those of every column.
+/// Returns whether the rows or the columns of a right side are contiguous.
 pub(super) fn has_dense_lines(rhs: &StridedView) -> bool {
     let (&[.., k, n], &[.., row, column]) = (&rhs.extents[..], &rhs.strides[..]) else {
         return false;
@@ -266,13 +271,13 @@ pub(super) fn has_dense_lines(rhs: &StridedView) -> bool {
     column == 1 || n <= 1 || row == 1 || k <= 1
 }
 
-/// Bytes of a right side that are read again from cache without being packed.
+/// The largest size in bytes of an unpacked right side, which is reread from cache.
 const CACHE: usize = 256 << 10;
 
-/// Rows from which on packing a right side that changes in every run pays.
+/// The least number of rows for which packing a right side in every run pays.
 const REUSED: usize = 12;
 
-/// Rows of which a cache holds a part at a time, so that for each part a right side is read again, and bytes of one that is
-/// read faster from panels then.
+/// The least number of rows of which a cache holds only a part, so that the right side is reread for each part. A right
+/// side of more than [`SMALL`] bytes is then read faster from panels.
 const MANY: usize = 256;
 const SMALL: usize = 16 << 10;

@@ -1,4 +1,4 @@
-//! Sliding windows.
+//! Emits sliding windows.
 
 use mind_ir::opdef::Op;
 use mind_ir::{OpId, ValueId};
@@ -9,7 +9,7 @@ use super::{Emitted, Emitter};
 use crate::kernel::Kernel;
 
 impl Emitter<'_, '_> {
-    /// Windows that slide over the first operand; threads share the first dimension that vectors do not lie along.
+    /// Emits sliding windows over the first operand. Threads share the first dimension that is not vectorised.
     pub(super) fn slide(&mut self, kernel: &Kernel, origin: OpId) -> Emitted<ValueId> {
         let operands = self.values(kernel);
         let windows = TensorSlide::from_id(origin).windows(self.graph())?;

@@ -1,5 +1,5 @@
-//! Convolutions of integers of 8 and 16 bits as products: the elements under each position, side by side, with the
-//! filters. Products take several of them at a time.
+//! Convolutions of 8 and 16 bit integers by im2col: the elements under each window are concatenated and multiplied by
+//! the filters. This pays because the products use packed dot products.
 
 use mind_core::eval::sliding::SlideAxis;
 use mind_core::ops::convolution::Direction;
@@ -18,11 +18,12 @@ use crate::known::Known;
 use crate::packed::pays;
 use crate::product::product;
 
-/// The most taps of a window, each of which is a copy of the elements that it meets.
+/// The largest number of taps, because im2col copies the input once for each.
 const MOST_TAPS: usize = 64;
 
 impl Form<'_> {
-    /// The product with sums of `dtype`, of bytes as they are if `dots_bytes`; `None` if it is computed otherwise.
+    /// Lowers to a product with sums of `dtype`, with dot products of four bytes if `dots_bytes`. Returns `None` if
+    /// im2col does not apply or does not pay.
     pub(super) fn patches(
         &self,
         b: &mut Builder<'_>,
@@ -59,7 +60,7 @@ impl Form<'_> {
         self.restored(b, result).map(Some)
     }
 
-    /// `[N, s.., C]` with the zeros that windows reach.
+    /// Emits `[N, s.., C]`, padded with zeros as far as windows read.
     fn with_zeros(&self, b: &mut Builder<'_>, mut input: ValueId) -> Lowered {
         for (at, axis) in self.slides.iter().enumerate() {
             let low = axis.low.max(0);
@@ -69,7 +70,7 @@ impl Form<'_> {
         Ok(input)
     }
 
-    /// The elements of `[N, s.., C]` that a tap, counted row-major, meets at each position.
+    /// Emits the elements of `[N, s.., C]` that a tap, numbered in row-major order, reads at each position.
     fn under(&self, b: &mut Builder<'_>, input: ValueId, tap: usize) -> Lowered {
         let mut ends = b.graph.ty(input).static_shape().unwrap_or_default();
         let (mut starts, mut steps) = (vec![0; ends.len()], vec![1; ends.len()]);
@@ -85,12 +86,12 @@ impl Form<'_> {
     }
 }
 
-/// How many zeros windows reach behind the last element.
+/// Returns the number of zeros that windows read after the last element.
 pub(super) fn zeros_behind(axis: &SlideAxis) -> i64 {
     end(axis, axis.window - 1) - axis.low - axis.extent as i64
 }
 
-/// As many zeros in front of `input` along a dimension, and behind it.
+/// Emits `input`, padded along a dimension with the given numbers of zeros before and after.
 pub(super) fn zeros_around(
     b: &mut Builder<'_>,
     mut input: ValueId,
@@ -116,7 +117,8 @@ pub(super) fn zeros_around(
     Ok(input)
 }
 
-/// Behind the coordinate at which tap `tap` meets an element at the last position, counted from the first one.
+/// Returns one past the coordinate of tap `tap` at the last position, relative to its coordinate at tap 0 of the first
+/// position.
 fn end(axis: &SlideAxis, tap: usize) -> i64 {
     tap as i64 * axis.dilation + (axis.positions as i64 - 1) * axis.stride + 1
 }

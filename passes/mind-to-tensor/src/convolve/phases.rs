@@ -1,5 +1,5 @@
-//! Convolutions whose taps lie apart, as convolutions of neighbours: what one position reads are elements of one phase, and
-//! the phases are images of their own.
+//! Dilated convolutions, decomposed into phases. One position reads only elements whose coordinates are congruent
+//! modulo the dilation, and for each residue these form an image of their own without dilation.
 
 use mind_core::eval::sliding::SlideAxis;
 use mind_core::ops::convolution::Direction;
@@ -13,8 +13,8 @@ use super::{Form, fixed};
 use crate::emit::{Lowered, reshape};
 
 impl Form<'_> {
-    /// Whether `tensor.window` computes it of the phases: windows whose taps lie apart move by one element, and there are
-    /// positions enough for all phases.
+    /// Returns whether the decomposition applies: dilated dimensions have stride 1 and enough positions for all phases,
+    /// so that `tensor.window` can compute them.
     pub(super) fn is_in_phases(&self) -> bool {
         let fits = |axis: &SlideAxis| {
             let is_plain =
@@ -31,7 +31,7 @@ impl Form<'_> {
             && self.slides.iter().any(|axis| axis.dilation > 1)
     }
 
-    /// The convolution of all phases, which are beside each other in the batch.
+    /// Lowers to one convolution of all phases, which become additional images in the batch.
     pub(super) fn in_phases(
         &self,
         b: &mut Builder<'_>,
@@ -76,7 +76,7 @@ impl Form<'_> {
             .collect();
         let images = reshape(b, apart, &fixed(&images), &[])?;
         let result = self.windows(b, [images, filter], &strides, &pads)?;
-        // From `[N, phases.., o.., F]` to `[N, o.., F]`.
+        // The remaining ops convert `[N, phases.., o.., F]` to `[N, o.., F]`.
         let counts = phases.iter().map(|&at| split[at as usize]);
         let counts: Vec<usize> = counts.collect();
         let results = [&[self.batch], &counts[..], &joined, &[self.out]].concat();

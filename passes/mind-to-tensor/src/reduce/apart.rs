@@ -1,4 +1,5 @@
-//! Reductions of few elements that lie apart, such as means of squares of 2 by 2: a map with an operand for each of them.
+//! Reductions of few non-contiguous elements, for example 2 by 2 pooling by a mean: a map with an operand for each
+//! element.
 
 use mind_core::ops::elementwise::{Add, Div, Maximum, Minimum, Mul};
 use mind_ir::attr::OPEN_END;
@@ -12,12 +13,13 @@ use mind_tensor::ops::reduce::Reduction;
 
 use crate::emit::{Lowered, map, shape};
 
-/// The most elements of a result that become operands of one map.
+/// The largest number of elements of a result that become operands of one map.
 const FEW: i64 = 16;
 
-/// The extents that are reduced, 1 for an axis that is not, where a map is the better way: axes that are not reduced lie between
-/// those that are, so that elements would have to be brought side by side before one loop could run over them, and there
-/// are few of them. `None` otherwise, and where sums are not computed in the dtype of the elements.
+/// Returns the reduced extents, with 1 for each kept axis, if a map is faster. It is if there are kept axes between the
+/// reduced ones, because a loop would first have to copy the elements to contiguous memory, and if there are few
+/// elements. `None` otherwise, and for reductions that are not computed in the dtype of the elements, for example sums
+/// of f16.
 pub(super) fn extents(
     b: &Builder<'_>,
     kind: Reduction,
@@ -43,7 +45,7 @@ pub(super) fn extents(
     let count = extents
         .iter()
         .try_fold(1i64, |count, &extent| count.checked_mul(extent));
-    // Whether each axis of more than one element is reduced, runs of them together.
+    // For each run of adjacent axes with more than one element, whether they are reduced.
     let mut runs: Vec<bool> = (0..all.len())
         .filter(|&axis| all[axis] > 1)
         .map(is_reduced)
@@ -54,8 +56,8 @@ pub(super) fn extents(
     (are_few && are_apart && !all.contains(&0)).then_some(extents)
 }
 
-/// A reduction with an operand for each position of `extents`, in the order of docs/numerics.md for so few elements: halves
-/// are folded. Axes are kept.
+/// Emits a reduction with an operand for each position of `extents`. The order is that of docs/numerics.md for few
+/// elements, which halves the partial results. Axes are kept.
 pub(super) fn lower(
     b: &mut Builder<'_>,
     kind: Reduction,
@@ -75,7 +77,7 @@ pub(super) fn lower(
             })
             .collect();
         parts.push(Slice::with(&starts, &ends, &steps).build(b, input)?);
-        // The next position, the last axis first.
+        // Advances to the next position in row-major order.
         let Some(axis) = (0..extents.len())
             .rev()
             .find(|&axis| starts[axis] + 1 < extents[axis])
@@ -94,7 +96,8 @@ pub(super) fn lower(
         };
         let mut partials = scalars.to_vec();
         if matches!(kind, Reduction::Sum | Reduction::Mean) && dtype.is_float() {
-            // Partials start from +0, which turns a sum of nothing but -0 into +0: once is enough.
+            // The partial sums of docs/numerics.md start from +0, which turns a sum of only -0 into +0. Adding it once
+            // has the same effect.
             let zero = number(b, dtype, 0.0);
             partials[0] = b.one(def, &[zero, partials[0]], &[])?;
         }
@@ -117,11 +120,11 @@ pub(super) fn lower(
     })
 }
 
-/// A constant of the floats `dtype`.
+/// Emits a constant of the float `dtype`.
 ///
 /// # Panics
 ///
-/// If the dtype is none of floats.
+/// If `dtype` is not a float.
 fn number(b: &mut Builder<'_>, dtype: DType, value: f64) -> ValueId {
     let number = with_float!(dtype, T => Tensor::scalar(T::from_f64(value)), else {
         panic!("{dtype} has no zero or count of floats")

@@ -1,4 +1,4 @@
-//! Every row of core's table lowers, or says why not.
+//! Every op of core lowers or is listed with a reason.
 
 use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
@@ -48,7 +48,7 @@ fn stays(def: &OpDef) -> bool {
     STAYS.iter().any(|(own, _)| std::ptr::eq(*own, def))
 }
 
-/// The ops that compute something without a body.
+/// Returns the ops that compute something and have no body.
 pub fn computing() -> impl Iterator<Item = &'static OpDef> {
     let ops = mind_core::ops::OPS.iter().copied();
     ops.filter(|def| !stays(def) && !std::ptr::eq(*def, Fused::DEF))

@@ -1,4 +1,4 @@
-//! Every op, dtype and shape; known extents, symbols and `?`.
+//! Every op, dtype and shape, with known extents, symbols and `?`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use mind_to_tensor::Options;
 use crate::module::{assert_same, lowered_for, read};
 use mind_testgen::cases::{Case, all, choices, gathers, placed_windows, scaled};
 
-/// How the extents of inputs are declared.
+/// The declaration of the extents of inputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Declared {
     /// As numbers.
@@ -33,7 +33,7 @@ const DECLARED: [Declared; 5] = [
     Declared::SomeOpen,
 ];
 
-/// Ops that take no such extents: the length of the tuples of `GatherNd` is known.
+/// Ops that reject a declaration: `GatherNd` requires a known length of the tuples.
 const REFUSED: [(&str, Declared); 1] = [("GatherNd", Declared::AllOpen)];
 
 fn dims(shape: &[usize], declared: Declared, input: usize) -> String {
@@ -48,7 +48,7 @@ fn dims(shape: &[usize], declared: Declared, input: usize) -> String {
     dims.join(", ")
 }
 
-/// The module of one op. `indices` is the dtype of `%1`, if another.
+/// Returns the module with one op. `indices` is the dtype of `%1` if it differs.
 fn text(case: &Case, dtype: DType, indices: DType, declared: Declared) -> String {
     let mut text = String::new();
     for (at, shape) in case.shapes.iter().enumerate() {
@@ -59,7 +59,7 @@ fn text(case: &Case, dtype: DType, indices: DType, declared: Declared) -> String
     text + &format!("%9 = {}\noutputs: %9\n", case.op)
 }
 
-/// Arrays for the module, with special values among them for odd seeds.
+/// Returns arrays for the module, with special values for odd seeds.
 fn arrays(text: &str, seed: u64) -> Arrays {
     let g = read(text).expect("a module that was read before");
     let make = match seed % 2 {
@@ -69,7 +69,7 @@ fn arrays(text: &str, seed: u64) -> Arrays {
     make(&g, seed, Extents::default()).expect("small arrays")
 }
 
-/// Lowers and runs one op, its extents declared in every way that it admits; how often it could.
+/// Lowers and runs one op, for each valid declaration of its extents. Returns how often each was run.
 fn check(case: &Case, dtype: DType, indices: DType) -> BTreeMap<Declared, usize> {
     let mut ran = BTreeMap::new();
     let known = text(case, dtype, indices, Declared::Known);

@@ -1,4 +1,4 @@
-//! The lowering keeps every bit: of every op, dtype and way to declare its shapes, and of random modules.
+//! The lowering keeps every bit: of every op, dtype and declaration of shapes, and of random modules.
 
 mod coverage;
 mod every_op;

@@ -1,4 +1,4 @@
-//! Reading, lowering and running modules.
+//! Parses, lowers and runs modules.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ static SYNTAX: LazyLock<Syntax> = LazyLock::new(|| {
     ]))
 });
 
-/// The module of a text, or why it is none.
+/// Parses a module, or returns the error.
 pub fn read(text: &str) -> Result<Graph, String> {
     let shown = |found| render_text(&found, &SourceFile::new("m", text), false);
     let mut g = SYNTAX.parse(text, 0, &Limits::default()).map_err(shown)?;
@@ -33,14 +33,14 @@ pub fn read(text: &str) -> Result<Graph, String> {
     }
 }
 
-/// The module lowered, after it was found to verify, to hold no core op that lowers, and to read back from
-/// its text as itself.
+/// Lowers a module. Checks that the result verifies, contains no core op that is lowered, and round-trips through its
+/// text.
 #[track_caller]
 pub fn lowered(g: &Graph, text: &str) -> Graph {
     lowered_for(g, text, &Options::default())
 }
 
-/// As [`lowered`], with `options`.
+/// Like [`lowered`], with `options`.
 #[track_caller]
 pub fn lowered_for(g: &Graph, text: &str, options: &Options) -> Graph {
     let mut low = g.clone();
@@ -63,7 +63,7 @@ pub fn lowered_for(g: &Graph, text: &str, options: &Options) -> Graph {
     low
 }
 
-/// Core ops stand in bodies of maps alone, but for constants and inputs, and ops that wait for known extents.
+/// Checks that core ops remain only in bodies of maps, except for constants, inputs and ops that need known extents.
 #[track_caller]
 fn assert_only_scalars_left(g: &Graph, printed: &str) {
     for op in g.walk() {
@@ -86,13 +86,13 @@ fn assert_only_scalars_left(g: &Graph, printed: &str) {
     }
 }
 
-/// What a module computes.
+/// Runs a module and returns its outputs.
 pub fn results(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, EvalError> {
     let bound = bind(g, arrays, Extents::default()).unwrap_or_else(|errors| panic!("{errors:?}"));
     run(g, &bound, &RunConfig::default()).map_err(|error| error.error)
 }
 
-/// Checks that a module and its lowering compute the same bits, or fail alike.
+/// Checks that a module and its lowering compute the same bits, or that both fail.
 #[track_caller]
 pub fn assert_same(g: &Graph, low: &Graph, arrays: &Arrays, text: &str) {
     match (results(g, arrays), results(low, arrays)) {

@@ -1,4 +1,4 @@
-//! What only a run can tell: which operand stretches, and extents that do not fit.
+//! Broadcasts and mismatches of extents that only a run can determine.
 
 use mind_interp::Arrays;
 use mind_ir::eval::EvalError;
@@ -12,7 +12,7 @@ fn ones(shape: &[usize]) -> Tensor {
     Tensor::of(shape.to_vec(), elements)
 }
 
-/// Runs `op` over inputs of these declared and real shapes, before and after.
+/// Runs `op` over inputs with these declared and actual shapes, before and after the lowering.
 #[track_caller]
 fn run(op: &str, inputs: &[(&str, &[usize])]) -> Result<Vec<usize>, EvalError> {
     let mut arrays = Arrays::new();

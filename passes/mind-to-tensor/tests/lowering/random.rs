@@ -9,7 +9,7 @@ const ANY: [&str; 2] = ["Neg", "Relu"];
 const FLOAT: [&str; 6] = ["Exp", "Tanh", "Sqrt", "Gelu", "Softmax", "LayerNorm"];
 const BINARY: [&str; 5] = ["Add", "Sub", "Mul", "Maximum", "Minimum"];
 
-/// A module under construction: its values are squares, rows or columns.
+/// A module under construction; its values are squares, rows or columns.
 struct Module {
     rng: Rng,
     text: String,
@@ -24,7 +24,7 @@ impl Module {
         self.next - 1
     }
 
-    /// Adds an op over some of `values`, latest ones preferred.
+    /// Adds an op on some of `values`; later ones are more likely.
     fn op(&mut self, values: &[usize]) -> usize {
         let recent = |rng: &mut Rng| {
             let window = if rng.below(2) == 0 { 3 } else { values.len() };
@@ -71,7 +71,7 @@ impl Module {
     }
 }
 
-/// The text of a module of `size` ops.
+/// Returns the text of a module with `size` ops.
 fn module(seed: u64, size: usize, dtype: &str, dim: &str) -> String {
     let mut m = Module {
         rng: Rng::new(seed),
@@ -104,7 +104,7 @@ fn module(seed: u64, size: usize, dtype: &str, dim: &str) -> String {
             0 => m.group(&values),
             _ => m.op(&values),
         };
-        // Adding a square keeps every value of rank 2, and softmax off scalars.
+        // Adding a square keeps every value at rank 2, because softmax rejects scalars.
         let value = m.line(&format!("Add (%{value}, %{square})"));
         values.push(value);
     }

@@ -1,4 +1,4 @@
-//! Rules of ops that compute.
+//! Shape rules of arithmetic ops.
 
 use mind_core::ops::argmax::*;
 use mind_core::ops::{
@@ -12,12 +12,12 @@ use mind_ir::types::DType;
 use super::{Case, case};
 use crate::module::any_attrs;
 
-/// Which dtypes every op takes, and that all operands but truth values want one alike.
+/// Checks the dtypes that each op accepts, and that all operands except conditions must have the same dtype.
 pub fn elementwise() -> Vec<Case> {
     let mut cases = Vec::new();
     for def in OPS {
         let Some(function) = def.scalar else { continue };
-        // The operands that need not be truth values have these types, one after the other.
+        // The types are assigned in order to the operands that are not conditions.
         let mut check = |types: &[&str], expected: &str| {
             let mut types = types.iter().cycle();
             let operands = def.operands.iter().map(|operand| match operand.class {
@@ -68,7 +68,7 @@ pub fn elementwise() -> Vec<Case> {
     cases
 }
 
-/// Every pair of extents, both ways round.
+/// Every pair of extents, in both orders.
 pub fn broadcasts() -> Vec<Case> {
     let pairs = [
         ("f32[]; f32[2, 3]", "f32[2, 3]"),
@@ -100,7 +100,7 @@ pub fn broadcasts() -> Vec<Case> {
     pairs.into_iter().flat_map(both).collect()
 }
 
-/// Sum, mean and max alike.
+/// Sum, mean and max.
 pub fn reductions() -> Vec<Case> {
     let mut cases = Vec::new();
     type Attrs = fn(&'static [i64], bool) -> Vec<Attr<'static>>;

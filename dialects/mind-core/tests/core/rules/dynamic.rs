@@ -1,4 +1,4 @@
-//! Rules of windows whose place is known when run.
+//! Shape rules of slices with data-dependent starts.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
@@ -6,7 +6,7 @@ use mind_ir::opdef::Op;
 
 use super::{Case, case};
 
-/// Windows read and written.
+/// Dynamic slices and their updates.
 pub fn windows() -> Vec<Case> {
     let slice = |operands: &str, sizes: &'static [i64], expected| {
         let attrs = DynamicSlice::attrs(sizes, Bounds::Clamp);

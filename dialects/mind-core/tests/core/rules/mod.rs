@@ -1,5 +1,5 @@
-//! The shape rules: for every op a table of operand types and attributes, and the result's type or the
-//! code of the error, as the verifier finds them.
+//! Shape rules: for every op a table of operand types and attributes with the type of the result or the code of the
+//! error, as the verifier reports them.
 
 mod arithmetic;
 mod dynamic;
@@ -21,7 +21,7 @@ use mind_ir::{OpId, ValueId};
 
 use crate::module::{empty, examples, input, ty};
 
-/// A module of one op, and what the verifier makes of it.
+/// A module with one op, and the expected outcome of verification.
 pub struct Case {
     /// The op.
     pub def: &'static OpDef,
@@ -29,7 +29,7 @@ pub struct Case {
     attrs: Vec<Attr<'static>>,
     declared: Option<&'static str>,
     profile: Profile,
-    /// The results' types, separated by semicolons, or the code of the only error.
+    /// The types of the results, separated by semicolons, or the code of the only error.
     pub expected: String,
 }
 
@@ -49,7 +49,7 @@ impl Case {
     }
 }
 
-/// A case from its operand types, separated by semicolons.
+/// Creates a case from its operand types, separated by semicolons.
 fn case(def: &'static OpDef, operands: &str, attrs: Vec<Attr<'static>>, expected: &str) -> Case {
     let operands = operands
         .split("; ")
@@ -81,7 +81,7 @@ fn insert(g: &mut Graph, def: &'static OpDef, operands: &[ValueId], attrs: &[Att
     )
 }
 
-/// What the verifier says of the case: the result's type, or the codes of its errors.
+/// Returns the type of the result, or the codes of the errors that the verifier reports.
 fn outcome(case: &Case) -> String {
     let mut g = empty();
     let mut operands = Vec::new();

@@ -1,4 +1,4 @@
-//! Rules of ops that move elements.
+//! Shape rules of ops that copy elements.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::{broadcast::*, extents::*, index::*, join::*, shape::*};

@@ -1,4 +1,4 @@
-//! Rules of `Pad`.
+//! Shape rules of `Pad`.
 
 use mind_core::ops::pad::{PadMode, PadOp};
 use mind_ir::opdef::Op;

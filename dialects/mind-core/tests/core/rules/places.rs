@@ -1,4 +1,4 @@
-//! Rules of ops that read and write at places that a tensor lists.
+//! Shape rules of gathers, scatters, sorts and ops with data-dependent results.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::{data::*, gather::*, scatter::*, sort::*};
@@ -95,7 +95,7 @@ pub fn sorts() -> Vec<Case> {
     ]
 }
 
-/// Ops whose elements say how many results there are.
+/// Ops with data-dependent numbers of results.
 pub fn data() -> Vec<Case> {
     let nonzero = |operands: &str, expected| case(NonZero::DEF, operands, vec![], expected);
     let unique = |operands: &str, flat, axis, expected| {

@@ -1,4 +1,4 @@
-//! Rules of products by lists of dimensions, and of numbers on a scale.
+//! Shape rules of products with paired dimensions and of quantisation.
 
 use mind_core::ops::block_matmul::BlockMatMul;
 use mind_core::ops::convolution::SumType;
@@ -9,7 +9,7 @@ use mind_ir::types::{DType, QuantFormat};
 
 use super::{Case, case};
 
-/// Dimensions that are paired, and the dtype of the sums.
+/// Paired dimensions, and the accumulator dtype.
 pub fn pairs() -> Vec<Case> {
     use SumType::{F32, F64, I32, I64, Same};
     // Batch and contracted dimensions of `lhs`, then those of `rhs`.
@@ -77,7 +77,7 @@ pub fn pairs() -> Vec<Case> {
     ]
 }
 
-/// Products by blocks of quantised numbers.
+/// Products with block-quantised matrices.
 pub fn blocks() -> Vec<Case> {
     let product = |operands: &str, format, expected| {
         case(

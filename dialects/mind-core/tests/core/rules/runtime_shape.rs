@@ -1,4 +1,4 @@
-//! Rules of ops whose shape is an operand.
+//! Shape rules of ops with the shape as an operand.
 
 use mind_core::ops::runtime_shape::{DynamicBroadcastTo, DynamicIota, DynamicReshape};
 use mind_ir::opdef::Op;

@@ -1,4 +1,4 @@
-//! Rules of ops that sample images.
+//! Shape rules of ops that sample images.
 
 use mind_core::ops::sample::{
     Coordinates, GridCoordinates, GridPadding, GridSample, Interpolation, Layout, Resize, Rounding,
@@ -7,7 +7,7 @@ use mind_ir::opdef::Op;
 
 use super::{Case, case};
 
-/// Tensors with other extents.
+/// Resizes.
 pub fn resized() -> Vec<Case> {
     let by = |operands: &str, axes, sizes, coordinates, expected| {
         let (mode, nearest) = (Interpolation::Nearest, Rounding::PreferFloor);
@@ -61,7 +61,7 @@ pub fn resized() -> Vec<Case> {
     ]
 }
 
-/// Images at the coordinates of a grid.
+/// Grid samplings.
 pub fn grids() -> Vec<Case> {
     let row = |operands: &str, layout, expected| {
         let attrs = GridSample::attrs(

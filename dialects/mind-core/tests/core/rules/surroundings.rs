@@ -1,4 +1,4 @@
-//! Rules of inputs and constants, and those that hold for every op.
+//! Rules of inputs and constants, and rules that hold for every op.
 
 use mind_core::eval::bounds::Bounds;
 use mind_core::ops::{constant::*, elementwise::*, index::*, input::*, reduce::*};
@@ -76,7 +76,7 @@ pub fn inputs_and_constants() -> Vec<Case> {
     ]
 }
 
-/// Every op with one operand too many and, where it takes any, with none.
+/// Every op with one operand too many and, if it takes any, without operands.
 pub fn arities() -> Vec<Case> {
     let wrong = examples().into_iter().flat_map(|example| {
         let counts = [0, example.def.operands.len() + 1];
@@ -91,7 +91,7 @@ pub fn arities() -> Vec<Case> {
     wrong.collect()
 }
 
-/// What profile `core-v1` lets through.
+/// Ops that profile `core-v1` accepts and rejects.
 pub fn profiles() -> Vec<Case> {
     let input = |ty| {
         case(
@@ -128,7 +128,7 @@ pub fn profiles() -> Vec<Case> {
         .into_iter()
         .filter(|example| !example.def.has(Trait::DeclaresType))
     {
-        // Operands of types outside of the profile are errors of their own.
+        // Operands of types outside of the profile are separate errors.
         if example.operands.iter().any(|ty| ty.starts_with("u8")) {
             continue;
         }
@@ -150,7 +150,7 @@ pub fn profiles() -> Vec<Case> {
     cases
 }
 
-/// Declared types beside inferred ones.
+/// Declared types that agree or disagree with inferred ones.
 pub fn declarations() -> Vec<Case> {
     let sum = |expected| case(Sum::DEF, "f32[2, B, ?]", Sum::attrs(&[0], false), expected);
     vec![

@@ -1,4 +1,4 @@
-//! Rules of ops that slide windows.
+//! Shape rules of ops with sliding windows.
 
 use mind_core::ops::convolution::{Conv, ConvTranspose, Layout, SumType};
 use mind_core::ops::window::{ArgMaxWindow, ReduceWindow};
@@ -42,7 +42,7 @@ pub fn reductions() -> Vec<Case> {
     ]
 }
 
-/// Places of the largest elements of windows.
+/// Indices of the largest elements of windows.
 pub fn places() -> Vec<Case> {
     let row = |operand: &str, window, strides, low, expected| {
         let attrs = ArgMaxWindow::attrs(window, strides, &[], low, &[]);
@@ -60,7 +60,7 @@ pub fn places() -> Vec<Case> {
     ]
 }
 
-/// Convolutions by groups, forward and backward.
+/// Convolutions with groups, forward and transposed.
 pub fn convolutions() -> Vec<Case> {
     const PLAIN: [&[i64]; 3] = [&[], &[], &[]];
     let (last, first, same) = (Layout::Nhwc, Layout::Nchw, SumType::Same);
