@@ -24,7 +24,7 @@ def from_jax(fn, *args, dims=None):
             return jax.ShapeDtypeStruct(jax.numpy.shape(own), jax.dtypes.result_type(own))
         found = re.fullmatch(r"\s*(bool|(?:bf|f|i|u)\d+)\s*\[([^\]]*)\]\s*", own)
         if not found:
-            raise ValueError(f"`{own}` is no type; one is written `f32[batch, 4]`")
+            raise ValueError(f"`{own}` is not a type: expected one like `f32[batch, 4]`")
         dtype = re.sub(r"^[a-z]+(?=\d)", lambda kind: _KINDS[kind[0]], found[1])
         return jax.ShapeDtypeStruct(export.symbolic_shape(found[2], scope=scope), dtype)
 

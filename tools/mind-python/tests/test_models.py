@@ -28,7 +28,7 @@ def test_an_encoder_decoder_draws_behind_what_it_reads(tiny):
     tokens = model.generate([4, 7, 5, 1], 40, temperature=6)
     longer = model.generate([4, 7, 5, 1], 40, temperature=6, ignore_eos=True)
     assert tokens[-1] == 1 and len(longer) == 40 and longer[: len(tokens)] == tokens
-    with pytest.raises(mo.ModelError, match="sound"):
+    with pytest.raises(mo.ModelError, match="audio"):
         model.transcribe(b"")
     with pytest.raises(TypeError):
         model.generate([4], stop=[None])

@@ -233,7 +233,7 @@ mod tests {
         for row in ROWS {
             assert!(
                 flags(&command).any(|arg| arg.get_id() == row.flag),
-                "there is no flag `{}`",
+                "unknown flag `{}`",
                 row.flag
             );
         }

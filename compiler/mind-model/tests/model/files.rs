@@ -8,7 +8,7 @@ use crate::writers::Tensor;
 /// Returns the transposed matrix, with a row per input.
 pub fn transposed(name: &str, own: &random::Tensor) -> Tensor {
     let &[outputs, inputs] = own.shape.as_slice() else {
-        panic!("{name} is no matrix");
+        panic!("{name} is not a matrix");
     };
     let column =
         |input: usize| (0..outputs).map(move |output| own.elements[output * inputs + input]);
@@ -91,7 +91,7 @@ pub fn stacked(config: &Config, tensors: &Tensors) -> Vec<Tensor> {
             };
             let elements: Vec<f32> = (0..count).flat_map(of).collect();
             let &[rows, columns] = get(parts[0], 0).shape.as_slice() else {
-                panic!("{name} is no matrix");
+                panic!("{name} is not a matrix");
             };
             let name = format!("model.layers.{layer}.mlp.experts.{name}");
             let shape = [count, rows * parts.len(), columns];

@@ -53,7 +53,7 @@ fn links_from_the_book_to_markdown_stay_in_it() {
             let inside = there.is_ok_and(|there| there.starts_with(&docs));
             assert!(
                 inside || !path.ends_with(".md"),
-                "{}: `{target}` is no page of the book; link to its folder",
+                "{}: `{target}` is not a page of the book: link to its folder",
                 page.display()
             );
         }

@@ -25,7 +25,7 @@ fn a_program_is_refused_for_a_reason_and_runs_unless_its_row_says_why_not() {
             assert_ne!(reason, "it has no counterpart", "{name}");
         }
         let row = mind_mil::ops::ROWS.iter().find(|row| row.name == name);
-        let row = row.unwrap_or_else(|| panic!("{name} is no op"));
+        let row = row.unwrap_or_else(|| panic!("{name} is not an op"));
         let excused = row.not_run.is_some() && !THREADED.contains(&name);
         assert_eq!(outcome.evaluation.is_err(), excused, "{name}");
     }
