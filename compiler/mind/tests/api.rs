@@ -431,7 +431,7 @@ fn texts_end_where_models_and_callers_say() -> Result<(), Error> {
     };
     assert!(matches!(hear(klingon), Err(Error::Files(_))));
     let refused = model.complete("cat", 1, Sampling::default()).unwrap_err();
-    assert!(refused.to_string().contains("hear sound"), "{refused}");
+    assert!(refused.to_string().contains("read audio"), "{refused}");
     Ok(())
 }
 
